@@ -1,13 +1,13 @@
 internal import Diagnostics
 internal import JobSpec
 
-/// What there is to say of decisions: entries of the ledger, notes for people, messages at their lines.
+/// The explanation of decisions: ledger entries, notes, and diagnostics at their source locations.
 struct Reasons {
     private(set) var ledger: [LedgerEntry] = []
     private(set) var notes: [String] = []
     var diagnostics = DiagnosticSink()
 
-    /// Something is wrong that leaves no output.
+    /// Whether an error prevents the output.
     var hasErrors: Bool { diagnostics.hasErrors }
 
     mutating func note(_ text: String) { notes.append(text) }
@@ -31,17 +31,17 @@ struct Reasons {
         diagnostics.add(other.diagnostics)
     }
 
-    /// What was decided; its reasons are among these from now on.
+    /// Adds a decision's reasons to these and returns its value.
     mutating func take<Value>(_ decision: Decision<Value>) -> Value? {
         add(decision.reasons)
         return decision.value
     }
 }
 
-/// What a planner decided, with its reasons. The plan's ledger and notes are collected from these and derived from nothing
-/// else, so that none can say something other than what was decided.
+/// The result of a planner, with its reasons. The plan's ledger and notes are collected only from these reasons, so
+/// they can't contradict the decisions.
 struct Decision<Value> {
-    /// Nil where there is nothing that could be done; the reasons have an error then.
+    /// The result; nil if there is none, in which case the reasons contain an error.
     let value: Value?
     let reasons: Reasons
 

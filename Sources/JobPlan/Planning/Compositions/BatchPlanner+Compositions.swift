@@ -4,9 +4,9 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Compositions as what a job reads.
+/// Compositions as sources of jobs.
 extension BatchPlanner {
-    /// A composition of a job file, each of whose sources is looked into once for all jobs.
+    /// Resolves a composition of a job file. Each of its sources is probed once for all jobs.
     mutating func compose(
         _ spec: CompositionSpec, in index: Int, into sink: inout DiagnosticSink
     ) -> (InputPlan.Source, SourceDescription)? {
@@ -16,7 +16,7 @@ extension BatchPlanner {
             asset, length, rate in
             planner.find(asset, showing: length, rate, in: index, into: &own)
         }.decide()
-        // What was found of sources is found for other jobs too.
+        // Keeps the probed sources for other jobs.
         (probed, images, finder) = (planner.probed, planner.images, planner.finder)
         let awaited = decision.value?.known.awaited ?? []
         sink.add(own)
@@ -30,7 +30,8 @@ extension BatchPlanner {
         return describe(composition, awaiting: awaited, at: spec.range, into: &sink)
     }
 
-    /// What a composition is, as a source.
+    /// Loads a composition and returns it as an input with its description; nil after an error is reported. The
+    /// sources in `awaited` don't exist yet and get an empty identity.
     func describe(
         _ composition: Composition, awaiting awaited: [JobOutput] = [], at place: SourceRange,
         into sink: inout DiagnosticSink
@@ -67,7 +68,7 @@ extension BatchPlanner {
         switch source {
         case .file(let path, _):
             var description = description
-            // What follows begins where it ends: no guess will do.
+            // The next clip begins where this source ends, so a guessed duration is measured.
             if description.isDurationGuessed {
                 guard let measured = describe(path, .precise, at: asset.range, into: &sink) else {
                     return nil
@@ -96,7 +97,7 @@ extension BatchPlanner {
         }
     }
 
-    /// An image, shown for as long as it is asked for.
+    /// Returns the source for one image, shown for `length` (1 s if nil).
     private func still(
         _ path: String, _ track: TrackDescription, _ length: MediaTime?, _ rate: Rational,
         at place: SourceRange, into sink: inout DiagnosticSink
@@ -105,7 +106,7 @@ extension BatchPlanner {
             still: path, duration: length ?? MediaTime(value: 1, timescale: 1), frameRate: rate)
         do {
             var description = try prober.description(of: sequence)
-            // It is shown to the moment, whatever its frames are.
+            // The duration is exact; it isn't rounded to whole frames.
             description.duration = length ?? sequence.duration
             return CompositionPlanner.Found(
                 source: .images(sequence), description: description, isStill: true)
@@ -117,38 +118,38 @@ extension BatchPlanner {
 }
 
 extension TrackRule {
-    /// It encodes frames of 4:4:4, or of red, green and blue.
+    /// Whether the rule encodes frames as 4:4:4 or RGB.
     var asksForFullChroma: Bool {
         guard case .encodeVideo(let spec) = action, let format = spec.pixelFormat?.value else { return false }
         return format.isRGB || format.chromaSubsampling == (1, 1) && !format.description.hasPrefix("gray")
     }
 }
 
-/// What a composition of a job file is, besides itself.
+/// Facts about a composition of a job file that the composition itself doesn't contain.
 struct ComposedSource {
-    /// What there is to say of it.
+    /// Notes for the plan.
     var notes: [String] = []
-    /// Where its clips of frames stand in the file.
+    /// Source locations of the video clips, by their index in the composition.
     var clipPlaces: [SourceRange] = []
-    /// Where its runs of audio stand in the file.
+    /// Source locations of the audio items, by their index in the composition.
     var audioPlaces: [SourceRange] = []
-    /// A chapter for each clip of the sequence.
+    /// One chapter for each clip of the sequence.
     var chapters: [AssetChapter] = []
-    /// What of it other jobs publish.
+    /// Sources that other jobs publish.
     var awaited: [JobOutput] = []
-    /// What each of its files is, or will be once it is published, by its path.
+    /// Descriptions of the source files by path, predicted for those that are not published yet.
     var descriptions: [String: SourceDescription] = [:]
-    /// Tracks of its sources of which nothing is seen or heard.
+    /// Tracks of the sources that the composition doesn't use.
     var left: [Left] = []
 
-    /// A track that a clip, a layer or a run of audio leaves.
+    /// A track that a clip, a layer or an audio item doesn't use.
     struct Left {
         /// `clip 2, talk.mov`.
         var owner: String
         /// `track 1 (audio aac 48000 Hz stereo)`.
         var track: String
         var reason: String
-        /// Nobody said that it is to be left.
+        /// Whether the job file doesn't state that the track is omitted.
         var isUnasked: Bool
         var place: SourceRange
     }

@@ -4,38 +4,40 @@ internal import LibAV
 internal import Locking
 internal import Media
 
-/// Clips that are copied in a composition.
+/// Clips whose packets are copied into one track of a composition.
 struct JoinedClips {
     var cut: SmartCut
-    /// What the output's track is like.
+    /// The clip's track whose codec and format the output track has.
     var like: TrackDescription
-    /// How long all of it is.
+    /// Duration of the composition.
     var duration: MediaTime
-    /// What is re-encoded, and why.
+    /// Notes about the sections that are re-encoded, with the reasons.
     var notes: [String]
 }
 
-/// Which clips of a composition fit together so that their packets can follow each other, and how each is cut.
+/// Determines which clips of a composition are compatible, so that their packets can follow each other, and how each
+/// clip is cut.
 struct ComposedClips {
     let composition: Composition
     private let canvas: Canvas
     private let asked: CompositionSpec?
-    /// Why files' clips can't be copied, by their places.
+    /// Reasons why clips of files can't be copied, by clip index.
     private(set) var unfit: [Int: String] = [:]
-    /// Why clips have no packets that anybody could copy: as the composition is written, they are made.
+    /// Reasons why clips have no packets to copy, by clip index: the composition changes or generates their frames.
     private(set) var made: [Int: String] = [:]
-    /// What each file is.
+    /// Descriptions of the source files, by path.
     private var descriptions: [String: SourceDescription]
-    /// The clip whose form the output has.
+    /// The clip that determines the format of the output.
     private(set) var reference: Reference?
 
-    /// A clip that others are compared with.
+    /// The clip that the other clips are compared with.
     struct Reference {
         var index: Int
         var track: TrackDescription
     }
 
-    /// What was found: how each clip's track is cut, by the first clip that is of it, and each stretch's part.
+    /// Results of reading the packets: the cut of each source track, by the first clip that uses it, and the part for
+    /// each section.
     struct Found {
         var cuts: [Int: SmartCut] = [:]
         var parts: [Int: SmartCut.Part] = [:]
@@ -48,12 +50,12 @@ struct ComposedClips {
         descriptions = known?.descriptions ?? [:]
     }
 
-    /// Why a clip is not copied; nil where it is.
+    /// Returns the reason why a clip is not copied; nil if it can be.
     func obstacle(_ clip: Int) -> String? { made[clip] ?? unfit[clip] }
 
-    // MARK: What is known without their packets
+    // MARK: Checks without packets
 
-    /// Finds out which clips can't be copied whatever their packets are.
+    /// Determines which clips can't be copied, whatever their packets contain.
     mutating func look(through prober: any SourceProber) throws(SourceProblem) {
         for (index, clip) in composition.clips.enumerated() {
             guard case .file(let path) = composition.sources[clip.placement.source] else {
@@ -68,13 +70,13 @@ struct ComposedClips {
                 made[index] = "its frames are cropped or filtered"
                 continue
             }
-            // Of a composition that a program made nothing is known yet.
+            // A composition from the library's API has no known descriptions yet.
             if descriptions[path] == nil { descriptions[path] = try prober.description(of: path) }
             unfit[index] = track(of: index).map { mismatch($0) } ?? "its track is gone"
         }
     }
 
-    /// What a clip's track is.
+    /// Returns the source track of a clip.
     private func track(of clip: Int) -> TrackDescription? {
         source(of: clip)?.description.tracks.first { $0.index == composition.clips[clip].placement.track }
     }
@@ -86,7 +88,7 @@ struct ComposedClips {
         return descriptions[path].map { (path, $0) }
     }
 
-    /// How a track is not what the composition is said to be; nil where it is.
+    /// Returns how a track differs from the composition's canvas and requested frame rate; nil if it doesn't.
     private func mismatch(_ track: TrackDescription) -> String? {
         let own = Canvas(like: track)
         if own.size != canvas.size {
@@ -102,8 +104,9 @@ struct ComposedClips {
         return nil
     }
 
-    /// When a clip's first frame comes on the time line: its own start, where it is there within a frame or is shown from the start
-    /// although it comes later.
+    /// Returns the time on the composition's time line at which a clip's first frame is presented: the clip's start
+    /// if the first frame is at most one frame late or if the lead-in holds it back to the start, else the frame's
+    /// own time.
     func beginning(of clip: Int) -> MediaTime? {
         guard let track = track(of: clip) else { return nil }
         let placement = composition.clips[clip].placement
@@ -113,9 +116,9 @@ struct ComposedClips {
             ? placement.timeRange.start + late : placement.timeRange.start
     }
 
-    // MARK: Where they are cut
+    // MARK: Cutting
 
-    /// The unit of the cut's times; nil where there is none.
+    /// Returns the common time base of the cut; nil if the clocks of the clips have none.
     func tick(_ stretches: [CompositionStretch]) -> Rational? {
         var clock: [(timeBase: Rational, timeZero: MediaTime)] = []
         var (cuts, places): ([MediaTime], [MediaTime]) = ([], [])
@@ -135,14 +138,14 @@ struct ComposedClips {
             clock: clock, cuts: cuts, places: places, frames: isMade ? canvas.frameRate.inverted : nil)
     }
 
-    /// What a stretch is of its clip's source.
+    /// Returns the range of the clip's source that a section shows.
     private func range(of stretch: CompositionStretch, in clip: Int) -> TimeRange {
         let placement = composition.clips[clip].placement
         let start = placement.sourceRange.start + (stretch.timeRange.start - placement.timeRange.start)
         return TimeRange(start: start, duration: stretch.timeRange.duration)
     }
 
-    /// How ranges of a clip's track are cut.
+    /// Returns how ranges of a clip's track can be cut; nil if the source is unknown.
     func cut(
         of clip: Int, ranges: [TimeRange], tick: Rational, encoder: EncoderConfiguration? = nil,
         through prober: any SourceProber
@@ -153,8 +156,8 @@ struct ComposedClips {
             encoder: encoder)
     }
 
-    /// Looks into the packets of all clips, those of a file at once, several files at a time. What doesn't fit what most of the time
-    /// line is becomes unfit.
+    /// Reads the packets of all clips: once for each file, several files in parallel. Clips whose format differs from
+    /// the format with the greatest total duration become unfit.
     mutating func cuts(
         _ stretches: [CompositionStretch], tick: Rational, through prober: any SourceProber
     ) throws(SourceProblem) -> Found {
@@ -213,7 +216,7 @@ struct ComposedClips {
                 forms.append((form, length, one.clip))
             }
         }
-        // What most of the time line is; of two the first one.
+        // The format with the greatest total duration; the first of several.
         guard
             let usual = forms.enumerated().max(by: {
                 ($0.element.length, -$0.offset) < ($1.element.length, -$1.offset)
@@ -238,11 +241,12 @@ struct ComposedClips {
 }
 
 extension TrackDescription {
-    /// A composition's track once packets of clips are its own: it is like theirs, and where and what it is to people is the composition's.
+    /// Returns the track of a composition whose packets are copied from clips: with the format of `like`, and the
+    /// time range, language, title, tags and disposition of this track.
     func with(packetsLike like: TrackDescription, over timeRange: TimeRange) -> TrackDescription {
         var track = like
         (track.index, track.id, track.timeRange) = (index, id, timeRange)
-        // How many there are, and where they end, is known once they are read.
+        // The packet count and the exact end are unknown until the packets are read.
         (track.isExact, track.hasOwnDuration, track.sampleCount) = (false, true, nil)
         (track.hiddenPartOfPacket, track.isAttachedPicture, track.hasConstantFrameRate) = (nil, false, false)
         track.sideData = like.carriedKinds
@@ -250,7 +254,7 @@ extension TrackDescription {
         return track
     }
 
-    /// The same of frames, of which the cut says how many there are.
+    /// Returns the track of a composition whose frames are copied, with the frame count of the cut.
     func with(_ clips: JoinedClips) -> TrackDescription {
         var track = with(
             packetsLike: clips.like, over: TimeRange(start: .zero, duration: clips.duration))

@@ -3,14 +3,15 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// What is heard beside the clips.
+/// Audio items: audio in addition to that of the clips.
 extension CompositionPlanner {
-    /// Finds where each run of audio stands.
+    /// Determines the time range of each audio item.
     mutating func placeAudioItems() {
         for index in spec.audio.indices where placedAudio[index] == nil { _ = placeAudioItem(index) }
     }
 
-    /// Finds the place of a run of audio, which others may hang on; false where it hangs on itself.
+    /// Determines the time range of an audio item, to which others may be anchored. Returns false for a circular
+    /// anchor.
     mutating func placeAudioItem(_ index: Int) -> Bool {
         guard underway.insert(index).inserted else { return false }
         defer { underway.remove(index) }
@@ -111,7 +112,7 @@ extension CompositionPlanner {
 }
 
 extension VolumeEnvelope {
-    /// Both at once: linear between the points of either.
+    /// Returns the product of both envelopes, linear between the points of either.
     func times(_ other: VolumeEnvelope) -> VolumeEnvelope {
         if points.isEmpty { return other }
         if other.points.isEmpty { return self }

@@ -4,7 +4,7 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// What is above the clips.
+/// Layers above the clips.
 extension CompositionPlanner {
     mutating func addLayers() {
         guard !spec.layers.isEmpty else { return }
@@ -61,7 +61,7 @@ extension CompositionPlanner {
             return
         }
         guard let range = range(written, of: found, video) else { return }
-        // What ends before it is to go goes then.
+        // A source that is shorter than the layer ends the layer.
         let length = min(range.duration, shown.duration)
         guard let shaped = shape(video, shaping) else { return }
         let rectangle = rectangle(of: layer.position, for: shaped.track, on: canvas)
@@ -100,7 +100,7 @@ extension CompositionPlanner {
                 at: asset.range)
             return
         }
-        // ASS says its fonts itself, other text says none.
+        // ASS contains its own font names; other text formats don't.
         let hasStyles = BitstreamTraits.of(track.codec).hasStyles
         if let font = style.font?.value ?? (hasStyles ? nil : FontFinder.usual),
             FontFinder.file(of: font) == nil
@@ -151,7 +151,7 @@ extension CompositionPlanner {
         return TimeRange(start: start, end: until)
     }
 
-    /// A time on the time line; nil where it hangs on itself, which is said.
+    /// Returns a time on the composition's time line; nil for a circular anchor, which is reported.
     mutating func time(of anchor: CompositionSpec.Anchor) -> MediaTime? {
         switch anchor.base {
         case .start: return anchor.offset
@@ -170,7 +170,7 @@ extension CompositionPlanner {
         }
     }
 
-    // MARK: Places
+    // MARK: Placement
 
     private func pixels(_ distance: Located<CompositionSpec.Distance>?, of whole: Int) -> Int? {
         switch distance?.value {

@@ -4,41 +4,41 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Resolves a composition against its sources: what stands where on the time line, and what becomes of each clip. What is wrong goes to
-/// the reasons, at its line.
+/// Resolves a composition against its sources: the time range of each clip, layer and audio item, and how its frames
+/// and audio are converted. Errors are collected in `reasons`, each at its source location.
 struct CompositionPlanner {
     let spec: CompositionSpec
-    /// What each of the spec's assets is.
+    /// Resolves and probes an asset; nil after an error.
     private let look: (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> Found?
     let prober: any SourceProber
-    /// An output of the job has frames in which every pixel has its own color (4:4:4).
+    /// Whether an output of the job has 4:4:4 or RGB frames, so that composing keeps full chroma.
     private let keepsFullChroma: Bool
     var reasons = Reasons()
     var composition = Composition()
-    /// What there is to know of it besides.
+    /// Facts about the composition that it doesn't contain itself.
     var known = ComposedSource()
-    /// Where clips and runs of audio stand that have a name.
+    /// Time ranges of clips and audio items, by their `id`.
     var ids: [String: TimeRange] = [:]
-    /// Runs of audio whose place is being looked for: one that is asked for again waits for itself.
+    /// Audio items whose time range is being determined, to detect circular anchors.
     var underway: Set<Int> = []
-    /// Those whose place was found.
+    /// Audio items whose time range is known, by index.
     var placedAudio: [Int: PlacedAudio] = [:]
-    /// Where the audio of each clip with an id is among the composition's.
+    /// Index of a clip's audio in `composition.audio`, by the clip's `id`.
     var clipAudio: [String: Int] = [:]
-    /// Where each source is among the composition's.
+    /// Index of each source in `composition.sources`.
     private var places: [CompositionSource: Int] = [:]
 
-    /// A source and what is known of it.
+    /// A source with its description.
     struct Found {
         var source: CompositionSource
         var description: SourceDescription
-        /// One image, which is shown for as long as it is asked for.
+        /// Whether the source is one image, shown for the requested duration.
         var isStill: Bool
-        /// It is what another job publishes, foretold until then.
+        /// The output of another job that the source is; its description is predicted.
         var awaited: JobOutput?
     }
 
-    /// A run of audio with its source and its place.
+    /// An audio item with its source and time range.
     struct PlacedAudio {
         var found: Found
         var track: TrackDescription
@@ -46,7 +46,7 @@ struct CompositionPlanner {
         var timeRange: TimeRange
     }
 
-    /// A clip of the sequence, with its source and its place.
+    /// A clip of the sequence with its source and time range.
     private struct Placed {
         var clip: CompositionSpec.Clip
         var found: Found
@@ -67,7 +67,7 @@ struct CompositionPlanner {
         self.look = look
     }
 
-    /// What an asset is; what others publish of it is noted.
+    /// Resolves and probes an asset, and records its description and whether another job publishes it.
     mutating func find(_ asset: AssetSpec, _ image: MediaTime?, _ rate: Rational) -> Found? {
         guard let found = look(asset, image, rate) else { return nil }
         if case .file(let path) = found.source, known.descriptions[path] == nil {
@@ -77,10 +77,10 @@ struct CompositionPlanner {
         return found
     }
 
-    /// A composition with what there is to know of it.
+    /// A composition with the facts about it.
     typealias Planned = (composition: Composition, known: ComposedSource)
 
-    /// The composition; nil where it can't be.
+    /// Returns the composition; nil if there are errors.
     consuming func decide() -> Decision<Planned> {
         guard let placed = place() else { return Decision(nil, reasons) }
         chooseForm(placed)
@@ -101,7 +101,7 @@ struct CompositionPlanner {
         return Decision(reasons.hasErrors ? nil : (composition, known), reasons)
     }
 
-    /// Where a source is among the composition's, which has it from now on.
+    /// Returns the index of a source in the composition, and adds the source if it is new.
     mutating func place(of source: CompositionSource) -> Int {
         if let known = places[source] { return known }
         composition.sources.append(source)
@@ -111,7 +111,7 @@ struct CompositionPlanner {
 
     // MARK: Sequence
 
-    /// Where each clip stands; nil where that can't be told.
+    /// Determines the time range of each clip; nil after an error.
     private mutating func place() -> [Placed]? {
         var placed: [Placed] = []
         var join: CompositionSpec.Join?
@@ -185,7 +185,8 @@ struct CompositionPlanner {
             join: join, video: video, audio: audio)
     }
 
-    /// The track that is taken; nil for none, and where it isn't there, which is said where it was asked for.
+    /// Returns the selected track. Nil for `none`, and if no track matches; a missing track that the job file selects
+    /// explicitly is an error.
     private mutating func track(
         _ choice: CompositionSpec.Choice, of type: MediaType, in found: Found, at place: SourceRange
     ) -> TrackDescription? {
@@ -210,13 +211,13 @@ struct CompositionPlanner {
         return track
     }
 
-    /// What part of a source is taken.
+    /// Returns the range of a source that is used: all of it if none is specified.
     mutating func range(_ written: RangeSpec?, of found: Found, _ video: TrackDescription?) -> TimeRange? {
         guard let written else {
             return TimeRange(start: .zero, duration: found.description.duration)
         }
         var sink = DiagnosticSink()
-        // Of what a job has yet to publish, nothing but the rate is known.
+        // For a file that another job has yet to publish, only the frame rate is known.
         let path: String? =
             if case .file(let path) = found.source, found.awaited == nil { path } else { nil }
         let range = RangeResolver(
@@ -226,9 +227,10 @@ struct CompositionPlanner {
         return range
     }
 
-    // MARK: Form
+    // MARK: Format
 
-    /// What frames and audio are: as it is said, and as the first clip that has them.
+    /// Sets the canvas and the audio format: as the job file specifies, else as in the first clip with video or
+    /// audio.
     private mutating func chooseForm(_ placed: [Placed]) {
         if let first = placed.first(where: { $0.video != nil }), let video = first.video {
             composition.canvas = canvas(like: shape(video, first.clip.shaping)?.track ?? video)
@@ -244,7 +246,7 @@ struct CompositionPlanner {
         }
     }
 
-    /// Frames are composed as the output has them. libavfilter's `overlay` has no 4:4:4 of more than 8 bits.
+    /// Composes frames in 4:4:4 where possible. libavfilter's `overlay` has no 4:4:4 of more than 8 bits.
     private mutating func keepFullChroma() {
         if composition.canvas?.pixelFormat == .yuv420p {
             composition.canvas?.pixelFormat = .yuv444p
@@ -341,7 +343,7 @@ struct CompositionPlanner {
         accountForStyles(cues, of: one, index)
     }
 
-    /// Reports black before a clip's first frame that nobody asked for.
+    /// Notes that a clip is black before its first frame where `lead_in` is not set.
     private mutating func noteLeadIn(of one: Placed, _ video: TrackDescription) {
         let late = video.timeRange.start - one.range.start
         guard one.clip.leadIn == nil, late < one.range.duration, !LeadIn.automatic.holds(late) else { return }
@@ -350,7 +352,7 @@ struct CompositionPlanner {
         )
     }
 
-    /// What of a clip's source is neither seen nor heard, and the chapter that it is itself.
+    /// Adds the clip's own chapter, and records the tracks of its source that are not used.
     private mutating func account(for one: Placed, _ index: Int, _ cues: [TrackDescription]) {
         let name = one.found.source.name.pathParts.last ?? one.found.source.name
         known.chapters.append(
@@ -372,7 +374,7 @@ struct CompositionPlanner {
         }
     }
 
-    /// What of a clip's cues a composition's codec can't say.
+    /// Records the subtitle styles that are lost in the codec of a composition's subtitles.
     private mutating func accountForStyles(_ cues: [TrackDescription], of one: Placed, _ index: Int) {
         let name = one.found.source.name.pathParts.last ?? one.found.source.name
         for track in cues {
@@ -387,7 +389,8 @@ struct CompositionPlanner {
         }
     }
 
-    /// Notes what is left of a source; `reason`: what the job says of a track, nil where it says nothing.
+    /// Records the tracks of a source that are not used. `reason` returns the reason in the job file; nil if it has
+    /// none.
     mutating func leave(
         _ found: Found, _ taken: [Int?], as owner: String, at place: SourceRange,
         because reason: (TrackDescription) -> String?
@@ -407,7 +410,7 @@ struct CompositionPlanner {
         }
     }
 
-    /// Tracks of text whose cues move along with a clip.
+    /// Returns the text subtitle tracks that are carried along with a clip.
     private mutating func subtitles(of one: Placed) -> [TrackDescription] {
         let cues = one.found.description.tracks.filter { $0.mediaType == .subtitle }
         func isText(_ track: TrackDescription) -> Bool { SubtitleCodec.canConvert(from: track.codec) }
@@ -429,7 +432,7 @@ struct CompositionPlanner {
         }
     }
 
-    /// A clip's chapters move along.
+    /// Adds the chapters of a clip's source, moved to the composition's time line.
     private mutating func chapters(of one: Placed) {
         for chapter in one.found.description.chapters {
             let start = max(chapter.timeRange.start, one.range.start)
@@ -445,7 +448,7 @@ struct CompositionPlanner {
         }
     }
 
-    /// What is written, on the composition's time line.
+    /// Converts a level of the job file to an envelope on the composition's time line.
     func envelope(_ level: CompositionSpec.Level?, from start: MediaTime) -> VolumeEnvelope {
         guard let level else { return .full }
         return VolumeEnvelope(

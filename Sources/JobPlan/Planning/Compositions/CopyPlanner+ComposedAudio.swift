@@ -3,22 +3,22 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Runs of audio that are copied in a composition.
+/// Audio items whose packets are copied into one track of a composition.
 struct JoinedAudio {
-    /// What the output's track is like.
+    /// The track whose codec and format the output track has.
     var like: TrackDescription
-    /// Where it lies.
+    /// Time range of the audio on the composition's time line.
     var timeRange: TimeRange
-    /// Clips begin and end to the sample.
+    /// Whether clips begin and end at exact samples.
     var isExact: Bool
-    /// Where the clips have no audio.
+    /// Notes about intervals in which the sources have no audio.
     var notes: [String]
 }
 
-/// How a composition's audio is joined without re-encoding it: runs of whole packets, each at its true time. What is heard of several runs
-/// at once, louder or softer, faster or slower, has no packets.
+/// Copies a composition's audio without re-encoding: sequences of whole packets at their presentation times. Mixed
+/// audio and audio with another volume or speed can't be copied.
 extension CopyPlanner {
-    /// Sources whose audio begins so much later than their frames have a pause there.
+    /// The shortest gap between the audio of two items that is noted.
     private static var pause: MediaTime { MediaTime(value: 1, timescale: 10) }
 
     func joinedAudio(of composition: Composition, into sink: inout DiagnosticSink) -> Answer? {
@@ -46,7 +46,7 @@ extension CopyPlanner {
             guard case .file(let path) = composition.sources[placement.source] else { continue }
             let key = "\(placement.track) \(path)"
             if found[key] == nil { found[key] = try prober.audioForm(placement.track, of: path) }
-            // Of a composition that a program made nothing is known yet.
+            // A composition from the library's API has no known descriptions yet.
             let known = composed?.descriptions[path]
             let source = if let known { known } else { try prober.description(of: path) }
             let track = source.tracks.first { $0.index == placement.track }
@@ -67,7 +67,7 @@ extension CopyPlanner {
             like = like ?? (track, form)
             isExact = isExact && source.isCutAtSamples(track)
             let heard = track.timeRange.moved(by: placement)
-            // Samples as they are have no times of their own in most containers; a writer forgives a hundredth of a second.
+            // PCM samples have no timestamps in most containers; the writer tolerates gaps of up to 10 ms.
             let slack = MediaTime(value: 1, timescale: 100)
             if isExact, track.isExact, start != nil, heard.start > end + slack {
                 return refuse(
@@ -94,7 +94,7 @@ extension CopyPlanner {
                 notes: notes))
     }
 
-    /// How a track is not what the composition is said to be; nil where it is.
+    /// Returns how a track differs from the requested sample rate and channels; nil if it doesn't.
     func unasked(_ track: TrackDescription) -> String? {
         if let asked = spec?.sampleRate?.value, track.sampleRate != asked {
             return
@@ -107,7 +107,7 @@ extension CopyPlanner {
         return nil
     }
 
-    /// A run of audio can't be copied: said where it stands.
+    /// Reports at the item's source location that an audio item can't be copied.
     func refuse(
         run: Int, of composition: Composition, _ why: String, into sink: inout DiagnosticSink
     ) -> Answer? {
@@ -119,7 +119,8 @@ extension CopyPlanner {
         return nil
     }
 
-    /// Nothing but time stamps says where packets are missing.
+    /// Reports errors if audio cut between packets is not exact enough, or if the container lacks the timestamps that
+    /// a gap requires.
     func checkTimes(_ isExact: Bool, into sink: inout DiagnosticSink) -> Bool {
         if cut == .exact, !isExact {
             sink.error(
@@ -140,7 +141,7 @@ extension CopyPlanner {
 }
 
 extension TimeRange {
-    /// What of a track is heard of a clip, on the composition's time line.
+    /// Returns the time range of a track's audio within a placement, on the composition's time line.
     fileprivate func moved(by placement: ClipPlacement) -> TimeRange {
         let first = max(start, placement.sourceRange.start)
         let last = max(first, min(end, placement.sourceRange.end))

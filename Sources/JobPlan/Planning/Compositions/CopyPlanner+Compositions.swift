@@ -3,14 +3,14 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// How a composition's clips are joined without re-encoding them: those that fit together are copied, and under `smart` what lies at
-/// their edges, where two are joined, under layers and in gaps is made anew.
+/// Copies a composition's clips without re-encoding: compatible clips are copied. With `cut: smart`, frames at the
+/// edges of clips, in joins, under layers and in gaps are encoded.
 extension CopyPlanner {
     func joinedClips(
         _ track: TrackDescription, of composition: Composition, into sink: inout DiagnosticSink
     ) -> Answer? {
         guard isWhole(into: &sink) else { return nil }
-        // What others publish has no packets yet: what is copied is found out with them.
+        // The packets of sources that other jobs have yet to publish are unknown; they are checked after publication.
         if let composed, !composed.awaited.isEmpty {
             return foretold(track, of: composition, composed, into: &sink)
         }
@@ -44,7 +44,7 @@ extension CopyPlanner {
         }
     }
 
-    /// All of the composition is asked for, as it is.
+    /// Reports an error if only a range is requested, or if `cut: keyframe` would move clips.
     private func isWhole(into sink: inout DiagnosticSink) -> Bool {
         guard ranges.isEmpty else {
             sink.error(
@@ -63,7 +63,7 @@ extension CopyPlanner {
         return true
     }
 
-    /// The container has a place for what is copied.
+    /// Reports an error if the container can't hold the codec.
     func holds(_ codec: String, of what: String, into sink: inout DiagnosticSink) -> Bool {
         if container.value.canHold(codec: codec) { return true }
         sink.error(
@@ -119,7 +119,8 @@ extension CopyPlanner {
         }
     }
 
-    /// The encoder of what is made: as `encode` says, or nearest to the clips.
+    /// Returns the encoder of re-encoded sections: the one that `encode` configures, or the closest match to the
+    /// clips.
     private func edges(
         _ nearest: EncoderConfiguration, of reference: ComposedClips.Reference, _ clips: ComposedClips,
         _ tick: Rational
@@ -135,7 +136,7 @@ extension CopyPlanner {
         }
     }
 
-    /// Nothing can be copied as it was asked for: said of each clip, or the job's other way is taken.
+    /// Reports for each clip why it can't be copied, or returns the fallback of `cut: smart-or-exact`.
     private func refuse(
         _ obstacle: SmartCut.Obstacle?, _ clips: ComposedClips, into sink: inout DiagnosticSink
     ) -> Answer? {
@@ -166,7 +167,7 @@ extension CopyPlanner {
         return nil
     }
 
-    /// Nothing is re-encoded without `smart`: what would have to be is told where it stands.
+    /// Reports, for `cut: exact`, each section and each clip with frames that would have to be re-encoded.
     private func refuse(
         _ stretches: [CompositionStretch], _ cut: SmartCut, _ clips: ComposedClips,
         into sink: inout DiagnosticSink
@@ -203,11 +204,11 @@ extension CopyPlanner {
         }
     }
 
-    // MARK: What is said of it
+    // MARK: Notes
 
     private static let mostNotes = 24
 
-    /// What is re-encoded, where, and why.
+    /// Returns notes about what is re-encoded, where and why: at most `mostNotes`.
     private func notes(
         _ stretches: [CompositionStretch], _ cut: SmartCut, _ clips: ComposedClips
     ) -> [String] {

@@ -3,7 +3,8 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Copies of clips that other jobs publish. Whether they fit together their packets tell, once they are there: the job is planned anew then.
+/// Copies of clips that other jobs publish. Whether the clips are compatible is known once they are published; the
+/// job is then planned again.
 extension CopyPlanner {
     func foretold(
         _ track: TrackDescription, of composition: Composition, _ composed: ComposedSource,
@@ -24,7 +25,7 @@ extension CopyPlanner {
             : audio(like, of: composition, composed, into: &sink)
     }
 
-    /// What is known of frames without their packets.
+    /// Checks what is known of video clips without their packets: codec and size.
     private func frames(
         _ like: TrackDescription, of composition: Composition, _ composed: ComposedSource,
         into sink: inout DiagnosticSink
@@ -47,7 +48,7 @@ extension CopyPlanner {
         return sink.hasErrors ? nil : .foretold(like)
     }
 
-    /// What is known of audio without its packets.
+    /// Checks what is known of audio items without their packets: codec, sample rate and channels.
     private func audio(
         _ like: TrackDescription, of composition: Composition, _ composed: ComposedSource,
         into sink: inout DiagnosticSink
@@ -65,7 +66,7 @@ extension CopyPlanner {
         return .foretold(like)
     }
 
-    /// A clip's track, as it is or will be.
+    /// Returns the track of a clip, predicted if it isn't published yet.
     private func track(
         _ placement: ClipPlacement, of composition: Composition, _ composed: ComposedSource
     ) -> TrackDescription? {

@@ -1,11 +1,11 @@
 internal import FileSystem
 internal import FoundationEssentials
 
-/// Fonts of this machine, by the names of their files: what a worker may read of it.
+/// Finds the fonts installed on this machine by file name. Workers may read only these files.
 enum FontFinder {
-    /// Where fonts lie.
+    /// Folders that are searched recursively for fonts.
     static let folders = ["/usr/share/fonts", "/usr/local/share/fonts"]
-    /// The font that is taken where none is named.
+    /// The default font.
     static let usual = "DejaVu Sans"
 
     private static let files: [String: String] = {
@@ -31,21 +31,22 @@ enum FontFinder {
         FileIdentity(path: path)?.isDirectory == true
     }
 
-    /// Letters and digits alone count: `DejaVu Sans Bold` is `DejaVuSans-Bold.ttf`.
+    /// Normalizes a font name: lowercase letters and digits without a trailing `regular`, so that `DejaVu Sans Bold`
+    /// matches `DejaVuSans-Bold.ttf`.
     private static func plain(_ name: String) -> String {
         let letters = name.lowercased().filter { $0.isLetter || $0.isNumber }
         return letters.hasSuffix("regular") && letters.count > 7 ? String(letters.dropLast(7)) : letters
     }
 
-    /// The absolute path of a font's file; nil where there is none of that name.
+    /// Returns the absolute path of a font's file; nil if no font has that name.
     static func file(of name: String) -> String? { files[plain(name)] }
 
-    /// It is a file beneath the folders of fonts: asked of a plan that comes from outside.
+    /// Whether a path is inside the font folders. Validates plans that come from outside.
     static func holds(_ path: String) -> Bool {
         folders.contains { path.hasPrefix($0 + "/") } && !path.split(separator: "/").contains("..")
     }
 
-    /// What there is instead.
+    /// Returns a help text that lists installed fonts.
     static func help(for name: String?) -> String {
         let names = files.values.map { path -> String in
             let file = path.split(separator: "/").last ?? ""

@@ -3,12 +3,12 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// A track of frames behind what is done to them before they get into a composition's canvas.
+/// A video track after its crop, rotation and filters, before it is fitted into a composition's canvas.
 struct ShapedTrack {
-    /// What it is then.
+    /// The track as it is after those steps.
     var track: TrackDescription
     private let own: VideoOutputSettings
-    /// It is as the source has it.
+    /// Whether the source's frames are unchanged.
     private let isPlain: Bool
 
     init(_ track: TrackDescription) {
@@ -24,7 +24,7 @@ struct ShapedTrack {
         (self.track, own, isPlain) = (shaped, prepared.settings, false)
     }
 
-    /// How its source's frames become the canvas's.
+    /// Returns the settings that convert the source's frames to frames of the canvas.
     func settings(on canvas: Canvas, fit: FrameFit, box: PixelSize? = nil) -> VideoOutputSettings {
         var settings = VideoOutputSettings(track, on: canvas, fit: fit, box: box)
         guard !isPlain else { return settings }
@@ -39,7 +39,7 @@ struct ShapedTrack {
 }
 
 extension CompositionPlanner {
-    /// A track behind its crop and its filters; nil where they don't fit it, which is said.
+    /// Returns a track after its crop and filters; nil after an error is reported because they don't fit the track.
     mutating func shape(_ track: TrackDescription, _ shaping: CompositionSpec.Shaping) -> ShapedTrack? {
         guard let spec = VideoEncodeSpec(shaping) else { return ShapedTrack(track) }
         let decision = FramePlanner(spec: spec, track: track, prober: prober).decide()

@@ -6,9 +6,9 @@ internal import LibAV
 internal import Media
 internal import Publishing
 
-/// Jobs that read what others publish, once that is there.
+/// Planning again of jobs whose sources other jobs have published in the meantime.
 extension BatchPlanner {
-    /// Plans one job anew, whose source was foretold and now exists.
+    /// Plans a job again whose source was predicted and now exists.
     package static func replan(
         _ plan: JobPlan, in files: [JobFile], prober: any SourceProber
     ) throws(PlanningError) -> JobPlan {
@@ -18,7 +18,7 @@ extension BatchPlanner {
         var planner = BatchPlanner(files: files, prober: prober, memory: NoMemory())
         var sink = DiagnosticSink()
         planner.published = Self.outputs(read: plan, by: job)
-        // What isn't there is said by the run.
+        // Missing sources are reported by the run.
         guard !planner.published.isEmpty,
             planner.published.allSatisfy({ FileIdentity(path: $0.path) != nil })
         else { return plan }
@@ -31,7 +31,7 @@ extension BatchPlanner {
         return fresh
     }
 
-    /// What a job reads of others.
+    /// Returns the outputs of other jobs that a job reads.
     private static func outputs(read plan: JobPlan, by job: JobSpec) -> [JobOutput] {
         guard let input = plan.inputs.first else { return [] }
         guard case .job(_, let path) = input.source, case .job(_, let run, let output) = job.asset.source
@@ -39,8 +39,8 @@ extension BatchPlanner {
         return [JobOutput(job: run, output: output?.value, path: path)]
     }
 
-    /// Where a run's output is, once the job that reads it is planned anew: nil before. What was up to date from the start is where
-    /// the job file says.
+    /// Returns the path of a published output while its reader is planned again; nil otherwise. An output that was up
+    /// to date from the start has the destination in the job file.
     mutating func published(_ run: String, _ output: String?, in index: Int) -> String? {
         guard !published.isEmpty else { return nil }
         if let made = published.first(where: { $0.job.exact == run.exact && $0.output == output }) {
@@ -54,7 +54,7 @@ extension BatchPlanner {
 }
 
 extension OutputPlan {
-    /// Has tracks that are re-encoded where a copy was foretold say so.
+    /// Marks tracks that are re-encoded although the earlier plan predicted a copy.
     fileprivate mutating func tell(beside foretold: OutputPlan) {
         for (index, track) in tracks.enumerated() where foretold.tracks.indices.contains(index) {
             guard case .copy = foretold.tracks[index].action, case .encode = track.action else { continue }

@@ -6,7 +6,7 @@ internal import FileSystem
 internal import Publishing
 
 extension BatchPlanner {
-    /// What stands against an output's destination by itself.
+    /// Reports errors of a destination by itself: outside of the root, occupied, or not writable.
     func checkDestination(
         _ destination: DestinationPath, of output: OutputSpec, in file: String,
         into sink: inout DiagnosticSink
@@ -35,7 +35,8 @@ extension BatchPlanner {
                 .destinationExists, "the destination \(destination.path) is a folder or no regular file",
                 at: place)
         case .foreign:
-            // What another job file published may be just what is asked for: the plan will tell.
+            // A file that another job file published may equal the requested output; `checkOwner` decides once the
+            // plan is known.
             if DestinationPath.mark(at: destination.path) == nil {
                 refuse(destination, output, of: file, into: &sink)
             }
@@ -51,7 +52,7 @@ extension BatchPlanner {
         }
     }
 
-    /// What another job file published stays where it is, unless it is just what this job makes.
+    /// Reports an error if another job file published the destination, unless with the same plan.
     func checkOwner(
         _ task: OutputTask, _ destination: DestinationPath, of output: OutputSpec,
         into sink: inout DiagnosticSink
@@ -73,7 +74,7 @@ extension BatchPlanner {
             help: "`destination: { path: …, if_exists: replace }` replaces it, `skip` leaves it")
     }
 
-    /// Two outputs never share a destination, whatever links lead there.
+    /// Reports outputs with the same destination, with symbolic links resolved.
     mutating func checkCollisions(into sink: inout DiagnosticSink) {
         var first: [DestinationPath: (place: SourceRange, job: JobKey, name: String)] = [:]
         for file in files {
@@ -107,8 +108,8 @@ extension BatchPlanner {
         checkNesting(first, into: &sink)
     }
 
-    /// The names of stills are known when their source is; the destinations that outputs have as they are written were compared
-    /// before.
+    /// Reports collisions of the names of still images, which are known once their source is. `written` has the
+    /// destinations in the job files, which are compared before.
     private mutating func checkStills(
         _ written: [DestinationPath: (place: SourceRange, job: JobKey, name: String)],
         into sink: inout DiagnosticSink
@@ -132,8 +133,8 @@ extension BatchPlanner {
         }
     }
 
-    /// The files of outputs of stills that their sources name, those that are up to date included: where a sheet goes stands in
-    /// the job file.
+    /// The files of image outputs whose names depend on their source, including those that are up to date. A sheet's
+    /// destination is in the job file, so it is omitted.
     private var stills: [(job: JobKey, name: String, place: SourceRange, files: [String])] {
         let planned = order.flatMap(\.tasks).filter(\.output.hasSeveralFiles).map { task in
             let files = task.output.files
@@ -160,7 +161,7 @@ extension BatchPlanner {
         return planned + kept.sorted { $0.2 < $1.2 }
     }
 
-    /// What is a file for one output can't be a folder for another.
+    /// Reports destinations that lie inside the destination of another output.
     private func checkNesting(
         _ outputs: [DestinationPath: (place: SourceRange, job: JobKey, name: String)],
         into sink: inout DiagnosticSink
@@ -181,7 +182,8 @@ extension BatchPlanner {
         }
     }
 
-    /// The outputs of a file system together, as far as they can be foretold.
+    /// Warns if a file system has less free space than its outputs need together, as far as their sizes are
+    /// predicted.
     mutating func checkSpace() {
         var needed: [UInt64: (bytes: Int64, path: DestinationPath, place: SourceRange)] = [:]
         for output in order.flatMap(\.outputs) {
@@ -202,13 +204,13 @@ extension BatchPlanner {
         }
     }
 
-    /// The files of stills, as if each were written where the destination is.
+    /// Returns the files of image outputs, each at the source location of its destination.
     private func named(in file: JobFile) -> [Located<String>] {
         stills.filter { $0.job.file.exact == file.path.exact }
             .flatMap { output in output.files.map { Located($0, at: output.place) } }
     }
 
-    /// Sources are never overwritten: device and inode tell, whatever the path.
+    /// Reports destinations that are sources or job files, compared by device and inode.
     mutating func checkSources(into sink: inout DiagnosticSink) {
         var byFile: [[UInt64]: SourceRange] = [:]
         for (path, place) in finder.files(of: files) {

@@ -6,8 +6,8 @@ internal import LibAV
 internal import FileSystem
 
 extension BatchPlanner {
-    /// The jobs that a message about patterns and their runs is about: those that read the pattern, or the one in which
-    /// it stands.
+    /// Returns the jobs that a diagnostic about a pattern concerns: those that read the pattern, or the one that
+    /// contains it.
     static func owners(of diagnostic: Diagnostic, in templates: [JobFile]) -> [JobKey] {
         let place = diagnostic.range
         var inside: (job: JobKey, start: SourceRange)?
@@ -26,8 +26,8 @@ extension BatchPlanner {
         return [JobKey(file: place.file, id: "pattern[\(place.line):\(place.column)]")]
     }
 
-    /// Patterns that match what is made of their own files: the next run would take those for sources. A few runs tell it
-    /// of all.
+    /// Warns about patterns that match the outputs of their own jobs: the next run would read those as sources. At
+    /// most 64 job instances of a pattern are compared.
     static func ownOutputs(of templates: [JobFile], expanded: [JobFile], into sink: inout DiagnosticSink) {
         for (template, file) in zip(templates, expanded) {
             var patterns: [ExactString: (pattern: Located<String>, left: Int)] = [:]
@@ -58,17 +58,17 @@ extension BatchPlanner {
         path.pathParts.filter { $0 != "." }[...]
     }
 
-    /// What a pattern matches; nil, with why, where that is nothing or can't be told.
+    /// Returns the paths that a pattern matches; nil after an error, if there are none or too many.
     static func matches(
         _ pattern: Located<String>, absolute: String, beneath root: PathRoot, into sink: inout DiagnosticSink
     ) -> [String]? {
-        // The matches are written as the pattern is, so they are looked for from where it starts.
+        // Matches have the same spelling as the pattern, so the search starts at the pattern's base.
         let base =
             pattern.value.hasPrefix("/")
             ? "/" : String(decoding: absolute.utf8.dropLast(pattern.value.utf8.count), as: UTF8.self)
         do throws(Globber.TooMany) {
             let (paths, obstacles) = try Globber.paths(pattern.value, from: base, beneath: root)
-            // What can't be taken fails, and the others are done.
+            // A file that can't be read is an error; the other matches are still planned.
             for obstacle in obstacles { report(obstacle, of: pattern, into: &sink) }
             if paths.isEmpty, obstacles.isEmpty {
                 sink.error(
@@ -110,7 +110,7 @@ extension BatchPlanner {
 }
 
 extension JobFile {
-    /// Its jobs with patterns replaced by what they match beneath a root.
+    /// Returns the job file with its patterns replaced by the files that they match beneath a root.
     func expanded(into sink: inout DiagnosticSink, beneath root: PathRoot) -> JobFile {
         expanded(into: &sink) { pattern, absolute, sink in
             BatchPlanner.matches(pattern, absolute: absolute, beneath: root, into: &sink)

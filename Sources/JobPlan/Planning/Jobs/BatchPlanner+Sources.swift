@@ -7,7 +7,7 @@ internal import Locking
 internal import Media
 internal import FileSystem
 
-/// What jobs read.
+/// Sources of jobs.
 extension BatchPlanner {
     mutating func source(
         _ asset: AssetSpec, in index: Int, into sink: inout DiagnosticSink
@@ -56,7 +56,7 @@ extension BatchPlanner {
             guard let description = describe(url.value, asset.timing, at: url.range, into: &sink) else {
                 return nil
             }
-            // Nobody asks the server but who may fetch: what was said of the file tells how long it is.
+            // Only the process with network access asks the server; the identity is the file size of the description.
             let identity = FileIdentity(remoteSize: description.fileSize)
             return (.file(path: url.value, identity: identity), description)
         case .file(let written):
@@ -68,7 +68,7 @@ extension BatchPlanner {
         }
     }
 
-    /// The same, or what measuring the source says where a guess won't do.
+    /// Returns the description, or a measured one where a guessed duration would affect the job.
     mutating func measured(
         _ description: SourceDescription, of source: InputPlan.Source, for job: JobSpec,
         into sink: inout DiagnosticSink
@@ -105,7 +105,7 @@ extension BatchPlanner {
             notes: [Diagnostic.Note("the path is \(path)")])
     }
 
-    /// The first image tells what all are.
+    /// Probes the first image, which describes the whole sequence.
     private static func look(
         at sequence: ImageSequence, _ prober: any SourceProber
     ) -> Swift.Result<(InputPlan.Source, SourceDescription), SourceProblem> {

@@ -8,16 +8,16 @@ internal import Media
 package import FileSystem
 package import Publishing
 
-/// Plans the jobs of all files of a call together: each source probed once, destinations compared.
+/// Plans the jobs of all files of a call together: probes each source once and compares destinations.
 package struct BatchPlanner {
-    /// What came of planning.
+    /// The result of planning.
     package struct Result: Sendable {
-        /// The plans that can be carried out, in starting order, and why the others can't.
+        /// The executable plans in starting order, and the diagnostics of jobs that were refused.
         package var plan: BatchPlan
-        /// What concerns the call as a whole: collisions, and destinations that are sources. Nothing is
-        /// started while there are any.
+        /// Errors of the call as a whole: colliding destinations, destinations that are sources, and unknown job
+        /// names. No job starts if there are any.
         package var conflicts: DiagnosticSink
-        /// Everything, for `tandem plan`.
+        /// All diagnostics, for `tandem plan`.
         package var diagnostics: DiagnosticSink
         /// The job files with their patterns expanded.
         package var files: [JobFile]
@@ -34,32 +34,32 @@ package struct BatchPlanner {
     let prober: any SourceProber
     let memory: any PlanMemory
     var settled: [Key: BatchPlan.Settled] = [:]
-    /// What was found before jobs were gone through one by one; nil for those that must be planned.
+    /// Answers of the memory, looked up in parallel before planning; an inner nil marks a job that must be planned.
     private var settledAhead: [Key: BatchPlan.Settled?] = [:]
     private var settledOrder: [BatchPlan.Settled] = []
     var probed: [ExactString: Swift.Result<SourceDescription, SourceProblem>] = [:]
-    /// Images that were looked at, by what makes them one source: many jobs may read them.
+    /// Probed image sequences by path, frame rate and frame count; several jobs may read one.
     var images: [ExactString: Swift.Result<(InputPlan.Source, SourceDescription), SourceProblem>] = [:]
     var finder: SourceFinder
-    /// What was said of the composition that was planned last.
+    /// Facts about the composition that was planned last.
     var composed: ComposedSource?
-    /// The job that is being planned has an output with frames of 4:4:4.
+    /// Whether the job that is being planned has an output with 4:4:4 or RGB frames.
     var keepsFullChroma = false
-    /// What other jobs have published since a job was planned that is planned anew.
+    /// Outputs that other jobs have published, while their reader is planned again.
     var published: [JobOutput] = []
     private var isAnew: Bool { !published.isEmpty }
     var destinations = DestinationTable()
     var positions: [Key: Int] = [:]
-    /// Where in `order` a job's plan is.
+    /// Index of a job's plan in `order`.
     var plans: [Key: Int] = [:]
     private(set) var order: [JobPlan] = []
     private var refusals: [BatchPlan.Refusal] = []
     private var refused: Set<Key> = []
-    /// Stills of all plans, beyond those that each may have.
+    /// Count of still images over all plans, beyond `freeStills` of each.
     private var stills = 0
-    /// Stills that the plan of each run may have without being counted.
+    /// Maximum number of still images of a job instance that are not counted.
     private static let freeStills = 128
-    /// The most stills beyond those, over all plans of a call.
+    /// Maximum number of counted still images over all plans of a call.
     private static let surplusStills = 500_000
     var diagnostics = DiagnosticSink()
 
@@ -75,7 +75,8 @@ package struct BatchPlanner {
         }
     }
 
-    /// Plans all jobs of some files, or those of some names and what they read or need, or those of an earlier plan.
+    /// Plans all jobs of some files; or the named jobs with those that they read or need; or the jobs of an earlier
+    /// plan.
     package static func plan(
         _ files: [JobFile], only names: [String] = [], from argument: String = "--only",
         as earlier: BatchPlan? = nil,
@@ -96,12 +97,13 @@ package struct BatchPlanner {
         var planner = BatchPlanner(files: expanded, prober: prober, memory: memory)
         planner.diagnostics = sink
         planner.diagnostics.add(unknown)
-        // An earlier plan has the jobs that could be planned alone.
+        // An earlier plan contains only jobs that could be planned.
         if earlier == nil { planner.refuse(sink, templates: files, only: names) }
         return planner.run(unknown: unknown)
     }
 
-    /// Jobs that came of no pattern, or whose runs can't be, are refused as a whole, by the names that the file has.
+    /// Refuses a job as a whole, by its name in the file, if its pattern matches nothing or its instances can't be
+    /// expanded.
     private mutating func refuse(_ unmatched: DiagnosticSink, templates: [JobFile], only names: [String]) {
         var found: [(key: JobKey, diagnostics: [Diagnostic])] = []
         var positions: [JobKey: Int] = [:]
@@ -123,8 +125,8 @@ package struct BatchPlanner {
         }
     }
 
-    /// Where all jobs of some files put their outputs, and which files they read. Patterns are expanded; no source is
-    /// opened. `stills`: outputs whose files' names their sources tell.
+    /// Returns the destinations and sources of all jobs of some files. Patterns are expanded; no source is opened.
+    /// `stills` names the outputs whose file names depend on their sources.
     package static func places(
         _ files: [JobFile], beneath root: PathRoot
     ) -> (
@@ -156,7 +158,8 @@ package struct BatchPlanner {
         return (paths, stills, sources, sink)
     }
 
-    /// `unknown` is what was said of jobs that were asked for and aren't there: then nothing is done.
+    /// Plans all jobs. `unknown` contains errors about requested jobs that don't exist; no job starts if there are
+    /// any.
     private mutating func run(unknown: DiagnosticSink) -> Result {
         probeAhead()
         for (index, file) in files.enumerated() {
@@ -174,7 +177,7 @@ package struct BatchPlanner {
             files: files)
     }
 
-    /// Looks into all sources that must be looked into, several at a time.
+    /// Probes in parallel all sources of jobs that are not up to date.
     private mutating func probeAhead() {
         var questions: [(file: Int, question: SettledQuestion)] = []
         for (index, file) in files.enumerated() {
@@ -183,7 +186,7 @@ package struct BatchPlanner {
                 questions.append((index, question))
             }
         }
-        // A few at a time: one is answered in less time than it takes to hand it over.
+        // Batches of 64: one lookup takes less time than its dispatch.
         let (memory, asked, stride) = (memory, questions, 64)
         let settledOnes = Guarded([[BatchPlan.Output]?](repeating: nil, count: asked.count))
         DispatchQueue.concurrentPerform(iterations: (asked.count + stride - 1) / stride) { part in
@@ -215,7 +218,7 @@ package struct BatchPlanner {
                 }
             }
         }
-        // One alone is looked into when its turn comes.
+        // A single source is probed when its job is planned.
         guard wanted.count > 1 else { return }
         let (prober, paths) = (prober, wanted)
         let results = Guarded(
@@ -234,7 +237,7 @@ package struct BatchPlanner {
         "\(timing.rawValue):\(path)".exact
     }
 
-    /// A job after those that it reads. Circles were refused when the file was decoded.
+    /// Plans a job after the jobs that it reads. Decoding has already refused cycles.
     private mutating func planWithDependencies(_ job: JobSpec, in index: Int) {
         var open = [(job: job, isNext: false)]
         var seen: Set<Key> = []
@@ -283,14 +286,15 @@ package struct BatchPlanner {
         diagnostics.add(sink)
     }
 
-    /// Counts the stills of a plan; false where those of the call become too many. One takes about 800 bytes in a plan.
+    /// Counts the still images of a plan. Returns false if the call has too many. Each takes about 800 bytes in a
+    /// plan.
     private mutating func admits(_ plan: JobPlan) -> Bool {
         let count = plan.outputs.reduce(0) { $0 + ($1.images?.stills.count ?? 0) }
         stills += max(0, count - Self.freeStills)
         return stills <= Self.surplusStills
     }
 
-    /// Of a job with many runs, which of them it is about.
+    /// Adds the name of the job instance to diagnostics of a job that has several.
     private static func named(_ found: DiagnosticSink, of job: JobSpec) -> DiagnosticSink {
         guard job.id.value.exact != job.base.exact else { return found }
         var sink = DiagnosticSink()
@@ -306,7 +310,7 @@ package struct BatchPlanner {
         return plans[key] != nil || refused.contains(key) || settled[key] != nil
     }
 
-    /// What is said of a job that has nothing to do; nil where it must be planned.
+    /// Returns the cached result of a job that is up to date; nil if it must be planned.
     private mutating func settle(_ job: JobSpec, in index: Int) -> BatchPlan.Settled? {
         question(job, in: index).flatMap { question in
             memory.settled(question).map { Self.settled(question, $0) }
@@ -320,7 +324,7 @@ package struct BatchPlanner {
             id: question.job.id.value, base: question.job.base, file: question.file.path, outputs: outputs)
     }
 
-    /// What to ask the memory about a job; nil where it must be planned anyway.
+    /// Returns the query for the memory about a job; nil if the job must be planned in any case.
     private mutating func question(_ job: JobSpec, in index: Int) -> SettledQuestion? {
         let file = files[index]
         guard !job.isTemplate else { return nil }

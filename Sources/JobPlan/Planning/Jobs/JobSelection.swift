@@ -2,15 +2,15 @@ internal import Diagnostics
 internal import ExactStrings
 internal import JobSpec
 
-/// Some jobs of a call by their names, with everything that they read or need.
+/// Selects jobs of a call by name, with everything that they read or need.
 struct JobSelection {
     let names: [String]
-    /// What of the command line named them.
+    /// The command-line argument that contains the names, for diagnostics.
     let argument: String
-    /// Jobs that the files have, of which there may be no run.
+    /// Names of jobs in the files, including jobs without instances.
     var written: Set<String> = []
 
-    /// Leaves all jobs out but those of a plan.
+    /// Removes all jobs except those of a plan.
     static func keep(_ plan: BatchPlan, in files: inout [JobFile]) {
         let kept = Set(plan.jobs.map { JobKey(file: $0.file, id: $0.id) })
         for index in files.indices {
@@ -19,7 +19,7 @@ struct JobSelection {
         }
     }
 
-    /// What the runs of a job are called, where a name is like one of them.
+    /// Returns a help text with the instances of a job whose name `name` begins with.
     private func runs(of name: String, in files: [JobFile]) -> String? {
         let base = name.prefix { $0 != "[" }
         let runs = files.flatMap(\.jobs).filter { $0.base == base && $0.base != $0.id.value }.map(\.id.value)
@@ -28,7 +28,7 @@ struct JobSelection {
         return "\(counted(runs.count, "run")) of `\(base)`: \(shown)" + (runs.count > 3 ? ", …" : "")
     }
 
-    /// Leaves the others out. A name that no job has is an error.
+    /// Returns a help text if `name` is the name of an output.
     private func job(ofOutput name: String, in files: [JobFile]) -> String? {
         for job in files.flatMap(\.jobs) {
             for output in job.outputs where output.id != nil {
@@ -42,6 +42,8 @@ struct JobSelection {
         return nil
     }
 
+    /// Removes all jobs except the selected ones and those that they read or need. A name that no job has is an
+    /// error.
     func apply(to files: inout [JobFile], into sink: inout DiagnosticSink) {
         var known = written
         for file in files { for job in file.jobs { known.formUnion([job.base, job.id.value]) } }

@@ -1,8 +1,8 @@
 package import Diagnostics
 
-/// A job that can't be planned against its real source.
+/// An error for a job that can't be planned against its source.
 package struct PlanningError: Error, Sendable, CustomStringConvertible {
-    /// Why.
+    /// All reasons.
     package var diagnostics: [Diagnostic]
     /// The first reason.
     package var description: String {

@@ -3,16 +3,17 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Which of the source's covers go along: they are tags, though images.
+/// Decides which cover images of the source are kept. Covers are metadata, although libavformat has them as streams.
 struct CoverPlanner {
     let spec: MetadataSpec
     let container: ContainerType
     let source: SourceDescription
     let isFile: Bool
-    /// libavformat gives a cover of a fragmented file a track of its own, which players take for video.
+    /// Whether the output is fragmented. libavformat writes a cover of a fragmented file as a track, which players
+    /// show as video.
     let isFragmented: Bool
 
-    /// Their tracks in the source.
+    /// Returns the source's tracks of the covers that are kept.
     func decide() -> Decision<[Int]> {
         var reasons = Reasons()
         let covers = source.tracks.filter(\.isAttachedPicture)
@@ -38,7 +39,7 @@ struct CoverPlanner {
             : "the job doesn't keep it"
     }
 
-    /// A cover keeps what describes the image, where it is a stream.
+    /// A kept cover keeps its title and comment if the container has it as a stream.
     private func accountForTags(of cover: TrackDescription, in reasons: inout Reasons) {
         for tag in cover.tags {
             let isKept = ["title", "comment"].contains(tag.key) && !container.attachesCovers

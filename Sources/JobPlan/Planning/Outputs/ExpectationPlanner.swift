@@ -1,13 +1,13 @@
 internal import LibAV
 internal import Media
 
-/// Foretells what an output's track will be.
+/// Predicts the frame count, sample count and time range of an output's track.
 struct ExpectationPlanner {
     let track: TrackDescription
     let action: TrackPlan.Action
     let container: ContainerType
 
-    /// What comes of some ranges, one after the other; none means everything.
+    /// Returns the prediction for some ranges, joined in order. None means the whole track.
     func expectation(of ranges: [TimeRange]) -> TrackPlan.Expectation {
         guard ranges.count > 1 else { return expectation(of: ranges.first) }
         var whole = TrackPlan.Expectation(
@@ -29,11 +29,11 @@ struct ExpectationPlanner {
         if case .smartCut(let cut) = action {
             (whole.frames, whole.isExact) = (cut.pictureCount, true)
         }
-        // Audio goes on through a range that has none, as silence.
+        // A range without audio becomes silence.
         if track.mediaType == .audio, case .encode(let encoding) = action {
             whole.samples = whole.timeRange.duration.ticks(
                 in: Rational(1, max(1, encoding.encoder.sampleRate)))
-            // Every joint may round by a sample.
+            // Each join may round by one sample.
             whole.isExact = false
         }
         return whole
@@ -42,7 +42,7 @@ struct ExpectationPlanner {
     private func expectation(of range: TimeRange?) -> TrackPlan.Expectation {
         let start = range?.start ?? .zero
         let end = min(range?.end ?? track.timeRange.end, max(track.timeRange.end, start))
-        // What is on screen at the start of the range shows at 0; audio begins where it begins.
+        // The frame that is on screen at the start of the range is presented at 0; audio keeps its own start.
         let first = max(track.timeRange.start, start)
         var shown = TimeRange(start: first - start, end: max(end, first) - start)
         var isExact = track.isExact
@@ -71,7 +71,7 @@ struct ExpectationPlanner {
 
     private func frames(_ shown: TimeRange, of range: TimeRange?) -> (count: Int?, isExact: Bool) {
         if case .encode(let encoding) = action, let rate = encoding.video?.frameRate {
-            // What is on screen at the start is shown, however short the range.
+            // The frame on screen at the start is presented, even in a range shorter than a frame.
             return (Int(clamping: max(1, shown.end.ticks(in: rate.inverted))), false)
         }
         if range == nil, let count = track.sampleCount { return (count, true) }

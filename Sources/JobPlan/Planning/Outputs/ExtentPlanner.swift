@@ -3,27 +3,28 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// What of a source is read for an output.
+/// The section of a source that an output reads.
 struct PlannedExtent {
-    /// One range; nil for all.
+    /// A single range; nil for the whole source.
     var range: TimeRange?
-    /// Several ranges instead, joined in this order.
+    /// Several ranges, joined in this order.
     var joined: [TimeRange] = []
-    /// What was asked for, where `range` is another.
+    /// The requested range, if `range` differs from it.
     var requested: TimeRange?
-    /// The track that the range was widened for: it can be copied there.
+    /// The index of the track for which the range was widened. In the widened range it can be copied.
     var widenedTrack: Int?
 
-    /// What is read, in order; empty for everything.
+    /// The ranges in order; empty for the whole source.
     var ranges: [TimeRange] { joined.isEmpty ? range.map { [$0] } ?? [] : joined }
 
-    /// How long what is read of a source is.
+    /// Returns the total duration that is read of a source.
     func span(of description: SourceDescription) -> MediaTime {
         ranges.isEmpty ? description.duration : ranges.reduce(.zero) { $0 + $1.duration }
     }
 }
 
-/// Decides what of a source is read for an output, by the job's ranges and its `cut`, and the output's `limit`.
+/// Decides which section of a source is read for an output, from the job's ranges, its `cut`, and the output's
+/// `limit`.
 struct ExtentPlanner {
     let job: JobSpec
     let output: OutputSpec
@@ -54,7 +55,7 @@ struct ExtentPlanner {
     }
     private var ranges: [TimeRange] { extent.ranges }
 
-    /// `video` counts frames, `copied` is the first video track that is copied.
+    /// Resolves the ranges. Frame numbers count frames of `video`; `copied` is the first video track that is copied.
     consuming func decide(video: TrackDescription?, copied: TrackDescription?)
         -> Decision<PlannedExtent>
     {
@@ -79,10 +80,10 @@ struct ExtentPlanner {
             source: description, frames: FrameLocator(track: video, source: source, prober: prober))
     }
 
-    /// How long the output is at most.
+    /// Maximum duration of the output, from `limit`.
     private var lengthLimit: MediaTime?
 
-    /// `limit` ends the range earlier.
+    /// Ends the range earlier, as `limit` requires.
     private mutating func limitDuration(video: TrackDescription?) {
         guard let limit = output.durationLimit else { return }
         let whole = TimeRange(start: .zero, end: description.duration)
@@ -107,7 +108,7 @@ struct ExtentPlanner {
         }
     }
 
-    /// Ranges past the limit are left out; where one is left, it is one.
+    /// Drops ranges past the limit. A single remaining range becomes `range`.
     private mutating func shortenJoined(to length: MediaTime) {
         let kept = joined.prefix(lasting: length)
         guard kept != joined else { return }
@@ -120,7 +121,7 @@ struct ExtentPlanner {
         }
     }
 
-    /// `cut: keyframe` widens the range to where the first copied video track can begin and end.
+    /// Widens the range, for `cut: keyframe`, to where the first copied video track can begin and end.
     private mutating func widen(for copied: TrackDescription?) {
         guard job.cut?.value == .keyframe, !ranges.isEmpty, case .file(let path, _) = source,
             let track = copied

@@ -45,7 +45,7 @@ struct FrameLocator {
         }
     }
 
-    /// What was located in one read of the source: positions in these ranges, by number.
+    /// Frames that were located in one read of the source, by number, for some ranges.
     private var located: (ranges: [TimeRange], frames: [Int64: FramePositions.Position?], count: Int64)?
 
     /// Locates several frames in one read of the source, for later calls of `position`. Without numbers there is nothing to do; false where the

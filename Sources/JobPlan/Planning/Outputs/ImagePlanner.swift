@@ -5,7 +5,7 @@ internal import LibAV
 internal import Media
 internal import Publishing
 
-/// Decides which stills an output is made of, and where each goes.
+/// Decides which frames an image output contains, and the destination of each image.
 struct ImagePlanner {
     let spec: ImagesSpec
     let output: OutputSpec
@@ -13,7 +13,7 @@ struct ImagePlanner {
     let description: SourceDescription
     let extent: PlannedExtent
     let track: TrackDescription
-    /// Of each still.
+    /// Size of one image, in pixels.
     let size: PixelSize
     let destination: DestinationPath
     let prober: any SourceProber
@@ -35,13 +35,13 @@ struct ImagePlanner {
         self.prober = prober
     }
 
-    /// What every format of stills can have.
+    /// Maximum width and height, in pixels, that every still image format supports.
     private static let longestSide = 16_383
 
-    /// Most key frames of a source that are looked through.
+    /// Maximum number of keyframes or scenes of a source.
     private static let mostKeyFrames = 100_000
 
-    /// Most stills of an output.
+    /// Maximum number of still images of an output.
     private static let most = 9999
 
     private var span: MediaTime { extent.span(of: description) }
@@ -76,7 +76,7 @@ struct ImagePlanner {
 
     // MARK: Times
 
-    /// A moment, and where it is looked for.
+    /// A time on the output's time line, and the time at which its frame is located.
     private struct Moment {
         let time: MediaTime
         let aim: MediaTime
@@ -132,7 +132,7 @@ struct ImagePlanner {
                     track, of: path, difference: difference.value, limit: Self.mostKeyFrames)
             }
             guard let found else { return nil }
-            // Where a range begins, something else is seen than before.
+            // The start of a range is a scene change.
             var starts: Set<MediaTime> = [.zero]
             var begin = MediaTime.zero
             for range in extent.ranges {
@@ -143,8 +143,8 @@ struct ImagePlanner {
         }
     }
 
-    /// The frames that are requested by number, of what is read; nil where they can't be located, which is reported. A frame is looked for in
-    /// its middle: containers round their times.
+    /// Returns the frames that are requested by number, counted in the ranges that are read; nil after an error if
+    /// they can't be located. A frame is located at its middle, because containers round timestamps.
     private mutating func frames(of written: [Located<TimeExpression>]) -> [Int64: Moment]? {
         let numbers = written.compactMap { one in
             if case .frames(let number) = one.value { Located(number, at: one.range) } else { nil }
@@ -166,7 +166,7 @@ struct ImagePlanner {
         return moments
     }
 
-    /// A time as written, of the range.
+    /// Returns a time relative to the range; nil after an error.
     private mutating func time(of written: Located<TimeExpression>) -> MediaTime? {
         var timeline = description
         timeline.duration = span
@@ -195,7 +195,7 @@ struct ImagePlanner {
         return min(time, span)
     }
 
-    /// Times of the source that looking into it finds, on the output's time line.
+    /// Returns times that a scan of the source finds, on the output's time line; nil after an error.
     private mutating func found(
         _ what: String, at place: SourceRange,
         _ look: (_ prober: any SourceProber, _ path: String, _ track: Int) throws(SourceProblem) ->
@@ -229,7 +229,7 @@ struct ImagePlanner {
         }
     }
 
-    /// A moment of the source on the output's time line; nil outside of what is read.
+    /// Converts a time of the source to the output's time line; nil outside of the ranges that are read.
     private func outputTime(of time: MediaTime) -> MediaTime? {
         var begin = MediaTime.zero
         for range in extent.ranges {
@@ -239,7 +239,7 @@ struct ImagePlanner {
         return extent.ranges.isEmpty ? time : nil
     }
 
-    /// The source's moment: the end of what is read is its last frame.
+    /// Converts a time of the output to the source's time line. The end of the output is its last frame.
     private func sourceTime(of time: MediaTime) -> MediaTime {
         let tick = MediaTime(ticks: 1, timeBase: track.timeBase)
         var left = time
@@ -254,11 +254,12 @@ struct ImagePlanner {
         }
     }
 
-    /// Players show a frame that is too short for a tenth of a second.
+    /// Reports an error if an animation has a frame duration that its format doesn't support. Players extend frames
+    /// that are too short to 0.1 s.
     private mutating func checkPace(of plan: ImagesPlan, _ animation: Located<AnimationFormat>) {
         let format = animation.value
         let (lengths, possible) = (plan.timing(as: format).lengths, format.lengths)
-        // One that is alone is shown for ever.
+        // A single frame is shown indefinitely.
         guard lengths.count > 1 else { return }
         let isShort = lengths.contains { $0 < possible.lowerBound }
         guard isShort || lengths.contains(where: { $0 > possible.upperBound }) else { return }
@@ -308,10 +309,10 @@ struct ImagePlanner {
         return destination.sibling(String(name))
     }
 
-    /// The file of each still; nil where there is one.
+    /// Returns the file of each still image; nil if there is a single destination, or after an error.
     private mutating func names(of times: [MediaTime]) -> [DestinationPath]? {
         guard output.namesEachImage else {
-            // The file says it of key frames and of times at a distance alone when the source is known.
+            // The number of keyframes, and of images at an interval, is known only with the source.
             if times.count > 1 {
                 reasons.error(
                     .missingKey, "these are \(times.count) stills, and the destination is one file",
@@ -327,7 +328,7 @@ struct ImagePlanner {
         for (index, time) in times.enumerated() {
             let name = form.replacing(ImagesSpec.Placeholder.number, with: ClockText.padded(index + 1, to: 4))
                 .replacing(
-                    // File systems and players take it in names.
+                    // This form is valid in names on all file systems and in players.
                     ImagesSpec.Placeholder.time, with: ClockText(time, roundsDown: true).text("-"))
             if let other = seen.updateValue(time, forKey: name.exact) {
                 reasons.error(

@@ -2,13 +2,13 @@ internal import Diagnostics
 internal import LibAV
 internal import Media
 
-/// Brings what decisions say of a source into its order, and sees to it that they say something of everything.
+/// Orders ledger entries as in the source, and adds an entry for each item that no decision covers.
 enum LedgerCollector {
-    /// What stands in for the reason of what no decision names: a fault of ours, which tests look for.
+    /// The reason for an item that no decision covers. It indicates a bug; tests search for it.
     static let unnamed = "no decision names it"
 
-    /// The entries by track in the source's order, the file's own last. A track that is taken twice has entries of both;
-    /// what is left there is told where neither takes it.
+    /// Returns the entries by track in the source's order, those of the file last. A track that is selected twice has
+    /// the entries of both; an item is listed as dropped only if neither keeps it.
     static func ledger(_ entries: [LedgerEntry], of source: SourceDescription) -> [LedgerEntry] {
         let byTrack = Dictionary(grouping: entries, by: \.track)
         var result: [LedgerEntry] = []
@@ -40,7 +40,7 @@ enum LedgerCollector {
         }
     }
 
-    /// What is known of a track and has no entry. What belongs to a track that is left as a whole needs none.
+    /// Returns entries for known items of a track that have none. Items of a dropped track need none.
     private static func missing(of track: TrackDescription, in entries: [LedgerEntry]) -> [LedgerEntry] {
         let name = LedgerText.plainName(track)
         let items = Set(entries.map(\.item))

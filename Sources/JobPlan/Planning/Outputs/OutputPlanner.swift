@@ -4,7 +4,7 @@ internal import LibAV
 internal import Media
 internal import Publishing
 
-/// Resolves one output of a job against its source. What is wrong goes to the sink, at its line.
+/// Resolves one output of a job against its source. Errors are collected in `reasons`, each at its source location.
 struct OutputPlanner {
     let job: JobSpec
     let output: OutputSpec
@@ -13,7 +13,7 @@ struct OutputPlanner {
     let description: SourceDescription
     let destination: DestinationPath
     let prober: any SourceProber
-    /// What there is to know of a composition; nil where the source is none.
+    /// Facts about a composition; nil for any other source.
     let composed: ComposedSource?
     private var reasons = Reasons()
 
@@ -32,10 +32,10 @@ struct OutputPlanner {
         self.destination = destination
     }
 
-    /// Where it stands in the file.
+    /// The output's location in the job file.
     private var place: SourceRange { output.id?.range ?? job.id.range }
 
-    /// What a rule selects.
+    /// A rule with the tracks that it selects.
     private struct Chosen {
         let rule: TrackRule
         let tracks: [TrackDescription]
@@ -43,7 +43,7 @@ struct OutputPlanner {
         var isAttachment: Bool { rule.mediaType == .attachment }
     }
 
-    /// The output and what it is made of.
+    /// Returns the output plan and the input that it reads; nil after an error.
     consuming func decide() -> Decision<(input: InputPlan, output: OutputPlan)> {
         let chosen = choose()
         let video = chosen.first { $0.rule.mediaType == .video && !$0.tracks.isEmpty }?.tracks.first
@@ -92,7 +92,7 @@ struct OutputPlanner {
         plan.expectedSize = planner.bytes(of: waveform)
     }
 
-    /// The read that it is made of.
+    /// Returns the input that the output reads.
     private func input(_ extent: PlannedExtent) -> InputPlan {
         InputPlan(
             source: source, awaited: composed?.awaited ?? [], timing: job.asset.timing,
@@ -179,7 +179,7 @@ struct OutputPlanner {
         }
     }
 
-    /// A test signal, and what a server has, have no time that could be kept.
+    /// Reports an error if `file_times` are kept for a source without times: a test signal or a remote file.
     private mutating func checkFileTimes() {
         guard let place = output.metadata.fileTimes else { return }
         switch source {
@@ -191,7 +191,7 @@ struct OutputPlanner {
         }
     }
 
-    /// What `limit: { size }` is likely to do.
+    /// Checks `limit: { size }`, and notes whether the limit is likely to be reached.
     private mutating func limitSize(_ expected: Int64?, of tracks: [TrackPlan], chapters: [AssetChapter]) {
         guard let limit = output.sizeLimit else { return }
         for track in tracks {
@@ -216,7 +216,7 @@ struct OutputPlanner {
 
     // MARK: Selection
 
-    /// What each rule selects.
+    /// Returns the tracks that each rule selects.
     private mutating func choose() -> [Chosen] {
         var chosen: [Chosen] = []
         for rule in output.tracks {
@@ -319,7 +319,7 @@ struct OutputPlanner {
 
     // MARK: Tracks
 
-    /// Files that go along.
+    /// Returns the indices of the attachments that are copied.
     private mutating func attachments(_ chosen: [Chosen]) -> [Int] {
         let files = chosen.filter(\.isAttachment).flatMap(\.tracks)
         for file in files {
@@ -328,7 +328,7 @@ struct OutputPlanner {
         return files.map(\.index)
     }
 
-    /// The output's tracks, those that could be made.
+    /// Returns the output's tracks, without those that failed.
     private mutating func tracks(_ chosen: [Chosen], _ extent: PlannedExtent) -> [TrackPlan] {
         let planner = TrackPlanner(
             job: job, output: output, container: container, source: source, description: description,
@@ -345,7 +345,7 @@ struct OutputPlanner {
         return tracks
     }
 
-    /// What a rule's tracks are made of: each of those that it selects, or one mix of them.
+    /// Returns the inputs of a rule's output tracks: each track that it selects, or one mix of them.
     private mutating func mixed(
         _ chosen: Chosen, _ tracks: TrackPlanner, _ extent: PlannedExtent
     ) -> [(TrackDescription, AudioMix?)] {

@@ -3,13 +3,13 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Turns a range as written into times of the source, and checks it against the source's length.
+/// Converts a range of the job file to times of the source, and validates it against the source's duration.
 struct RangeResolver {
     let source: SourceDescription
-    /// Frame numbers are those of the first selected video track.
+    /// Locates frame numbers, which count frames of the first selected video track.
     var frames: FrameLocator
 
-    /// Nil where the range is wrong; the sink says why.
+    /// Returns the range; nil after an error.
     func resolve(_ spec: RangeSpec, into sink: inout DiagnosticSink) -> TimeRange? {
         guard let start = spec.start.map({ time($0, into: &sink) }) ?? .some(.zero) else { return nil }
         var end = source.duration
@@ -29,7 +29,7 @@ struct RangeResolver {
             return nil
         }
         if end > source.duration {
-            // A container's own figure may be rounded; a range that ends at it is no mistake.
+            // A container's duration may be rounded; a range that ends at the rounded value is valid.
             guard end - source.duration <= slack else {
                 sink.error(
                     .invalidRange, "the range ends at \(end) s, but the source ends at \(source.duration) s",
@@ -48,11 +48,12 @@ struct RangeResolver {
         return TimeRange(start: start, end: end)
     }
 
-    /// How far a header's duration may be off before a range past it is an error.
+    /// Tolerance of the source's duration, by which a range may exceed it: 1 ms if it is exact, else 100 ms.
     var slack: MediaTime { MediaTime(value: source.isDurationExact ? 1 : 100, timescale: 1000) }
 
-    /// A length as written: like a time, without what only a position can be. A number of frames is as long as the frames from `start` on,
-    /// or all those of some ranges joined end to end, are shown.
+    /// Returns a duration; nil after an error, e.g. for a position (`end`, a chapter, a time before the end). A
+    /// number of frames is the presentation duration of the frames from `start` on, or of the first frames of
+    /// `ranges` joined end to end.
     func duration(
         _ written: Located<TimeExpression>, from start: MediaTime = .zero, ofAll ranges: [TimeRange] = [],
         into sink: inout DiagnosticSink
@@ -66,12 +67,12 @@ struct RangeResolver {
             guard count > 0 else { return .zero }
             let counted =
                 ranges.isEmpty ? [TimeRange(start: start, end: max(start, source.duration))] : ranges
-            // The frame that is no longer shown, or the end where the last one is.
+            // The first frame after the duration; none if the duration ends with the last frame.
             guard
                 let found = frames.position(of: Located(count, at: written.range), in: counted, into: &sink)
             else { return nil }
             if let next = found.position { return next.start }
-            // A limit may exceed what there is.
+            // A limit may exceed the number of frames.
             guard found.count == count || !ranges.isEmpty else {
                 sink.error(
                     .invalidRange,
@@ -84,12 +85,13 @@ struct RangeResolver {
         }
     }
 
-    /// Where the last frame ends.
+    /// End of the last frame.
     private var videoEnd: MediaTime {
         min(frames.track?.timeRange.end ?? source.duration, source.duration)
     }
 
-    /// A position in the source as written. As the end of a range, the number of frames is the end of the last one.
+    /// Returns a position in the source. As the end of a range, a frame number equal to the frame count is the end of
+    /// the last frame.
     func time(
         _ written: Located<TimeExpression>, isEnd: Bool = false, into sink: inout DiagnosticSink
     ) -> MediaTime? {

@@ -3,16 +3,16 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Moves the source's timecode with the range: it is that of the output's first frame.
+/// Offsets the source's timecode by the start of the range, so that it is that of the output's first frame.
 struct TimecodePlanner {
     let source: SourceDescription
     let output: OutputSpec
     let container: ContainerType
-    /// The output's first track of frames.
+    /// The output's first video track.
     let track: TrackPlan?
     let start: MediaTime
 
-    /// The output's timecode; an empty one where it has none.
+    /// Returns the output's timecode; empty if it has none.
     func decide() -> Decision<String> {
         var reasons = Reasons()
         let set = setting(&reasons)
@@ -35,7 +35,8 @@ struct TimecodePlanner {
         return Decision(reasons.hasErrors ? nil : written ?? "", reasons)
     }
 
-    /// The timecode that the job or the frames' rule sets; one that can't be is an error.
+    /// Returns the timecode that the job or its video rule sets. An invalid timecode, or one that the container can't
+    /// hold, is an error.
     private func setting(_ reasons: inout Reasons) -> String? {
         let rules = output.tracks.filter { $0.mediaType == .video }.flatMap(\.metadata)
         guard
@@ -65,7 +66,7 @@ struct TimecodePlanner {
         return value
     }
 
-    /// What becomes of the source's, and why.
+    /// The source's timecode in the output, nil if it is dropped, with the reason.
     private var kept: (code: String?, reason: String) {
         guard let timecode = source.timecode else { return (nil, "the source has none") }
         guard output.metadata.keep.contains("timecode") else { return (nil, "the job doesn't keep it") }
@@ -79,7 +80,7 @@ struct TimecodePlanner {
         guard let code = Timecode(timecode, rate: rate) else {
             return (nil, "there is no timecode at \(rate) frames a second")
         }
-        // It counts from the first frame, which may come late.
+        // The timecode is that of the first frame, which may be later than 0.
         let passed = max(.zero, start - track.source.timeRange.start)
         let moved = code.advanced(by: passed.ticks(in: rate.inverted, rounding: .down))
         return (moved, moved == timecode ? "kept" : "moved with the range to \(moved)")

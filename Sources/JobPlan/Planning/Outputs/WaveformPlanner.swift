@@ -3,18 +3,18 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Decides how finely a track is read for a waveform.
+/// Decides how many samples of a track become one pixel of a waveform.
 struct WaveformPlanner {
     let spec: WaveformSpec
     let track: TrackPlan
     let encoder: EncoderConfiguration
 
-    /// Most pixels of a file of data, and of what is read for a drawing.
+    /// Maximum number of pixels of a data file, and of the data read for an image.
     private static let most: Int64 = 20_000_000
-    /// Parts of a column that are told apart, so that each begins where it should within that.
+    /// Subdivisions of an image column, so that audio begins at the correct position within it.
     private static let parts: Int64 = 32
 
-    /// From the beginning, which is silent where the track begins late.
+    /// Number of samples from 0 on, including silence before the track's start.
     private var samples: Int64 {
         max(
             track.expected.samples ?? 0,
@@ -48,7 +48,7 @@ struct WaveformPlanner {
                     location: spec.range), reasons)
     }
 
-    /// About how large the file will be.
+    /// Returns the approximate size of the file in bytes.
     func bytes(of plan: WaveformPlan) -> Int64 {
         let channels = Int64(plan.reading.splitsChannels ? encoder.channelLayout?.channels ?? 2 : 1)
         let values = 2 * channels * (samples / Int64(max(1, plan.reading.samplesPerPixel)))

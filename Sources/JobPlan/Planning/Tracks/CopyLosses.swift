@@ -2,15 +2,15 @@ internal import Diagnostics
 internal import LibAV
 internal import Media
 
-/// What of a copied track the output's container can't say, and what it keeps of how frames are shown.
+/// Properties of a copied track that the output's container can't represent, and display properties that it keeps.
 struct CopyLosses {
     let track: TrackDescription
     let container: ContainerType
 
-    /// Why a clean aperture is left.
+    /// The reason why a clean aperture is dropped.
     static let aperture = "libavformat 5.1 can't write it"
 
-    /// Of packets as they are.
+    /// Accounts for a track whose packets are copied unchanged.
     func account(in reasons: inout Reasons) {
         accountForDisplay(in: &reasons)
         func left(_ item: String, _ reason: String) {
@@ -32,7 +32,7 @@ struct CopyLosses {
         }
     }
 
-    /// Of a track whose edges are re-encoded, too.
+    /// Accounts for display properties. Also for tracks with re-encoded edges.
     func accountForDisplay(in reasons: inout Reasons) {
         if track.transform?.isIdentity == false {
             reasons.account(for: "display matrix", of: track.index, .copied, "kept")
@@ -42,7 +42,7 @@ struct CopyLosses {
         }
     }
 
-    /// What only the source's container says of colour, and the output's can't.
+    /// Color properties that only the source's container states and that the output's container can't represent.
     private var lostColor: [String] {
         guard track.mediaType == .video else { return [] }
         let (color, said) = (track.color, BitstreamTraits.of(track.codec).saidColor)
@@ -52,11 +52,11 @@ struct CopyLosses {
         let isWhole = parts.allSatisfy { $0.1 != nil }
         let isSaid = container.saysColor && (!container.saysColorAsAWhole || isWhole)
         var lost: [String] = []
-        // That numbers are RGB, their format says.
+        // RGB is part of the pixel format, so its matrix is not lost.
         for (part, value) in parts where !isSaid && !said.contains(part) {
             if part != .matrix || !track.pixelFormat.isRGB, let value { lost.append(value) }
         }
-        // Who isn't told takes the limited one.
+        // Players assume limited range if none is stated.
         if !(isSaid && container.saysColorRange), !said.contains(.range), color.range == "pc",
             !track.pixelFormat.isRGB
         {
@@ -65,7 +65,7 @@ struct CopyLosses {
         return lost
     }
 
-    /// What a copy lets be heard that the source hides.
+    /// The reason why samples that the source hides at the beginning become audible in a copy.
     private var hiddenBeginning: String? {
         if !container.hidesBeginning(ofCodec: track.codec) { return "can't say that it is not heard" }
         guard container.discardForm == .packetEnds, let samples = track.hiddenPartOfPacket else { return nil }

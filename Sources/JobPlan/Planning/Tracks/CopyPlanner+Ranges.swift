@@ -3,11 +3,12 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// How ranges of a track of frames are copied: as they are where key frames allow it, or with their edges re-encoded.
+/// Copies ranges of a video track: packets as they are where keyframes permit, or with re-encoded edges.
 extension CopyPlanner {
     private var isSmart: Bool { cut == .smart || cut == .smartOrExact }
 
-    /// What the edges are made with, nil for what is nearest to the source; and what stands against edges as the job says.
+    /// Returns the encoder of the edges, nil for the closest match to the source, and the obstacle if `encode`
+    /// doesn't permit edges.
     private func edges(
         of track: TrackDescription
     ) -> (encoder: EncoderConfiguration?, obstacle: SmartCut.Obstacle?) {
@@ -43,7 +44,7 @@ extension CopyPlanner {
         }
     }
 
-    /// Several ranges, one after the other: exact where `smart` is said, and where each can be copied as it is.
+    /// Copies several ranges, joined in order. Without `smart`, each must begin and end where packets can be copied.
     func joinedFrames(
         _ track: TrackDescription, into sink: inout DiagnosticSink
     ) -> Answer? {
@@ -103,7 +104,7 @@ extension CopyPlanner {
         }
     }
 
-    /// What the edges take from the source or don't have, whatever `encode` says.
+    /// Keys of `encode` that have no effect on re-encoded edges.
     var unheeded: [String] {
         guard case .encodeVideo(let spec) = otherwise else { return [] }
         let said: [(String, Bool)] = [
@@ -113,7 +114,8 @@ extension CopyPlanner {
         return said.filter(\.1).map { "`\($0.0)`" }
     }
 
-    /// The edges are made as `encode` says, where that fits the source.
+    /// Returns the encoder for the edges that `encode` configures; nil without one. Throws if it doesn't match the
+    /// source.
     func edgeEncoder(_ track: TrackDescription) throws(SmartCut.Obstacle)
         -> EncoderConfiguration?
     {
@@ -133,10 +135,10 @@ extension CopyPlanner {
             throw .edges("`encode` can't be carried out on them")
         }
         let configuration = encoding.encoder
-        // What is said of frames that say nothing changes none.
+        // A range or level setting that matches the source's declared range changes no samples.
         var unchanged = VideoOutputSettings()
         (unchanged.levels, unchanged.sourceRange) = (track.color.range, track.color.range)
-        // Edges are read as they are, fields included.
+        // Edges are read unchanged, including fields.
         unchanged.deinterlacesLateFields = encoding.video?.deinterlacesLateFields ?? false
         guard configuration.width == track.width, configuration.height == track.height,
             configuration.pixelFormat == track.pixelFormat, encoding.video == unchanged,

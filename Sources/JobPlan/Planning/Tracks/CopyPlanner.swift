@@ -3,21 +3,21 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Decides how a track is taken as it is: whole, cut between packets, or with its edges re-encoded.
+/// Decides how a track is copied: whole, cut between packets, or with re-encoded edges.
 struct CopyPlanner {
-    /// What becomes of a track that the job wants copied.
+    /// The result for a track that the job copies.
     enum Answer {
-        /// Its packets as they are.
+        /// All packets, unchanged.
         case copy
-        /// Its packets but for the edges of the range.
+        /// Packets with re-encoded edges of the ranges.
         case smartCut(SmartCut)
-        /// Packets of a composition's clips, and what is made between them.
+        /// Packets of a composition's clips, with encoded frames between them.
         case joined(JoinedClips)
-        /// Packets of clips that are still to be made, and what the output's track is like then.
+        /// Packets of clips that are not published yet; the value is the predicted format of the output's track.
         case foretold(TrackDescription)
-        /// Packets of a composition's runs of audio.
+        /// Packets of a composition's audio items.
         case joinedAudio(JoinedAudio)
-        /// It can't be copied, and the job says how it is made then.
+        /// The track can't be copied; the job's fallback encodes it.
         case fallBack(TrackRule.Action, why: String)
     }
 
@@ -27,21 +27,22 @@ struct CopyPlanner {
     let source: InputPlan.Source
     let prober: any SourceProber
     let description: SourceDescription
-    /// What is read, in order; empty for everything.
+    /// The ranges that are read, in order; empty for the whole source.
     let ranges: [TimeRange]
-    /// Where `copy` stands.
+    /// Location of `copy` in the job file.
     let place: SourceRange
-    /// How what can't be copied is made.
+    /// The fallback for a track that can't be copied.
     let otherwise: TrackRule.Action?
-    /// The track that the range was widened for: it can be copied there.
+    /// The index of the track for which the range was widened. In the widened range it can be copied.
     let widenedTrack: Int?
-    /// What there is to know of a composition; nil of anything else.
+    /// Facts about a composition; nil for any other source.
     let composed: ComposedSource?
 
     var cut: CutMode { job.cut?.value ?? .exact }
     var rangePlace: SourceRange { job.rangeLocation ?? place }
 
-    /// Nothing where the track can't be copied and the job says nothing of what to do then.
+    /// Returns how the track is copied or re-encoded; nil with errors if it can't be copied and the job has no
+    /// fallback.
     func decide(_ track: TrackDescription) -> Decision<Answer> {
         var own = DiagnosticSink()
         var reasons = Reasons()
@@ -85,12 +86,13 @@ struct CopyPlanner {
         case nil: break
         }
         let problem = own.diagnostics.first
-        // `smart` promises that the middle is copied: `encode` makes the edges, and `smart-or-exact` the rest as well.
+        // `smart` requires that the middle is copied: `encode` applies only to the edges. With `smart-or-exact` it
+        // applies to the rest as well.
         let isRefused = cut == .smart && problem?.rule == .copyRange
         if let otherwise, !isRefused {
             return fallBack(otherwise, track, problem?.message)
         }
-        // Without times there is no cut at all, and near-lossless is what the rest is made with.
+        // Without presentation times no range can be copied; near-lossless encoding is the fallback.
         if cut == .smartOrExact, track.mediaType == .video, !ranges.isEmpty, !sayTimes(track),
             let action = TrackRule.Action.nearLossless(track.codec, at: place)
         {
@@ -113,7 +115,7 @@ struct CopyPlanner {
         "\(track.mediaType.rawValue) track \(track.index)"
     }
 
-    /// Audio that is cut where packets begin, since nothing in the output could say more.
+    /// Whether audio is cut at packet boundaries, because the output can't represent a finer cut.
     private func keepsWholePackets(of track: TrackDescription) -> Bool {
         track.mediaType == .audio && !ranges.isEmpty && !description.isCutAtSamples(track)
             && (ranges.count > 1 || !container.value.hasEditLists)
@@ -156,7 +158,7 @@ struct CopyPlanner {
                 at: place, help: isData ? nil : "`encode` it: decoding finds the times out")
             return nil
         }
-        // libavformat 5.1 gives it another name in mp4, by which players take it for usual frames.
+        // For mp4, libavformat 5.1 writes another sample entry, which players decode as regular frames.
         if track.dolbyVisionProfile == 5, !type.saysDolbyVisionProfile5 {
             return refuse(
                 "\(label(track)) is Dolby Vision of profile 5, whose colours are wrong to who doesn't know it, and \(type.name) can't say so",
@@ -177,7 +179,7 @@ struct CopyPlanner {
                 ? joinedFrames(track, into: &sink) : frames(track, range: range, into: &sink)
         case .audio:
             if description.isCutAtSamples(track) { return .copy }
-            // Whole packets at their true times are what these modes promise.
+            // Whole packets at their presentation times meet the definition of these modes.
             if cut != .exact || type.hasEditLists && ranges.count == 1 { return .copy }
             sink.error(
                 .copyRange,
@@ -193,8 +195,8 @@ struct CopyPlanner {
         }
     }
 
-    /// A pause in the output that nothing can say of copied samples, where it is known before they are read. A writer forgives a hundredth
-    /// of a second.
+    /// Returns the first gap of the audio that the container can't represent for copied samples, if it is known
+    /// before they are read. The writer tolerates gaps of up to 10 ms.
     private func unsaidPause(in track: TrackDescription) -> TimeRange? {
         let type = container.value
         let isGapless = type.keepsNoTimes || BitstreamTraits.of(track.codec).isPCM && type.hasEditLists
@@ -220,7 +222,7 @@ struct CopyPlanner {
                 .sourceOrder, problem, at: place, help: "`encode` it: what is shown is found by decoding")
             return nil
         }
-        // What is hidden after the first frame that is shown: players heed no such edit of a fragmented file.
+        // Frames that are hidden after the first presented frame. Players ignore such an edit in a fragmented file.
         let isFragmented = output.fragmentInterval != nil
         guard track.mediaType == .video, !type.hasEditLists || isFragmented else { return .copy }
         let help = "`encode` it, or write mp4 or mov\(isFragmented ? " without `fragment`" : "")"
@@ -239,13 +241,14 @@ struct CopyPlanner {
         return .copy
     }
 
-    /// What the order of the source's own times has against a copy. All packets are read where its index gives cause.
+    /// Returns why the source's timestamps prevent a copy; nil if they don't. Reads all packets if the source's index
+    /// indicates a problem.
     private func orderProblem(_ track: TrackDescription) -> String? {
         let causes = [TrackDescription.unordered, TrackDescription.hiddenInside]
         guard track.mediaType == .video || track.mediaType == .audio, case .file(let path, _) = source,
             track.sideData.contains(where: causes.contains)
         else { return nil }
-        // What can't be read is told by whoever reads it.
+        // Read errors are reported by the code that reads the file.
         switch try? prober.orderProblem(track.index, of: path) {
         case .unordered(let time):
             return
@@ -257,7 +260,7 @@ struct CopyPlanner {
         }
     }
 
-    /// The container can't hold the track as it is.
+    /// Reports that the container can't hold the track unchanged.
     private func refuse(_ message: String, help: String, into sink: inout DiagnosticSink) -> Answer? {
         sink.error(
             .containerCodec, message, at: place,
@@ -265,7 +268,8 @@ struct CopyPlanner {
         return nil
     }
 
-    /// AVI says decoding times alone, and bare streams none: codecs that reorder need more.
+    /// Whether the packets have presentation times. AVI stores only decoding times and elementary streams none, which
+    /// is insufficient for codecs that reorder frames.
     private func sayTimes(_ track: TrackDescription) -> Bool {
         guard case .file(let path, _) = source else { return true }
         guard track.mediaType == .video || track.mediaType == .data,

@@ -3,22 +3,22 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// What frames go through before their size is decided: fields, crop, rotation and filters.
+/// Plans the processing of frames before they are scaled: deinterlacing, crop, rotation and filters.
 struct FramePlanner {
     let spec: VideoEncodeSpec
     let track: TrackDescription
     let prober: any SourceProber
 
-    /// Frames after those steps.
+    /// The state of frames after those steps.
     struct Prepared {
         var settings = VideoOutputSettings()
         var size: PixelSize
-        /// Shape of a pixel; nil where nobody says.
+        /// Pixel aspect ratio; nil if unknown.
         var aspect: Rational?
-        /// What is left to be rotated by who shows the output.
+        /// The display matrix that the output keeps.
         var transform: DisplayTransform?
         var isInterlaced: Bool
-        /// What the numbers mean, and how they are stored.
+        /// Color properties after those steps.
         var color: ColorDescription
         var format: PixelFormat
     }
@@ -43,7 +43,7 @@ struct FramePlanner {
         return Decision(checkToneMapping(prepared, &reasons) ? prepared : nil, reasons)
     }
 
-    /// Interlaced frames among those of a progressive track would be compressed as progressive ones.
+    /// Whether interlaced frames in a progressive track would be encoded as progressive.
     private var losesFields: Bool {
         if track.isInterlaced { return false }
         if spec.codec.value.isStill { return true }
@@ -52,7 +52,7 @@ struct FramePlanner {
         return true
     }
 
-    /// Lines go elsewhere: fields would be mixed.
+    /// Whether lines move between fields: scaling, cropping or rotation would mix the fields.
     static func moves(_ spec: VideoEncodeSpec, _ track: TrackDescription) -> Bool {
         let isRotated =
             switch spec.orientation?.value {
@@ -63,8 +63,8 @@ struct FramePlanner {
         return spec.size != nil || spec.crop != nil || isRotated
     }
 
-    /// What is said of frames of high dynamic range alone says nothing of others, nor of those whose light can't be
-    /// told.
+    /// Returns the spec without color settings that apply only to HDR where the track is SDR, or where its color
+    /// properties are insufficient for tone mapping.
     static func settled(_ spec: VideoEncodeSpec, for track: TrackDescription) -> VideoEncodeSpec {
         guard spec.color?.isForHighRangeAlone == true,
             !track.color.isHighRange || isLightUnknown(track)
@@ -74,18 +74,19 @@ struct FramePlanner {
         return spec
     }
 
-    /// It is of high dynamic range, and doesn't say enough for its tones to be mapped.
+    /// Whether the track is HDR without the primaries or the matrix that tone mapping requires.
     static func isLightUnknown(_ track: TrackDescription) -> Bool {
         track.color.isHighRange && (track.color.primaries == nil || track.color.matrix == nil)
     }
 
-    /// From high to standard dynamic range: a change of transfer functions alone would leave most of it white.
+    /// Whether HDR is converted to SDR. A change of the transfer function alone would clip most of the frame to
+    /// white.
     private func mapsTones(_ color: ColorDescription) -> Bool {
         guard let transfer = spec.color?.transfer?.value else { return false }
         return color.isHighRange && !ColorDescription.isHighRange(transfer)
     }
 
-    /// Light is mixed anew from what the source says of it: all of that must be known.
+    /// Reports an error if tone mapping lacks the source's primaries or matrix.
     private func checkToneMapping(_ prepared: Prepared, _ reasons: inout Reasons) -> Bool {
         guard prepared.settings.mapsTones, prepared.color.primaries == nil || prepared.color.matrix == nil
         else {
@@ -146,7 +147,7 @@ struct FramePlanner {
         return true
     }
 
-    /// Whole pixels inside the aperture.
+    /// Returns the clean aperture in whole pixels.
     private static func rectangle(of aperture: CleanAperture, in size: PixelSize) -> PixelRectangle {
         let width = min(size.width, Int(aperture.width.double))
         let height = min(size.height, Int(aperture.height.double))
@@ -193,12 +194,12 @@ struct FramePlanner {
         return true
     }
 
-    /// Filters may change the size and what the numbers mean; libavfilter itself is asked.
+    /// Determines the size and color properties after the filters from libavfilter. Returns false after an error.
     private func filter(_ prepared: inout Prepared, _ reasons: inout Reasons) -> Bool {
         guard let filters = spec.filters else { return true }
         prepared.settings.filters = filters.value
         var color = track.color
-        // As the reader fills in what frames don't say.
+        // The reader assumes the same defaults for frames that state no range.
         color.range = color.range ?? (track.pixelFormat.isUsuallyFullRange ? "pc" : "tv")
         let usual = ColorDescription.usualMatrix(width: track.width, height: track.height)
         let form = FrameForm(
@@ -235,7 +236,8 @@ struct FramePlanner {
         return true
     }
 
-    /// What only the resolved settings show: sizes that the pixel format can't have, and colours that can't be computed.
+    /// Checks the resolved settings: sizes that the pixel format doesn't support, and color conversions that are not
+    /// supported.
     static func check(
         _ encoding: TrackPlan.Encoding, of prepared: Prepared, _ spec: VideoEncodeSpec,
         prober: any SourceProber, _ reasons: inout Reasons

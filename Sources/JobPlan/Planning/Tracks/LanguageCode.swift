@@ -1,16 +1,16 @@
 internal import LibAV
 internal import Media
 
-/// The codes that a language has, and which of them a container can write.
+/// Converts between the codes of a language, and to those that a container can represent.
 enum LanguageCode {
-    /// One code for all that mean the same language.
+    /// Returns one code for all codes of the same language.
     static func canonical(_ code: String) -> String {
         let code = code.lowercased()
         let primary = String(code.prefix { $0 != "-" })
         return sameLanguages.first { $0.contains(primary) }?.first ?? code
     }
 
-    /// The code as the container writes it; nil where it can't say the language.
+    /// Returns the code that the container stores; nil if it can't represent the language.
     static func written(_ code: String, of type: MediaType, in container: ContainerType) -> String? {
         guard container.hasLanguage(of: type) else { return nil }
         if case .any = container.languageForm { return code }
@@ -21,7 +21,7 @@ enum LanguageCode {
         return candidates.first { $0.utf8.count == 3 && $0.utf8.allSatisfy { (0x61...0x7a).contains($0) } }
     }
 
-    /// What libavformat finds a number of QuickTime for (`mov_mdhd_language_map`).
+    /// Languages for which libavformat has a QuickTime language code (`mov_mdhd_language_map`).
     private static let quickTime: Set<String> = [
         "eng", "fra", "ger", "ita", "dut", "spa", "dan", "por", "nor", "heb", "jpn", "ara", "fin", "gre",
         "ice",
@@ -38,7 +38,7 @@ enum LanguageCode {
         "uig", "dzo", "jav",
     ]
 
-    /// ISO 639: three letters by terminology and by bibliography, and two letters.
+    /// ISO 639 codes: three letters (terminological), three letters (bibliographic) if different, two letters.
     private static let sameLanguages: [[String]] = [
         ["deu", "ger", "de"], ["fra", "fre", "fr"], ["eng", "en"], ["spa", "es"], ["ita", "it"],
         ["por", "pt"], ["nld", "dut", "nl"], ["zho", "chi", "zh"], ["jpn", "ja"], ["kor", "ko"],

@@ -2,9 +2,10 @@ internal import Diagnostics
 internal import JobSpec
 internal import Media
 
-/// Source tracks that no rule selects: they are left, and where the job says so (`leftover`), that is a message.
+/// Accounts for source tracks that no rule selects: they are dropped, and reported as `leftover` requires.
 enum LeftoverCheck {
-    /// `chosen` are the tracks that some rule selects. Covers and timecode are no rule's business.
+    /// Checks the tracks of a source. `chosen` are the indices that rules select. Covers and timecode tracks are
+    /// excluded.
     static func decide(
         _ output: OutputSpec, of description: SourceDescription, chosen: [Int]
     ) -> Reasons {
@@ -22,7 +23,7 @@ enum LeftoverCheck {
         return reasons
     }
 
-    /// The same of what a composition takes nothing of.
+    /// Checks the tracks that a composition doesn't use.
     static func decide(_ output: OutputSpec, of left: [ComposedSource.Left]) -> Reasons {
         var reasons = Reasons()
         for one in left {

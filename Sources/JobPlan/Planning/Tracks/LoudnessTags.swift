@@ -2,13 +2,13 @@ internal import LibAV
 internal import Media
 
 extension LoudnessTags {
-    /// Why they don't go along.
+    /// The reason why loudness tags are dropped.
     static let reason = "describes the source's levels, and the output has others"
 }
 
 extension TrackPlan.Action {
-    /// The levels of the output's audio are not those of its source: by `normalize`, `gain` or `filters`, by a mix of tracks, or of
-    /// channels to fewer ones.
+    /// Whether the audio levels of the output differ from those of its source: through `normalize`, `gain`,
+    /// `filters`, a mix of tracks, or a downmix.
     func changesLevels(of source: TrackDescription, mix: AudioMix?) -> Bool {
         guard case .encode(let encoding) = self, source.mediaType == .audio else { return false }
         if encoding.loudness != nil || encoding.audio?.filters != nil { return true }
@@ -20,6 +20,6 @@ extension TrackPlan.Action {
 }
 
 extension TrackPlan {
-    /// See `Action.changesLevels`.
+    /// Whether the track's audio levels differ from the source; see `Action.changesLevels`.
     var changesLevels: Bool { action.changesLevels(of: source, mix: mix) }
 }

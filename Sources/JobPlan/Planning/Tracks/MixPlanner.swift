@@ -3,22 +3,22 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Resolves how some tracks of audio become one.
+/// Resolves the mix of several audio tracks into one.
 struct MixPlanner {
     let spec: MixSpec
     let tracks: [TrackDescription]
     let source: SourceDescription
-    /// How long the output is, about: what volumes' times are of.
+    /// Approximate duration of the output, to which the times of volume points relate.
     let duration: MediaTime
 
-    /// The mix and the track that it is like.
+    /// Returns the mix and the description of the mixed track; nil after an error.
     func decide() -> Decision<(mix: AudioMix, sum: TrackDescription)> {
         var reasons = Reasons()
         guard var sum = tracks.first, let volumes = volumes(&reasons) else { return Decision(nil, reasons) }
         if tracks.count > 1 {
             reasons.note("\(tracks.count) tracks of audio become one, which can pass full scale")
         }
-        // As rich as the richest, so that nothing is lost before `encode` says what is kept.
+        // The highest sample rate and channel count of the inputs, so that only `encode` reduces them.
         let rate = tracks.map(\.sampleRate).max() ?? 0
         let layouts = tracks.map { ($0.channelLayout ?? .stereo).specified }
         let layout = layouts.max { $0.channels < $1.channels } ?? .stereo
@@ -37,7 +37,7 @@ struct MixPlanner {
         return Decision((mix, sum), reasons)
     }
 
-    /// The volumes that are written, by their tracks.
+    /// Returns the volumes in the job file by track index; nil after an error.
     private func volumes(_ reasons: inout Reasons) -> [Int: VolumeEnvelope]? {
         var volumes: [Int: VolumeEnvelope] = [:]
         var places: [Int: SourceRange] = [:]
@@ -101,8 +101,9 @@ struct MixPlanner {
 }
 
 extension AudioMix {
-    /// Each track is mixed down by itself where the output has fewer channels: what leaves room for the many of one would
-    /// make the others quieter. Filters were written for the sum as it is.
+    /// Returns a mix in which each track is downmixed by itself if the output has fewer channels. Downmixing the sum
+    /// would attenuate all tracks for the channels of one. Filters apply to the sum, so with filters the mix is
+    /// unchanged.
     func poorer(for action: TrackPlan.Action) -> AudioMix {
         guard case .encode(let encoding) = action, encoding.audio?.filters == nil,
             let layout = encoding.encoder.channelLayout?.specified, layout.channels < self.layout.channels

@@ -1,20 +1,20 @@
 internal import JobSpec
 internal import Media
 
-/// Widens ranges to where a track of frames can be copied (`cut: keyframe`).
+/// Widens ranges to positions at which a video track can be copied (`cut: keyframe`).
 struct RangeWidener {
     let track: TrackDescription
     let path: String
-    /// Where the source ends.
+    /// End of the source.
     let end: MediaTime
     let damagePolicy: DamagePolicy
     let prober: any SourceProber
 
-    /// The range widened outwards to where copied frames can begin and end, and ended earlier where that would be longer
-    /// than `limit`. Nil where nothing is to be widened.
+    /// Returns the range widened outwards to where copied frames can begin and end, or ended earlier if it would
+    /// exceed `limit`. Nil if it needs no widening.
     func widened(_ range: TimeRange, limit: MediaTime?) throws(SourceProblem) -> TimeRange? {
         var (asked, wide) = (range, try widened(range))
-        // The next place before the limit may be a frame or two away.
+        // The next position before the limit may be one or two frames away.
         for _ in 0..<4 {
             guard let limit, let found = wide, found.duration > limit else { break }
             let until = asked.end - (found.duration - limit)

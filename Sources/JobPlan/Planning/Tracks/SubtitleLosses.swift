@@ -1,9 +1,9 @@
 internal import LibAV
 internal import Media
 
-/// How cues are shown, where another codec can't say it.
+/// Styles and positions of subtitle events that another codec can't represent.
 enum SubtitleLosses {
-    /// What is lost of cues of a codec, and why.
+    /// Returns what is lost when events of one codec are converted to another, with the reasons.
     static func of(_ own: String, as codec: SubtitleCodec) -> [(item: String, reason: String)] {
         guard codec.rawValue != own else { return [] }
         var lost: [(item: String, reason: String)] = []
