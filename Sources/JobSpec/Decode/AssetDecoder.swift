@@ -3,11 +3,11 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// Decodes an asset: a path, a file with settings, a test signal, another job's output.
+/// Decodes an asset: a path, a file with settings, a test signal, images, or another job's output.
 struct AssetDecoder {
     let reader: NodeReader
 
-    /// Nil where it is wrong; the reader's sink says why. `run` of a job's output is the job's id at first.
+    /// Returns the asset; nil after an error is reported. For a job's output, `run` is first the job's id.
     func asset(_ node: YAMLNode) -> AssetSpec? {
         if node.text != nil {
             guard let source = path(node) else { return nil }
@@ -106,7 +106,7 @@ struct AssetDecoder {
         ) { Quantity.frameRate($0) }
     }
 
-    /// A path that is no pattern: whatever stands in it is part of a name.
+    /// Reads a path without pattern characters: all characters are part of the name.
     private func plainPath(_ node: YAMLNode) -> Located<String>? {
         guard let path = reader.text(node, "a path") else { return nil }
         guard !path.value.isEmpty, path.value.utf8.count <= 4096 else {

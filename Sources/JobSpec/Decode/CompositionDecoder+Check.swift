@@ -1,6 +1,6 @@
 internal import Diagnostics
 
-/// What of a composition goes with what.
+/// Checks between the elements of a composition.
 extension CompositionDecoder {
     func check(_ spec: CompositionSpec) {
         var isBehindClip = false
@@ -52,7 +52,7 @@ extension CompositionDecoder {
         checkPatterns(spec)
     }
 
-    /// Audio makes room for that of a clip.
+    /// Checks that the clip whose audio another item ducks under has audio.
     private func checkClip(_ id: Located<String>, of spec: CompositionSpec, among names: [String]) {
         for case .clip(let clip) in spec.sequence where clip.id?.value == id.value {
             guard case .none = clip.audio else { return }

@@ -3,16 +3,16 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// Decodes `composition`, and checks what needs no media.
+/// Decodes `composition` and runs the checks that need no media.
 struct CompositionDecoder {
     let reader: NodeReader
-    /// The asset that a node names or is.
+    /// Decodes an asset that a node names or contains.
     let asset: (YAMLNode) -> AssetSpec?
 
-    /// Clips, layers and runs of audio that a composition has at most.
+    /// Maximum number of clips, layers and audio items of a composition.
     static let most = Composition.mostClips
 
-    /// Nil where it can't be made out; the reader's sink says why.
+    /// Returns the composition; nil after an error is reported.
     func composition(_ node: YAMLNode) -> CompositionSpec? {
         let before = reader.sink.errorCount
         var spec = CompositionSpec(sequence: [], layers: [], audio: [], range: node.range)
@@ -76,7 +76,7 @@ struct CompositionDecoder {
             return asset(node).map { .clip(Self.clip($0, at: node.range)) }
         }
         let keys = entries.map(\.key)
-        // A join under another tool's word is one nevertheless.
+        // A join with another tool's key is a join as well.
         let isJoin =
             !keys.contains("asset")
             && keys.contains { ForeignWords.key($0, in: Language.join, value: nil) == "join" }
@@ -94,7 +94,7 @@ struct CompositionDecoder {
                 .gap($0)
             }
         }
-        // What an asset in place has and a clip hasn't.
+        // Keys that an inline asset has and a clip doesn't.
         if !keys.contains("asset"),
             ["path", "pattern", "url", "image", "images", "job"].contains(where: keys.contains)
         {
@@ -208,7 +208,7 @@ struct CompositionDecoder {
             duration: nil, position: CompositionSpec.Place(), opacity: nil, place: node.range)
     }
 
-    /// A color as six digits.
+    /// Returns a color as six hexadecimal digits.
     private static func digits(of color: String) -> String? {
         let known = [
             "white": "ffffff", "black": "000000", "red": "ff0000", "green": "008000", "blue": "0000ff",
@@ -241,7 +241,7 @@ struct CompositionDecoder {
                 return .pixels(isNegative ? -pixels : pixels)
             }
         }
-        // The middle is where everything is that says no edge.
+        // A layer is centered if no edge is set.
         _ = reader.boolean("center", of: fields)
         place.left = distance("left")
         place.right = distance("right")
@@ -281,12 +281,12 @@ struct CompositionDecoder {
             fadeOut: reader.length("fade_out", of: fields, form), duck: duck, place: node.range)
     }
 
-    /// A factor in billionths of decibels in thousandths.
+    /// Converts thousandths of a decibel to a factor in billionths.
     private static func factor(decibels: Int) -> Int64 {
         Int64((1e9 * Decibels.factor(Double(decibels) / 1000)).rounded())
     }
 
-    /// A factor, decibels, or a list of points.
+    /// Decodes a factor, decibels, or a list of points.
     private func level(_ entry: YAMLNode.Entry?, as type: MappingType) -> CompositionSpec.Level? {
         guard let entry else { return nil }
         let isVolume = type === Language.levelPoint
@@ -340,7 +340,7 @@ struct CompositionDecoder {
             if let time = time(text[...]) {
                 return CompositionSpec.Anchor(base: .start, offset: time, range: node.range)
             }
-            // An id may have a `-` in it: what is behind `.start` or `.end` counts.
+            // An id may contain a `-`; only the part after `.start` or `.end` is an offset.
             for word in [".start", ".end", "start", "end"] {
                 guard let found = text.firstRange(of: word) else { continue }
                 let (name, rest) = (text[..<found.lowerBound], text[found.upperBound...])

@@ -95,7 +95,7 @@ struct ExpectDecoder {
         }
     }
 
-    /// As the output's own will be written.
+    /// Returns the value in the spelling that inspection of the output reports.
     private static func canonical(_ key: String, _ text: String) -> String? {
         switch key {
         case "frame_rate": Quantity.frameRate(text)?.description

@@ -3,7 +3,7 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// Decodes one run of a job, whose asset is known and whose names have all been put in.
+/// Decodes one job instance whose asset is known, and substitutes its names.
 struct JobDecoder {
     let reader: NodeReader
     let definition: BatchDefinition
@@ -13,13 +13,13 @@ struct JobDecoder {
     let id: Located<String>
     let base: String
     let isTemplate: Bool
-    /// The node is a part of a job, such as `defaults`: no key is missing.
+    /// Whether the node is a part of a job, such as `defaults`, in which no key is required.
     var isPartial = false
 
-    /// Most outputs of a job: each has a file that is open while the job runs.
+    /// Maximum number of outputs of a job. Each has a file that is open while the job runs.
     static let mostOutputs = 32
 
-    /// Nil where no job can be made of it; the reader's sink says why, unless it is not known yet.
+    /// Returns the job; nil after an error is reported, or if a value is not known yet.
     func job(_ written: YAMLNode) -> JobSpec? {
         let parts = OutputNodes(written)
         var scope = scope
@@ -57,8 +57,8 @@ struct JobDecoder {
         return decoded.isComplete ? job : nil
     }
 
-    /// What is made: one output that the job itself describes, or those under `outputs`, as far as they can be read, and
-    /// whether they can be read completely.
+    /// Decodes the outputs: those under `outputs`, or the only one of a job without `outputs`. Also returns whether
+    /// all of them are complete.
     private func outputs(_ fields: Fields, _ parts: OutputNodes) -> (specs: [OutputSpec], isComplete: Bool) {
         guard let entry = parts.outputs else {
             guard let output = decoder(nil, scope).output(fields) else { return ([], false) }
@@ -98,7 +98,7 @@ struct JobDecoder {
             id: id, isTemplate: isTemplate)
     }
 
-    /// Every way to cut but `exact` is about copied frames. Defaults may say it to jobs that have none.
+    /// Reports a `cut` other than `exact` without copied frames. A `cut` from `defaults` may apply to no frames.
     private func checkCut(_ job: JobSpec) {
         guard let cut = job.cut, cut.value != .exact, cut.range.context?.contains(.defaults) != true else {
             return
@@ -106,7 +106,7 @@ struct JobDecoder {
         let all = job.outputs.flatMap(\.tracks)
         let rules = all.filter { $0.mediaType == .video }
         guard let first = rules.first, !rules.contains(where: \.action.isCopy) else { return }
-        // Copied audio is cut between packets by those that say so.
+        // Copied audio is cut at packet boundaries in these modes.
         let cutsAudio = all.contains { $0.mediaType == .audio && $0.action.isCopy }
         guard cut.value == .keyframe || !cutsAudio else { return }
         reader.sink.error(
@@ -117,7 +117,8 @@ struct JobDecoder {
             help: "`copy: true` in the rule; `encode` beside it says how the edges are made")
     }
 
-    /// Clips are a composition's. Defaults may say it to jobs that read one asset: those keep their source's.
+    /// Reports `chapters: clips` without a composition. With `clips` from `defaults`, other jobs keep their source's
+    /// chapters.
     private func checkChapters(_ job: JobSpec) {
         if case .composition = job.asset.source { return }
         for case let chapters? in job.outputs.map(\.chapters) {
@@ -130,7 +131,7 @@ struct JobDecoder {
         }
     }
 
-    /// What compares an output with its source one by one leaves no room for parts that are missing.
+    /// Reports checks that require frames or packets to match the source one by one, which skipped damage prevents.
     private func checkSkipping(_ job: JobSpec, _ place: SourceRange) {
         if let cut = job.cut, cut.value == .smart || cut.value == .smartOrExact {
             reader.sink.error(

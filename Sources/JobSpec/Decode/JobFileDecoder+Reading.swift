@@ -3,8 +3,8 @@ internal import Dispatch
 internal import YAMLDocument
 
 extension JobFileDecoder {
-    /// Reads a job file, decodes and checks it. That it can't be read is one of the things that are found; the texts are its own and
-    /// those of the files that it includes.
+    /// Reads a job file, decodes and validates it. A read error is a diagnostic. The result's texts are those of the
+    /// file and of its includes.
     package static func decode(contentsOf path: String, options: SpecOptions) -> Result {
         var sink = DiagnosticSink()
         let bytes: [UInt8]
@@ -31,14 +31,14 @@ extension JobFileDecoder {
         texts.add(result.texts)
         result.texts = texts
         result.references.add(document?.substituted ?? [])
-        // A million nodes are given back beside what comes next.
+        // Frees up to a million nodes concurrently.
         if let root { DispatchQueue.global().async { @Sendable in withExtendedLifetime(root) {} } }
         return result
     }
 }
 
 extension JobFileDecoder {
-    /// The file begins with NUL characters, and not as UTF-16 does.
+    /// Whether the file contains NUL characters near its start and isn't UTF-16.
     private static func isBinary(_ bytes: [UInt8]) -> Bool {
         let isUTF16 = bytes.starts(with: [0xff, 0xfe]) || bytes.starts(with: [0xfe, 0xff])
         return !isUTF16 && bytes.prefix(1024).contains(0)
@@ -46,7 +46,7 @@ extension JobFileDecoder {
 }
 
 extension SpecOptions {
-    /// Refuses variables that are given and that no file has; `known` are those of all files.
+    /// Reports variables of the command line that no file defines; `known` are the variables of all files.
     package func checkVariables(known: Set<String>, at place: SourceRange, into sink: inout DiagnosticSink) {
         for name in variables.keys.sorted() where !known.contains(name) {
             sink.error(

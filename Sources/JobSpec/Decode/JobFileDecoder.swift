@@ -2,40 +2,40 @@ internal import ExactStrings
 package import Diagnostics
 package import YAMLDocument
 
-/// What a call adds to its job files.
+/// Options of a call for decoding its job files.
 package struct SpecOptions: Sendable {
-    /// `--set name=value`: wins over `vars`.
+    /// Variables of `--set name=value`, which override `vars`.
     package var variables: [String: String] = [:]
-    /// What `${env.NAME}` sees.
+    /// The environment for `${env.NAME}`.
     package var environment: [String: String] = [:]
-    /// A file without `jobs`, which is there to be included, is right by itself.
+    /// Whether a file without `jobs`, which is meant to be included, is valid.
     package var allowsNoJobs = false
-    /// Assets may be URLs.
+    /// Whether assets may be URLs.
     package var allowsNetwork = false
-    /// Where included files are read from.
+    /// The source of included files.
     package var files: any SpecFiles = SystemSpecFiles()
 
-    /// Nothing added.
+    /// Creates options without variables and environment.
     package init(allowsNetwork: Bool = false) { self.allowsNetwork = allowsNetwork }
 }
 
-/// Turns a document into a job file, and checks everything that needs no media.
+/// Decodes a document into a job file and runs all checks that need no media.
 package struct JobFileDecoder {
-    /// What came of it.
+    /// The result of decoding.
     package struct Result: Sendable {
-        /// The job file; nil where nothing can be made of it.
+        /// The job file; nil if it can't be decoded.
         package var file: JobFile?
-        /// Everything that was found.
+        /// All diagnostics.
         package var sink: DiagnosticSink
         /// The texts of included files, for excerpts.
         package var texts = SourceTexts()
-        /// What the file and its includes take from outside.
+        /// External values that the file and its includes refer to.
         package var references = ExternalReferences()
-        /// The names of all variables that the file has.
+        /// Names of all variables that the file defines.
         package var variables: Set<String> = []
     }
 
-    /// Decodes and checks a document that was parsed with `sink`.
+    /// Decodes and validates a document. `sink` contains the parser's diagnostics.
     package static func decode(
         _ root: YAMLNode?, path: String, directory: String, options: SpecOptions = SpecOptions(),
         after sink: DiagnosticSink
@@ -77,7 +77,7 @@ package struct JobFileDecoder {
         if let entry = fields["jobs"], case .mapping(let entries) = entry.value.content, entries.isEmpty {
             reader.sink.error(.missingKey, "there is no job", at: entry.keyRange)
         }
-        // Every job gets a copy of its own, which says how it came there.
+        // Each job gets its own copy of the defaults, whose locations record how it was inserted.
         if let defaults = sections.defaults, let entry = fields["jobs"],
             ExpansionLimits.surplus(instances: jobs.count, nodes: Int(defaults.size))
                 > ExpansionLimits.surplusNodes
@@ -104,7 +104,7 @@ package struct JobFileDecoder {
             variables: Set(sections.variables.keys))
     }
 
-    /// The root without jobs that stand beside an empty `jobs` rather than below it: that it is empty says it.
+    /// Removes jobs that are not indented below an empty `jobs`: the error for the empty mapping covers them.
     private static func withoutUnindentedJobs(_ root: YAMLNode) -> YAMLNode {
         guard case .mapping(let entries) = root.content, root[key: "jobs"]?.isNull == true else {
             return root
@@ -142,8 +142,8 @@ package struct JobFileDecoder {
 }
 
 extension JobFile {
-    /// The file with a run for every match of its patterns, in the order of the matches; what patterns match is
-    /// asked for once a pattern. Messages go to the sink.
+    /// Returns the file with a job instance for each match of its patterns, in the order of the matches. `matches` is
+    /// called once for each pattern. Diagnostics are added to the sink.
     package func expanded(
         into sink: inout DiagnosticSink,
         matching matches: (_ pattern: Located<String>, _ absolute: String, inout DiagnosticSink) -> [String]?

@@ -4,10 +4,10 @@ internal import YAMLDocument
 /// Decodes `mix` of an audio track rule.
 struct MixDecoder {
     let reader: NodeReader
-    /// Reads a selection of tracks.
+    /// Decodes a selection of tracks.
     let selection: (YAMLNode) -> Located<TrackSelection>?
 
-    /// Nil where nothing is mixed, or where something is wrong.
+    /// Returns the mix; nil without one, or after an error is reported.
     func mix(_ entry: YAMLNode.Entry) -> MixSpec? {
         guard case .sequence(let items) = entry.value.content else {
             guard reader.boolean(entry.value, "`mix`")?.value == true else { return nil }

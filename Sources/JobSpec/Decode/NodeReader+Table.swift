@@ -2,9 +2,9 @@ internal import Diagnostics
 internal import Media
 internal import YAMLDocument
 
-/// Values of keys by the language's table: their bounds, their words and what holds where nothing is said stand there alone.
+/// Reads values by the language's tables, which are the only source of bounds, words and defaults.
 extension NodeReader {
-    /// A whole number.
+    /// Reads an integer within the key's bounds.
     func integer(_ key: String, of fields: Fields) -> Located<Int>? {
         guard let range = fields.type.type(of: key)?.integers else { return unlisted(key, fields.type) }
         return value(
@@ -13,7 +13,7 @@ extension NodeReader {
         ) { text in Int(text).flatMap { range.contains($0) && !text.hasPrefix("+") ? $0 : nil } }
     }
 
-    /// A number.
+    /// Reads a number within the key's bounds.
     func number(_ key: String, of fields: Fields) -> Located<Double>? {
         guard let range = fields.type.type(of: key)?.numbers else { return unlisted(key, fields.type) }
         return value(fields.value(key), "`\(key)`", Self.form(range)) { text in
@@ -21,7 +21,7 @@ extension NodeReader {
         }
     }
 
-    /// A number in thousandths, of which it has no parts.
+    /// Reads a number with at most three decimals, in thousandths.
     func thousandths(
         _ key: String, of fields: Fields, as noun: String = "a number"
     ) -> Located<Int>? {
@@ -41,7 +41,8 @@ extension NodeReader {
         }
     }
 
-    /// A range of time within the bounds of the key's seconds. `form` says how it is written, and what it may be.
+    /// Reads a duration within the bounds of the key, in seconds. `form` describes the syntax and the bounds for the
+    /// message.
     func length(_ key: String, of fields: Fields, _ form: String) -> Located<MediaTime>? {
         guard let bounds = fields.type.type(of: key)?.numbers else { return unlisted(key, fields.type) }
         guard let time = time(fields.value(key), "`\(key)`", isLength: true) else { return nil }
@@ -57,22 +58,22 @@ extension NodeReader {
         return nil
     }
 
-    /// What holds where nothing is said of a key that is a number.
+    /// Returns the default of a numeric key; nil if it has none.
     func defaultNumber(_ key: String, of fields: Fields) -> Double? {
         fields.type.key(key)?.defaultText.flatMap(Quantity.number)
     }
 
-    /// `true` or `false`.
+    /// Reads `true` or `false`.
     func boolean(_ key: String, of fields: Fields) -> Located<Bool>? {
         boolean(fields.value(key), "`\(key)`")
     }
 
-    /// One of the words that a key may be.
+    /// Reads one of the words that a key accepts.
     func word(_ key: String, of fields: Fields) -> Located<String>? {
         word(fields.value(key), as: key, of: fields.type)
     }
 
-    /// The same of a value whose mapping is read elsewhere.
+    /// Reads one of the words that a key accepts from a value of its own.
     func word(_ node: YAMLNode?, as key: String, of type: MappingType) -> Located<String>? {
         guard let words = type.type(of: key)?.words else { return unlisted(key, type) }
         return word(
@@ -83,7 +84,7 @@ extension NodeReader {
             })
     }
 
-    /// One of the words that a key may be, as what it stands for.
+    /// Reads one of the words that a key accepts, as an enum value.
     func choice<Value: RawRepresentable & Sendable>(
         _ key: String, of fields: Fields, as _: Value.Type = Value.self
     ) -> Located<Value>? where Value.RawValue == String {
@@ -97,7 +98,8 @@ extension NodeReader {
         return "it is \(noun) from \(text(range.lowerBound)) to \(text(range.upperBound))"
     }
 
-    /// A key is asked for that the table doesn't have in this form: a fault of ours, which any test that reads it shows.
+    /// Handles a key that the table doesn't contain with this type. It indicates a bug, which any test of the key
+    /// reveals.
     private func unlisted<Value>(_ key: String, _ type: MappingType) -> Value? {
         assertionFailure("the table has no such `\(key)` of \(type.name)")
         return nil
@@ -105,25 +107,25 @@ extension NodeReader {
 }
 
 extension MappingType {
-    /// What the value of a key may be.
+    /// Returns the type of a key's value.
     func type(of key: String) -> ValueType? { self.key(key)?.type }
 }
 
 extension ValueType {
-    /// This type and those that it may be instead.
+    /// This type, or its alternatives.
     private var forms: [ValueType] { if case .oneOf(let types) = self { types } else { [self] } }
 
-    /// The bounds of a whole number, where it may be one.
+    /// The bounds of an integer; nil if the value can't be one.
     var integers: ClosedRange<Int>? {
         forms.lazy.compactMap { if case .integer(let range) = $0 { range } else { nil } }.first
     }
 
-    /// The bounds of a number, where it may be one.
+    /// The bounds of a number; nil if the value can't be one.
     var numbers: ClosedRange<Double>? {
         forms.lazy.compactMap { if case .number(let range) = $0 { range } else { nil } }.first
     }
 
-    /// Words that it may be.
+    /// The words that the value may be; nil if there are none.
     var words: [String]? {
         forms.lazy.compactMap { if case .word(let words) = $0 { words } else { nil } }.first
     }

@@ -1,13 +1,13 @@
 internal import Diagnostics
 internal import YAMLDocument
 
-/// The entries of a mapping whose keys were checked; looked through, since mappings are short.
+/// The entries of a mapping whose keys have been validated. Lookups are linear, because mappings are short.
 struct Fields {
     private let entries: [YAMLNode.Entry]
-    /// What they were checked against.
+    /// The type that the keys were validated against.
     let type: MappingType
-    /// A bit for each length that a key has: most keys that are asked for aren't there, and most of those are as long as
-    /// none that is.
+    /// A bitmap of the key lengths. Most keys that are looked up are absent, and most of those have a length that no
+    /// key has.
     private let lengths: UInt64
 
     fileprivate init(_ entries: [YAMLNode.Entry], as type: MappingType) {
@@ -29,43 +29,42 @@ struct Fields {
         return nil
     }
 
-    /// The entry of a key.
+    /// The entry of a key; nil if it is absent.
     subscript(key: String) -> YAMLNode.Entry? { index(of: key).map { entries[$0] } }
-    /// The value of a key.
+    /// Returns the value of a key; nil if it is absent.
     func value(_ key: String) -> YAMLNode? { index(of: key).map { entries[$0].value } }
-    /// The key is there.
+    /// Whether a key is present.
     func has(_ key: String) -> Bool { index(of: key) != nil }
     var isEmpty: Bool { entries.isEmpty }
 }
 
-/// Reads typed values out of nodes and reports whatever is not as the language says, all of it.
-///
-/// One reader is used by one thread; several read parts of a file side by side, each with a sink of its own.
+/// Reads typed values from nodes and reports all violations of the language.
+/// | A reader is used by one thread. Several readers decode parts of a file in parallel, each with its own sink.
 final class NodeReader {
     var sink = DiagnosticSink()
-    /// Bytes that substitution may still make: variables in variables must not fill the memory.
+    /// Remaining bytes that substitution may produce. Limits the memory of nested variables.
     private var budget = 256 << 20
-    /// A value was skipped because it is not known yet, or was reported already.
+    /// Whether a value was skipped because it is not known yet or is already reported as an error.
     private(set) var hasDeferred = false
 
-    /// Bytes that substitution may still look through.
+    /// Remaining bytes that substitution may scan.
     private var scanBudget = 1 << 30
 
-    /// Takes from the budget of texts that are looked through; false when it is spent.
+    /// Subtracts bytes from the scan budget. Returns false if it is exhausted.
     func scan(_ bytes: Int) -> Bool {
         WorkCount.add(bytes)
         scanBudget -= bytes
         return scanBudget >= 0
     }
 
-    /// Takes from the budget; false when it is spent.
+    /// Subtracts bytes from the substitution budget. Returns false if it is exhausted.
     func spend(_ bytes: Int) -> Bool {
         budget -= bytes
         return budget >= 0
     }
 
-    /// The keys of a mapping by name, after checking them against the table: unknown ones, missing ones,
-    /// ones that exclude each other. Nil where the node is no mapping.
+    /// Returns the entries of a mapping after validating the keys against the table: unknown, missing and mutually
+    /// exclusive keys. Nil if the node is not a mapping.
     func fields(_ node: YAMLNode, as type: MappingType) -> Fields? {
         WorkCount.add(1)
         guard case .mapping(let entries) = node.content else {
@@ -100,7 +99,7 @@ final class NodeReader {
         return fields
     }
 
-    /// How a number with a decimal comma is written, which in `{ }` ends the value: `frame_rate: 23,976`.
+    /// Returns help for a number with a decimal comma, which ends a value within `{ }`: `frame_rate: 23,976`.
     private static func decimal(at index: Int, of entries: [YAMLNode.Entry]) -> String? {
         let entry = entries[index]
         guard index > 0, entry.value.isNull, entry.key.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
@@ -109,17 +108,17 @@ final class NodeReader {
         return "decimals are written with a point: `\(entries[index - 1].key): \(whole).\(entry.key)`"
     }
 
-    /// The key that was probably meant.
+    /// Returns the key that was probably meant.
     private static func meant(by entry: YAMLNode.Entry, in type: MappingType) -> String? {
         let word = entry.key
         if let key = ForeignWords.key(word, in: type, value: entry.value) { return key }
-        // A word that another tool has is none that was misspelt.
+        // A key of another tool is not a misspelling.
         return ForeignWords.help(word, in: type) == nil
             ? Suggestion.nearest(to: word, among: type.keys.map(\.name)) : nil
     }
 
-    /// Entries under misspelt keys once more under the right ones, so that one mistake is one message, and what is wrong
-    /// inside is found as well.
+    /// Returns the entries with copies of misspelt keys under the correct ones, so that a misspelling causes one
+    /// message and its value is validated as well.
     static func respelled(_ entries: [YAMLNode.Entry], as type: MappingType) -> [YAMLNode.Entry] {
         var result = entries
         for entry in entries where !type.has(entry.key) && !type.laterKeys.contains(entry.key) {
@@ -131,14 +130,14 @@ final class NodeReader {
         return result
     }
 
-    /// The version must be the one that this program reads.
+    /// Reports a version other than the one that this program reads.
     func checkVersion(_ fields: Fields) {
         _ = value(
             fields.value("version"), "`version`", "this tandem reads version \(Language.version)"
         ) { $0 == "\(Language.version)" ? 1 : nil }
     }
 
-    /// The entries of a mapping whose keys the user chooses.
+    /// Returns the entries of a mapping whose keys the user chooses.
     func named(_ entry: YAMLNode.Entry?, _ what: String) -> [YAMLNode.Entry] {
         guard let entry else { return [] }
         guard case .mapping(let entries) = entry.value.content else {
@@ -164,14 +163,15 @@ final class NodeReader {
         }
     }
 
-    /// An entry of each mapping with names.
+    /// Examples of an entry, by the mapping's key.
     private static let named = [
         "jobs": "web: { asset: a.mp4, export: 1280x720, destination: out/a.mp4 }",
         "outputs": "hd: { export: 1280x720, destination: out/hd.mp4 }",
         "assets": "talk: media/talk.mov", "settings": "web: { codec: h264, crf: 23 }",
     ]
 
-    /// `isUnfinished`: it has keys that this version doesn't know yet, which may stand for others.
+    /// Reports missing and mutually exclusive keys. `isUnfinished`: the mapping has keys of a later version, which
+    /// may replace required ones.
     private func check(
         _ fields: Fields, of node: YAMLNode, as type: MappingType, isUnfinished: Bool = false
     ) {
@@ -203,7 +203,7 @@ final class NodeReader {
         }
     }
 
-    /// The first line of a mapping, so that a missing key isn't underlined over pages.
+    /// Returns the first line of a mapping, so that a missing key isn't underlined over many lines.
     private func start(of node: YAMLNode) -> SourceRange {
         var range = node.range
         if case .mapping(let entries) = node.content, let first = entries.first,
@@ -217,7 +217,7 @@ final class NodeReader {
         return range
     }
 
-    /// Text after checking that it is a single value. Substitution has been done before.
+    /// Reads the text of a scalar after substitution.
     func text(_ node: YAMLNode, _ what: String) -> Located<String>? {
         guard let text = node.text else {
             sink.error(.wrongType, "\(what) is a single value, not \(node.kind)", at: node.range)
@@ -238,7 +238,7 @@ final class NodeReader {
         return Located(text, at: node.range)
     }
 
-    /// A list, or a single value that stands for a list of one.
+    /// Returns the items of a list; a single value is a list of one.
     func list(_ node: YAMLNode) -> [YAMLNode] {
         if case .sequence(let items) = node.content { return items }
         return [node]
@@ -271,7 +271,7 @@ final class NodeReader {
         ) { $0 == "true" ? true : $0 == "false" ? false : nil }
     }
 
-    /// One of some words; `help` for other ones comes first.
+    /// Reads one of some words. `help` for other words takes precedence over suggestions.
     func word(
         _ node: YAMLNode?, _ what: String, of list: @autoclosure () -> [String],
         help: ((String, [String]) -> String?)? = nil
@@ -287,7 +287,8 @@ final class NodeReader {
         return nil
     }
 
-    /// `no` and `false` are `off` where that is a word, whatever is nearer.
+    /// Suggests `off` for `no` and `false`, and `on` for `yes` and `true`, where that is a word, before similar
+    /// words.
     private static func truth(_ text: String, among words: [String]) -> String? {
         let meant =
             switch text.lowercased() {
@@ -302,12 +303,12 @@ final class NodeReader {
         value(node, what, "a size is written like 50MB (10⁶) or 50MiB") { Quantity.bytes($0) }
     }
 
-    /// `isLength`: a length of time and no place in a source; what its form is said to be leaves places out.
+    /// Reads a time. `isLength`: a duration rather than a position in a source; the message then lists no positions.
     func time(_ node: YAMLNode?, _ what: String, isLength: Bool = false) -> Located<TimeExpression>? {
         value(node, what, Self.timeForms(node?.text ?? "", isLength: isLength)) { TimeExpression($0) }
     }
 
-    /// How a time is written that was written in another way.
+    /// Describes the syntax of times for a value with another syntax.
     private static func timeForms(_ text: String, isLength: Bool) -> String {
         let number = text.prefix { $0.isNumber || $0 == "." }
         let unit = text.dropFirst(number.count).trimmingPrefix(" ").lowercased()
@@ -329,7 +330,7 @@ final class NodeReader {
         return isLength ? forms : forms + ", and in ranges also like 250f, 25%, -5s, end or chapter:2"
     }
 
-    /// A mapping of tags, in order.
+    /// Reads a mapping of tags, in order.
     func tags(_ entry: YAMLNode.Entry?) -> [(key: Located<String>, value: String)] {
         guard let entry else { return [] }
         guard case .mapping(let entries) = entry.value.content else {
@@ -356,7 +357,7 @@ final class NodeReader {
     private static func lowered(_ sentence: String) -> String {
         var text = sentence
         if text.hasSuffix(".") { text.removeLast() }
-        // LUFS stays as it is.
+        // `LUFS` keeps its capitals.
         if text.dropFirst().first?.isUppercase == true { return text }
         return text.prefix(1).lowercased() + text.dropFirst()
     }

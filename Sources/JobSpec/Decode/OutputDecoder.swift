@@ -4,25 +4,26 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// Decodes one output of a job, whose names have all been put in.
+/// Decodes one output of a job after substitution.
 struct OutputDecoder {
     let reader: NodeReader
     let settings: SettingsResolver
-    /// Its id; nil for the one output that a job describes itself.
+    /// The output's id; nil for the only output of a job without `outputs`.
     let id: Located<String>?
-    /// What the job reads is known by a pattern alone.
+    /// Whether the job's source is a pattern whose matches are not known yet.
     let isTemplate: Bool
-    /// Where it stands under `outputs`; nil for the one output that a job describes itself.
+    /// The output's location under `outputs`; nil for the only output of a job without `outputs`.
     var own: SourceRange?
 
-    /// An output as far as it can be read.
+    /// An output, as far as it is valid.
     struct Result {
         let spec: OutputSpec
-        /// All of it could be read; otherwise the spec serves to check what could.
+        /// Whether the whole output is valid. Otherwise the spec is used only for further checks.
         let isComplete: Bool
     }
 
-    /// Nil where nothing of the output can be checked. Errors are in the reader's sink, unless something is not known yet.
+    /// Decodes an output; nil if nothing of it can be checked. Errors are in the reader's sink, unless a value is not
+    /// known yet.
     func output(_ fields: Fields) -> Result? {
         if let entry = fields["images"] {
             return stills(entry, fields).map { Result(spec: $0, isComplete: true) }
@@ -62,15 +63,14 @@ struct OutputDecoder {
         return Result(spec: spec, isComplete: isComplete)
     }
 
-    /// What is said of movies alone.
+    /// Keys that apply only to media outputs.
     private static let movieKeys = [
         "container", "optimize_for_network", "fragment", "metadata", "chapters", "limit", "expect",
     ]
 
     private func refuseMovieKeys(_ fields: Fields, _ kind: YAMLNode.Entry) {
         for key in Self.movieKeys {
-            // What defaults say to every job is not about this one.
-            // Nor is what the job says to all its outputs.
+            // Keys from `defaults`, and keys that the job sets for all its outputs, are ignored.
             guard let other = fields[key], own?.contains(other.keyRange) != false,
                 other.keyRange.context?.contains(.defaults) != true,
                 other.value.range.context?.contains(.defaults) != true
@@ -107,7 +107,7 @@ struct OutputDecoder {
         let images = decoder.images(entry.value)
         let leftover = reader.choice("leftover", of: fields, as: Leftover.self)
         guard let destination = fields["destination"].flatMap({ target($0.value) }) else { return nil }
-        // What is wrong with it was said, and what kind of file it is to be hangs on it.
+        // The format depends on `animation`, whose errors are already reported.
         if images == nil, entry.value[key: "animation"] != nil { return nil }
         let isAnimation = images?.animation != nil
         let format = stillFormat(
@@ -123,7 +123,7 @@ struct OutputDecoder {
             sizeLimit: nil, expectations: [], leftover: leftover, destination: destination)
     }
 
-    /// The kind of file that stills are: as it is said, or by the destination's extension, which may not say otherwise.
+    /// Returns the format of image files: as set, or from the destination's extension, which must not contradict it.
     private func stillFormat(
         _ named: Located<String>?, _ destination: DestinationSpec, isAnimation: Bool
     ) -> Located<ContainerType>? {
@@ -161,7 +161,7 @@ struct OutputDecoder {
         return nil
     }
 
-    /// The rules that can be read, and whether those are all.
+    /// The valid rules, and whether all rules are valid.
     private typealias Rules = (rules: [TrackRule], isComplete: Bool)
 
     private func rules(_ list: YAMLNode.Entry) -> Rules {
@@ -180,7 +180,7 @@ struct OutputDecoder {
         return (rules, !rules.isEmpty && rules.count == items.count)
     }
 
-    /// The rules of a preset, whose places are the preset's.
+    /// Returns the rules of a preset, located at the preset's name.
     private func exported(_ entry: YAMLNode.Entry) -> Rules {
         guard let word = reader.word(entry.value, as: "export", of: Language.job),
             let preset = ExportPreset.named(word.value)
@@ -216,7 +216,7 @@ struct OutputDecoder {
         return spec
     }
 
-    /// Dates in numbers have to be dates; other texts may be anything.
+    /// Reports numeric dates that don't exist; other texts are not checked.
     private func checkDates(_ tags: [(key: Located<String>, value: String)]) {
         for (key, value) in tags where ["date", "creation_time", "year"].contains(key.value.lowercased()) {
             guard let problem = DateTag.problem(value) else { continue }
@@ -274,7 +274,7 @@ struct OutputDecoder {
     }
 
     private func destinationPath(_ node: YAMLNode) -> Located<String>? {
-        // A frame of the path is enough while a pattern's matches are not known.
+        // A partial path is sufficient while a pattern's matches are unknown.
         if node.isDeferred, isTemplate, let text = node.text { return Located(text, at: node.range) }
         guard let path = reader.text(node, "a destination") else { return nil }
         let name = Self.lastPart(of: path.value)
@@ -300,7 +300,7 @@ struct OutputDecoder {
         return nil
     }
 
-    /// What stands after the last `/`.
+    /// Returns the part after the last `/`.
     private static func lastPart(of path: String) -> Substring {
         guard let slash = path.utf8.lastIndex(of: 0x2f) else { return path[...] }
         return path[path.utf8.index(after: slash)...]
@@ -312,7 +312,7 @@ struct OutputDecoder {
         let path = destination.path.value
         let name = Self.lastPart(of: path)
         if let named {
-            // Nobody looks for a movie under the name of a still.
+            // The extension of an image format is misleading for a media file.
             if let ending = name.nameParts.ending, !destination.isTemplate,
                 let other = ForeignWords.help(extension: ending)
             {

@@ -1,15 +1,15 @@
 internal import YAMLDocument
 
-/// A job's node taken apart: what is of the job, and what is of its outputs. Without `outputs` it is all the job's.
-///
-/// What stands in the job, or in `defaults`, under a key of outputs is merged under each of them, before names are put
-/// in: `${output}` may stand there too.
+/// Splits a job's node into the keys of the job and those of its outputs. Without `outputs`, all keys belong to the
+/// job.
+/// | Output keys of the job, and of `defaults`, are merged under each output before substitution, so they may contain
+/// `${output}`.
 struct OutputNodes {
-    /// What is of the job itself.
+    /// The keys of the job itself.
     let job: YAMLNode
-    /// The entry of `outputs`; nil where the job describes its only output itself.
+    /// The entry of `outputs`; nil for a job without it.
     let outputs: YAMLNode.Entry?
-    /// What is merged under every output.
+    /// Keys that are merged under every output.
     private let shared: [YAMLNode.Entry]
 
     init(_ written: YAMLNode) {
@@ -27,7 +27,8 @@ struct OutputNodes {
             at: written.range)
     }
 
-    /// A job with the tracks that defaults say under each of its outputs: in the job itself `outputs` would exclude them.
+    /// Returns a job with the track rules of `defaults` merged under each of its outputs. In the job itself, they
+    /// would exclude `outputs`.
     static func withRules(of defaults: YAMLNode, in job: YAMLNode) -> YAMLNode {
         guard case .mapping(let below) = defaults.content, case .mapping(let entries) = job.content,
             let outputs = entries.first(where: { $0.key == "outputs" }),
@@ -51,13 +52,13 @@ struct OutputNodes {
                 }), at: job.range)
     }
 
-    /// The job with everything in it, to see which keys it has.
+    /// Returns the job with all its keys, for validating them.
     func whole(of job: YAMLNode) -> YAMLNode {
         guard let outputs, case .mapping(let entries) = job.content else { return job }
         return YAMLNode(.mapping(entries + shared + [outputs]), at: job.range)
     }
 
-    /// An output as it is written, with what all outputs have under it.
+    /// Returns an output with the shared keys merged under it.
     func output(_ written: YAMLNode) -> YAMLNode {
         NodeMerge.merge(written, over: YAMLNode(.mapping(shared), at: written.range), as: Language.output)
     }

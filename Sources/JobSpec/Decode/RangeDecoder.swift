@@ -2,11 +2,11 @@ internal import Diagnostics
 internal import Media
 internal import YAMLDocument
 
-/// Decodes ranges of a source's time line, and checks what the file alone shows.
+/// Decodes ranges of a source's time line and runs the checks that need no media.
 struct RangeDecoder {
     let reader: NodeReader
 
-    /// One range, or a list of them.
+    /// Decodes one range or a list of ranges.
     func ranges(_ node: YAMLNode) -> [RangeSpec] {
         guard case .sequence(let items) = node.content else { return range(node).map { [$0] } ?? [] }
         if items.isEmpty {
@@ -19,14 +19,14 @@ struct RangeDecoder {
         return items.compactMap { range($0) }
     }
 
-    /// Nil where it is none.
+    /// Returns the range; nil after an error is reported.
     func range(_ node: YAMLNode) -> RangeSpec? {
         guard let fields = reader.fields(node, as: Language.range) else { return nil }
         let spec = RangeSpec(
             start: reader.time(fields.value("start"), "`start`"),
             end: reader.time(fields.value("end"), "`end`"),
             duration: reader.time(fields.value("duration"), "`duration`"), range: node.range)
-        // What the file alone shows; the rest needs the source.
+        // The remaining checks need the source.
         var from = MediaTime.zero
         if let start = spec.start {
             guard case .absolute(let time) = start.value else { return spec }

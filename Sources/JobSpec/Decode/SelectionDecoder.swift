@@ -3,11 +3,11 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// Decodes which tracks of a kind are meant.
+/// Decodes the selection of tracks of a kind.
 struct SelectionDecoder {
     let reader: NodeReader
 
-    /// One word or a list of them; `none` alone where that means something.
+    /// Decodes one disposition or a list. `none` is the word for an empty list.
     func dispositions(_ node: YAMLNode, or none: String? = nil) -> [String] {
         if let none, node.text == none { return [] }
         return reader.list(node).compactMap {
@@ -15,7 +15,7 @@ struct SelectionDecoder {
         }
     }
 
-    /// Nil where it is none.
+    /// Returns the selection; nil after an error is reported.
     func selection(_ node: YAMLNode, of type: MediaType) -> Located<TrackSelection>? {
         if node.text != nil, !node.isNull {
             guard let text = reader.text(node, "a selection") else { return nil }

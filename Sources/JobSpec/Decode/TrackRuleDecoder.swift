@@ -40,7 +40,7 @@ struct TrackRuleDecoder {
                 .conflictingKeys, "a track rule takes tracks of one kind; `\(other.key)` is a second one",
                 at: other.keyRange,
                 notes: [Diagnostic.Note("`\(kind.key)` stands here", at: kind.keyRange)])
-            // The rest is checked as a rule of the first kind.
+            // The remaining keys are validated as a rule of the first kind.
             let others = Set(kinds.dropFirst())
             let rest = entries.indices.filter { !others.contains($0) }.map { entries[$0] }
             _ = rule(YAMLNode(.mapping(rest), at: node.range))
@@ -74,7 +74,7 @@ struct TrackRuleDecoder {
             title: title, disposition: disposition, metadata: metadata, range: node.range)
     }
 
-    /// The entry that was meant to say which tracks a rule takes.
+    /// Returns the entry whose key is probably a misspelt kind of track.
     private static func misspelt(_ entries: [YAMLNode.Entry]) -> (Int, String)? {
         let kinds = ["video", "audio", "subtitle", "data", "attachment"]
         let known = Language.videoTrack.keys.map(\.name)
@@ -84,7 +84,7 @@ struct TrackRuleDecoder {
         return nil
     }
 
-    /// What a rule that begins with a key is about.
+    /// Returns the media type and the keys of a rule that begins with a key.
     private static func language(of key: String) -> (MediaType, MappingType)? {
         switch key {
         case "video": (.video, Language.videoTrack)
@@ -115,7 +115,7 @@ struct TrackRuleDecoder {
     }
 
     private func encoding(_ fields: Fields, _ type: MediaType) -> TrackRule.Action? {
-        // What data and attachments can't have was said when their keys were checked.
+        // An `encode` of data or attachments is already reported as an unknown key.
         guard let encode = fields["encode"], type != .attachment, type != .data else { return nil }
         if type == .subtitle { return subtitle(encode.value) }
         let language = type == .video ? Language.videoEncode : Language.audioEncode

@@ -8,11 +8,11 @@ internal import YAMLDocument
 struct WaveformDecoder {
     let reader: NodeReader
     let settings: SettingsResolver
-    /// What the job reads is known by a pattern alone.
+    /// Whether the job's source is a pattern whose matches are not known yet.
     let isTemplate: Bool
 
-    /// Nil where it can't be made out; the reader's sink says why. `destination` tells the format where nothing else does; nil while
-    /// that is not known.
+    /// Returns the waveform; nil after an error is reported. `destination` determines the format where `format` is
+    /// not set; nil while it is unknown.
     func waveform(_ node: YAMLNode, destination: Located<String>?) -> (spec: WaveformSpec, rule: TrackRule)? {
         guard let fields = reader.fields(node, as: Language.waveform) else { return nil }
         let named = reader.choice("format", of: fields, as: WaveformFormat.self)
@@ -69,7 +69,7 @@ struct WaveformDecoder {
         return written?.value ?? WaveformImage.Color(usual) ?? WaveformImage.Color("#000000")!
     }
 
-    /// As it is said, or by the destination's extension; without a format while that is not known.
+    /// Returns the format: as set, or from the destination's extension; without a value while that is unknown.
     private func format(
         _ named: Located<WaveformFormat>?, _ destination: Located<String>?
     ) -> Located<WaveformFormat?>? {
@@ -89,7 +89,7 @@ struct WaveformDecoder {
         return nil
     }
 
-    /// The rule for the track that is measured: it is decoded to samples of 16 bits.
+    /// Returns the rule for the measured track, which is decoded to 16-bit samples.
     private func rule(_ fields: Fields, at place: SourceRange) -> TrackRule? {
         var selection = Located(TrackSelection.first, at: place)
         if let node = fields.value("audio") {

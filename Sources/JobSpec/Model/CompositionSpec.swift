@@ -2,64 +2,64 @@ package import Diagnostics
 package import LibAV
 package import Media
 
-/// Several assets on one time line, as a job file says it.
+/// A composition in a job file: several assets on one time line.
 package struct CompositionSpec: Sendable {
-    /// Which track of an asset is taken.
+    /// The track of an asset that is used.
     package enum Choice: Sendable {
-        /// The first one, where there is one.
+        /// The first track of the kind, if the asset has one.
         case usual
-        /// None.
+        /// No track.
         case none
-        /// This one; that it isn't there is an error.
+        /// The selected track; an error if no track matches.
         case track(Located<TrackSelection>)
     }
 
-    /// A factor in billionths over time.
+    /// A factor over time, in billionths.
     package struct Level: Sendable {
-        /// One value at no time, or points from where it begins.
+        /// A single constant value, or points with times from the item's start.
         package var points: [(at: MediaTime, billionths: Int64)]
-        /// Where it was written.
+        /// The value's location in the job file.
         package var range: SourceRange
     }
 
-    /// What is done to frames before they get into the canvas.
+    /// The processing of frames before they are fitted into the canvas.
     package struct Shaping: Sendable {
-        /// What part of them is taken.
+        /// The part of the frame that is kept; nil for all of it.
         package var crop: Located<CropSpec>?
-        /// What they go through.
+        /// A chain of libavfilter's filters.
         package var filters: Located<FilterChain>?
         package init() {}
     }
 
-    /// A part of an asset.
+    /// A clip of the sequence: a range of an asset.
     package struct Clip: Sendable {
         package var id: Located<String>?
         package var asset: AssetSpec
         package var range: RangeSpec?
-        /// How long an image is shown.
+        /// Presentation duration of an image.
         package var duration: Located<MediaTime>?
         package var video: Choice
         package var audio: Choice
-        /// Which tracks of cues move along: `usual` is all, and so is `track`, of those that it names.
+        /// The subtitle tracks that are carried along: all tracks for `usual`, all matching tracks for `track`.
         package var subtitle = Choice.usual
         package var fit: Located<FrameFit>?
         package var shaping = Shaping()
-        /// In thousandths.
+        /// Playback speed in thousandths.
         package var speed: Located<Int>?
         package var volume: Level?
-        /// What is seen before its first frame.
+        /// The frame before the clip's first one, where the clip begins earlier.
         package var leadIn: Located<LeadIn>?
         package var place: SourceRange
     }
 
-    /// How one clip goes over into the next.
+    /// The transition between two clips.
     package struct Join: Sendable {
         package var kind: JoinKind
         package var overlap: Located<MediaTime>
         package var place: SourceRange
     }
 
-    /// A part of the sequence.
+    /// An element of the sequence.
     package enum Item: Sendable {
         case clip(Clip)
         case join(Join)
@@ -71,7 +71,7 @@ package struct CompositionSpec: Sendable {
         package enum Base: Sendable {
             case start
             case end
-            /// The start or the end of a clip or a run of audio.
+            /// The start or the end of a clip or an audio item.
             case item(String, isEnd: Bool)
         }
         package var base: Base
@@ -79,13 +79,13 @@ package struct CompositionSpec: Sendable {
         package var range: SourceRange
     }
 
-    /// Pixels, or thousandths of a percent of the canvas.
+    /// A distance in pixels, or in thousandths of a percent of the canvas.
     package enum Distance: Sendable {
         case pixels(Int)
         case share(Int64)
     }
 
-    /// Where a layer stands.
+    /// The placement of a layer on the canvas.
     package struct Place: Sendable {
         package var left: Located<Distance>?
         package var right: Located<Distance>?
@@ -93,19 +93,19 @@ package struct CompositionSpec: Sendable {
         package var bottom: Located<Distance>?
         package var width: Located<Distance>?
         package var height: Located<Distance>?
-        /// In thousandths of a degree, clockwise.
+        /// Clockwise rotation in thousandths of a degree.
         package var rotate: Located<Int>?
         package init() {}
     }
 
-    /// What is above the clips.
+    /// A layer above the clips.
     package struct Layer: Sendable {
         package enum Content: Sendable {
             case asset(AssetSpec, range: RangeSpec?, video: Choice, Shaping)
             case subtitle(AssetSpec, track: Choice, Style)
             case text(Located<String>, font: Located<String>?, size: Located<Int>?, color: String)
         }
-        /// How cues look, where that is not as they say themselves.
+        /// The style of subtitles, where it overrides their own.
         package struct Style: Sendable {
             package var font: Located<String>?
             package var size: Int?
@@ -120,7 +120,7 @@ package struct CompositionSpec: Sendable {
         package var place: SourceRange
     }
 
-    /// Audio beside the clips'.
+    /// Audio in addition to that of the clips.
     package struct AudioItem: Sendable {
         package var id: Located<String>?
         package var asset: AssetSpec
@@ -132,7 +132,7 @@ package struct CompositionSpec: Sendable {
         package var volume: Level?
         package var fadeIn: Located<MediaTime>?
         package var fadeOut: Located<MediaTime>?
-        /// Under which other one, and the factor in billionths.
+        /// Ducking: the `id` of the audio item or clip whose audio has priority, and the gain factor in billionths.
         package var duck: (under: Located<String>, billionths: Int64)?
         package var place: SourceRange
     }
@@ -146,12 +146,12 @@ package struct CompositionSpec: Sendable {
     package var channels: Located<ChannelLayout>?
     package var range: SourceRange
 
-    /// The clips of its sequence.
+    /// The clips of the sequence.
     package var clips: [Clip] {
         sequence.compactMap { if case .clip(let clip) = $0 { clip } else { nil } }
     }
 
-    /// The assets that it is made of.
+    /// All assets of the composition.
     package var assets: [AssetSpec] {
         clips.map(\.asset)
             + layers.compactMap {
@@ -163,13 +163,13 @@ package struct CompositionSpec: Sendable {
             + audio.map(\.asset)
     }
 
-    /// The pattern that gives a clip for each run; nil where every clip is a file.
+    /// The glob pattern of the first asset that has one, with one job instance for each match; nil if there is none.
     package var pattern: Located<String>? {
         for asset in assets { if case .glob(let pattern) = asset.source { return pattern } }
         return nil
     }
 
-    /// The same with a file in a pattern's place.
+    /// Returns the composition with a file in place of a pattern.
     func with(_ path: Located<String>, for pattern: Located<String>) -> CompositionSpec {
         mapped { asset in
             guard case .glob(let own) = asset.source, own.range == pattern.range else { return asset }
@@ -179,7 +179,7 @@ package struct CompositionSpec: Sendable {
         }
     }
 
-    /// The same with other assets.
+    /// Returns the composition with each asset replaced.
     func mapped(_ replaced: (AssetSpec) -> AssetSpec) -> CompositionSpec {
         var spec = self
         for index in spec.sequence.indices {

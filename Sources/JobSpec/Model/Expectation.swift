@@ -2,33 +2,33 @@ package import Diagnostics
 package import LibAV
 package import Media
 
-/// Something that must hold of an output before it is published.
+/// A condition that an output must meet before it is published.
 package struct Expectation: Codable, Hashable, Sendable {
-    /// What must hold.
+    /// A condition with its limits.
     package enum Check: Codable, Hashable, Sendable {
-        /// The output lasts so long, give or take.
+        /// The output's duration, with a tolerance.
         case duration(is: MediaTime, within: MediaTime)
-        /// Its first track of frames has so many.
+        /// The frame count of the first video track.
         case frames(Int)
-        /// Its file has at most so many bytes.
+        /// The maximum file size in bytes.
         case size(max: Int64)
-        /// A property of its first track of a kind, by the name that job files have for it.
+        /// A property of the first track of a kind, by its name in job files.
         case property(MediaType, name: String, value: String)
-        /// Integrated loudness in LUFS, give or take.
+        /// Integrated loudness in LUFS, with a tolerance.
         case loudness(is: Double, within: Double)
-        /// Highest true peak in dBTP.
+        /// Maximum true peak in dBTP.
         case truePeak(max: Double)
-        /// The longest silence of its audio (below -60 dB).
+        /// The maximum duration of silence (below -60 dB).
         case silence(max: MediaTime)
-        /// The longest run of black frames.
+        /// The maximum duration of black frames.
         case black(max: MediaTime)
-        /// Its frames are like those that went into the encoder, on the mean.
+        /// The minimum mean similarity of the output's frames to the encoder's input.
         case similarity(SimilarityMetric, min: Double)
-        /// All of it decodes without an error.
+        /// The whole output decodes without an error.
         case decodes
     }
-    /// What must hold.
+    /// The condition.
     package var check: Check
-    /// Where it was written.
+    /// The condition's location in the job file.
     package var location: SourceRange
 }

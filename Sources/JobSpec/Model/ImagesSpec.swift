@@ -1,77 +1,77 @@
 package import Diagnostics
 package import Media
 
-/// Which part of a coded frame a still shows, and whether its pixels become square (AVFoundation's
+/// Which part of a coded frame a still image shows, and whether it has square pixels (AVFoundation's
 /// `AVAssetImageGenerator.ApertureMode`).
 package enum ApertureMode: String, CaseIterable, Sendable {
-    /// What the source says is to be seen, with square pixels.
+    /// The source's clean aperture, with square pixels.
     case clean
     /// The whole frame, with square pixels.
     case production
-    /// The frame's own pixels.
+    /// The whole frame, with the pixel aspect ratio of the source.
     case encoded
 }
 
-/// Stills of a source's first video track, as a job file says them.
+/// The configuration of still images of a source's first video track.
 package struct ImagesSpec: Sendable {
-    /// Which moments.
+    /// The selection of frames.
     package enum Selection: Sendable {
-        /// These.
+        /// The frames at some times.
         case at([Located<TimeExpression>])
-        /// The first one, and one after each such time.
+        /// The first frame, and one frame at each multiple of an interval.
         case every(Located<MediaTime>)
-        /// So many, evenly spread.
+        /// A number of frames, evenly spaced.
         case count(Located<Int>)
-        /// Every key frame.
+        /// Every keyframe.
         case keyFrames(SourceRange)
-        /// The first frame of each scene; the difference that makes one, in thousandths.
+        /// The first frame of each scene; the value is the difference that starts a scene, in thousandths.
         case scenes(Located<Int>)
     }
 
-    /// Many stills in one file.
+    /// A sheet: many images in one file.
     package struct Sheet: Sendable {
-        /// Stills beside each other.
+        /// Number of columns.
         package var columns: Int
-        /// Stills above each other; nil for as many as it takes.
+        /// Number of rows; nil for as many as the images require.
         package var rows: Located<Int>?
-        /// Where an index of it is asked for.
+        /// Location of the request for a WebVTT index of the sheet; nil without one.
         package var index: SourceRange?
-        /// Where it was written.
+        /// The sheet's location in the job file.
         package var range: SourceRange
     }
 
-    /// Which moments.
+    /// The selection of frames.
     package var selection: Selection
-    /// How far from them a still may lie.
+    /// Maximum distance of a still image from the requested time.
     package var tolerance: ImageTolerance
-    /// The size; of both sides, what fits into it.
+    /// Size of an image in pixels; if both sides are set, the image fits into it.
     package var size: Located<Dimensions>?
-    /// What part of the frame.
+    /// The part of the frame that is shown.
     package var aperture: ApertureMode
-    /// Frames are shown upright.
+    /// Whether the display matrix is applied.
     package var isUpright: Bool
-    /// All stills one after the other in one file of this format.
+    /// Format of an animation that contains all images; nil for separate images or a sheet.
     package var animation: Located<AnimationFormat>?
-    /// From 1 to 100.
+    /// Quality from 1 to 100.
     package var quality: Located<Int>?
-    /// The format of the files, where it is said.
+    /// Format of the files; nil if the job file doesn't set one.
     package var format: Located<String>?
-    /// One file of many stills.
+    /// The sheet; nil for separate images or an animation.
     package var sheet: Sheet?
-    /// Where it was written.
+    /// The value's location in the job file.
     package var range: SourceRange
 }
 
 extension ImagesSpec {
-    /// What stands in a destination for a still's number and for its time.
+    /// Placeholders in a destination for an image's number and time.
     package enum Placeholder {
-        /// `${image.number}`: from 1, of four digits.
+        /// The image's number from 1, with four digits.
         package static let number = "${image.number}"
-        /// `${image.time}`: `00-01-30.500`.
+        /// The image's time, such as `00-01-30.500`.
         package static let time = "${image.time}"
     }
 
-    /// Where the moments were written.
+    /// The selection's location in the job file.
     package var place: SourceRange {
         switch selection {
         case .at(let times): times.first?.range ?? range

@@ -3,14 +3,14 @@ internal import ExactStrings
 package import LibAV
 package import Media
 
-/// A value and where it was written.
+/// A value with its location in a job file.
 package struct Located<Value: Sendable>: Sendable {
     /// The value.
     package var value: Value
-    /// Where it was written.
+    /// The value's location.
     package var range: SourceRange
 
-    /// Makes a located value.
+    /// Creates a located value.
     package init(_ value: Value, at range: SourceRange) {
         self.value = value
         self.range = range
@@ -19,7 +19,7 @@ package struct Located<Value: Sendable>: Sendable {
 
 extension Located: Equatable where Value: Equatable {}
 
-/// A decoded job file: the jobs with matrix and defaults applied, each ready to be planned.
+/// A decoded job file: the jobs with matrix and defaults applied, ready for planning.
 package struct JobFile: Sendable {
     /// The file as the user named it.
     package var path: String
@@ -27,13 +27,13 @@ package struct JobFile: Sendable {
     package var name: String
     /// Assets by id, in file order.
     package var assets: [(id: Located<String>, asset: AssetSpec)]
-    /// Jobs in file order, every run of a matrix on its own. A job whose asset is a pattern stands here once
-    /// until `expanded` puts its runs in its place.
+    /// Jobs in file order, with one element for each combination of a matrix. A job whose asset is a pattern has one
+    /// element until `expanded` replaces it with its instances.
     package var jobs: [JobSpec]
-    /// What the jobs were made of, for expanding patterns.
+    /// The sections that the jobs were decoded from, for expanding patterns.
     let definition: BatchDefinition
 
-    /// What only a trial can judge, each setting once for each place where it stands.
+    /// Settings that only a dry open of the encoder can validate, each once for each location.
     package var settingsChecks: [SettingsCheck] {
         var seen: [SettingsTrial: Set<SourceRange>] = [:]
         return jobs.flatMap(\.outputs).flatMap { $0.tracks.flatMap(\.action.settingsChecks) }.filter {
@@ -41,48 +41,48 @@ package struct JobFile: Sendable {
         }
     }
 
-    /// The absolute path of a written one: relative to the file that it stands in.
+    /// Returns the absolute path of a path in a job file, which is relative to the file that contains it.
     package func absolutePath(_ written: Located<String>) -> String {
         definition.absolutePath(written)
     }
 }
 
-/// A source as a job file says it.
+/// A source in a job file.
 package struct AssetSpec: Sendable {
-    /// Where media come from.
+    /// The kind of source.
     package enum Source: Sendable {
         /// A file; the path as written.
         case file(Located<String>)
-        /// What a URL leads to.
+        /// A URL.
         case url(Located<String>)
-        /// Every file that a pattern matches.
+        /// All files that a glob pattern matches.
         case glob(Located<String>)
         /// A test signal.
         case pattern(TestPattern)
         /// Numbered images; the path as written.
         case images(Located<String>, frameRate: Rational)
-        /// An image that is shown for some time.
+        /// An image with a presentation duration.
         case image(Located<String>, duration: MediaTime, frameRate: Rational)
-        /// Several assets on one time line, as a job file says it.
+        /// A composition of the job file: several assets on one time line.
         indirect case composition(CompositionSpec)
-        /// The same as a program made it.
+        /// A composition from the library's API.
         indirect case composed(Composition)
-        /// What a job publishes: its id, the full id of the run, and which of several outputs.
+        /// The output of another job: the job's id, the full id of the instance, and the output's id.
         case job(Located<String>, run: String, output: Located<String>?)
     }
-    /// Where media come from.
+    /// The kind of source.
     package var source: Source
-    /// How times are found out.
+    /// How the source's timing is determined.
     package var timing: AssetTiming
-    /// Where it was written.
+    /// The asset's location in the job file.
     package var range: SourceRange
 
-    /// The assets that it is made of: itself, but of a composition.
+    /// The assets of a composition; the asset itself for any other source.
     package var parts: [AssetSpec] {
         if case .composition(let spec) = source { spec.assets } else { [self] }
     }
 
-    /// The jobs whose outputs it is made of, each once.
+    /// The jobs whose outputs are read, without duplicates.
     var readJobs: [Located<String>] {
         var found: [Located<String>] = []
         for part in parts {
@@ -94,12 +94,12 @@ package struct AssetSpec: Sendable {
         return found
     }
 
-    /// The runs of jobs whose outputs it is made of.
+    /// Full ids of the job instances whose outputs are read.
     package var readRuns: [String] {
         parts.compactMap { if case .job(_, let run, _) = $0.source { run } else { nil } }
     }
 
-    /// The pattern whose matches it is run for; nil where there is none.
+    /// The pattern that creates one job instance for each match; nil if there is none.
     package var pattern: Located<String>? {
         switch source {
         case .glob(let pattern): pattern
@@ -109,52 +109,53 @@ package struct AssetSpec: Sendable {
     }
 }
 
-/// What happens to source tracks that no rule selects.
+/// The handling of source tracks that no rule selects.
 package enum Leftover: String, Codable, Sendable, CaseIterable {
-    /// They are listed in plan and report.
+    /// The tracks are listed in plan and report.
     case drop
-    /// They are warned of.
+    /// The tracks cause warnings.
     case warn
-    /// The job can't be planned.
+    /// The tracks are errors.
     case error
 }
 
-/// How a range is cut.
+/// The method by which a range is cut.
 package enum CutMode: String, Codable, Hashable, Sendable, CaseIterable {
-    /// To the frame and the sample; what can't be copied so is re-encoded.
+    /// Exact to the frame and the sample. If packets can't be copied exactly, `encode` applies as fallback, or the
+    /// job is refused.
     case exact
     /// Copied frames widen the range to where they can begin and end.
     case keyframe
-    /// To the frame, with copied frames re-encoded at the edges only.
+    /// Exact to the frame; copied tracks are re-encoded only at the edges.
     case smart
-    /// The same, and all of it re-encoded where that can't be.
+    /// As `smart`, with re-encoding of the whole range as fallback.
     case smartOrExact = "smart-or-exact"
 }
 
-/// What becomes of the source's chapters.
+/// The chapters of an output.
 package enum ChapterSpec: Sendable {
-    /// They are trimmed and shifted with the range.
+    /// The source's chapters, trimmed to the range and shifted.
     case keep
-    /// The output has none.
+    /// No chapters.
     case drop
-    /// One for each clip of a composition.
+    /// One chapter for each clip of a composition.
     case clips
-    /// The output has these.
+    /// The listed chapters.
     case list([(start: Located<TimeExpression>, title: String)])
 }
 
-/// The output's tags as a job file says them.
+/// The configuration of an output's metadata.
 package struct MetadataSpec: Sendable {
-    /// Which of the source's are kept.
+    /// The selection of the source's tags that are kept.
     package enum Keep: Hashable, Sendable {
-        /// All.
+        /// All tags.
         case all
-        /// None.
+        /// No tags.
         case none
-        /// Those named.
+        /// The named tags.
         case keys([String])
 
-        /// It keeps one of that name.
+        /// Whether a tag of that name is kept.
         package func contains(_ key: String) -> Bool {
             switch self {
             case .all: true
@@ -163,32 +164,32 @@ package struct MetadataSpec: Sendable {
             }
         }
     }
-    /// Which of the source's are kept.
+    /// The source's tags that are kept.
     package var keep: Keep = .all
-    /// Where it is said that the output's file is as old as the source's; nil where it isn't.
+    /// Location of `file_times: keep`, which copies the source's modification time to the output; nil without it.
     package var fileTimes: SourceRange?
     /// Tags to write, in order.
     package var set: [(key: Located<String>, value: String)] = []
 }
 
-/// What happens to a file at the destination that Tandem did not publish.
+/// The handling of a file at the destination that Tandem did not publish.
 package enum IfExists: String, Codable, Hashable, Sendable, CaseIterable {
-    /// It stays, and the job fails.
+    /// The file is kept, and the job fails.
     case fail
-    /// It is replaced.
+    /// The file is replaced.
     case replace
-    /// It stays, and the job is skipped.
+    /// The file is kept, and the job is skipped.
     case skip
 }
 
-/// Where the output goes, as a job file says it.
+/// The destination of an output.
 package struct DestinationSpec: Sendable {
     /// The path as written.
     package var path: Located<String>
-    /// What happens to somebody else's file there.
+    /// The handling of a file at the destination that another program wrote.
     package var ifExists: IfExists
-    /// Missing folders are made.
+    /// Whether missing folders are created.
     package var makesDirectories: Bool
-    /// Parts of the path are known only once a pattern's matches are.
+    /// Whether parts of the path are unknown until a pattern's matches are known.
     package var isTemplate = false
 }

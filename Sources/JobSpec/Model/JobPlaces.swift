@@ -1,17 +1,17 @@
 package import Diagnostics
 internal import YAMLDocument
 
-/// Tells which job of a file a place belongs to.
+/// Finds the job that a location in a job file belongs to.
 package struct JobPlaces: Sendable {
     private let jobs: [(id: Located<String>, node: SourceRange)]
 
-    /// Those of a file.
+    /// Creates an index of a file's jobs.
     package init(_ file: JobFile) {
         jobs = file.definition.bases.map { ($0.id, $0.node.range) }.sorted { $0.id.range < $1.id.range }
     }
 
-    /// The id of the job in whose key or value a place lies, or through whose alias or settings the text came; nil for places
-    /// outside of jobs.
+    /// Returns the id of the job whose key or value contains a location, including text that an alias or named
+    /// settings insert there; nil outside of jobs.
     package func job(at place: SourceRange) -> String? {
         var (low, high) = (0, jobs.count)
         while low < high {

@@ -1,30 +1,31 @@
 package import Diagnostics
 package import Media
 
-/// One run of a job as a job file says it.
+/// A job instance of a job file.
 package final class JobSpec: Sendable {
-    /// The full id: the job's, and in brackets which run of it (`web[height=1080]`).
+    /// The full id: the job's id, with the instance's label in brackets (`web[height=1080]`).
     package let id: Located<String>
-    /// The job's id as the file has it.
+    /// The job's id in the file.
     package let base: String
-    /// What it reads.
+    /// The source.
     package let asset: AssetSpec
-    /// The asset's id, where it has one and was named by it.
+    /// The asset's id, if the job refers to the asset by id.
     package let assetID: Located<String>?
-    /// What parts of it, to be joined in this order; empty for all of it.
+    /// Ranges of the source, joined in this order; empty for all of it.
     package let ranges: [RangeSpec]
     /// How the range is cut.
     package let cut: Located<CutMode>?
-    /// What becomes of damaged data.
+    /// The handling of damaged data.
     package let onDamage: Located<DamagePolicy>?
-    /// Jobs that must have succeeded first, by the ids that the file has.
+    /// Jobs that must succeed first, by their ids in the file.
     package let needs: [Located<String>]
-    /// How a run treats it.
+    /// Scheduling options.
     package let scheduling: JobScheduling
-    /// What is made of it, in the file's order: never empty.
+    /// The outputs, in the file's order; never empty.
     package let outputs: [OutputSpec]
 
-    /// It reads what a pattern matches, directly or through other jobs, and is expanded by the plan.
+    /// Whether the job reads the matches of a pattern, directly or through other jobs. The planner expands such a
+    /// job.
     package let isTemplate: Bool
 
     init(
@@ -46,37 +47,38 @@ package final class JobSpec: Sendable {
     }
 }
 
-/// How a run treats a job; nothing of it but `threads` reaches the output.
+/// Scheduling options of a job. Only `threads` affects the output.
 package struct JobScheduling: Codable, Hashable, Sendable {
-    /// Seconds on the wall's clock after which it fails.
+    /// Maximum wall-clock duration of a run, after which the job fails; nil for none.
     package var timeout: MediaTime?
-    /// Further attempts after failures that can pass.
+    /// Maximum number of retries after transient failures. Default: 0.
     package var retries = 0
-    /// Higher ones start first.
+    /// Priority; jobs with a higher value start first. Default: 0.
     package var priority = 0
-    /// Threads of its video encoders, and processors that it counts for.
+    /// Threads of the video encoders, and the number of processors that the scheduler reserves; nil for the encoder's
+    /// default.
     package var threads: Int?
 
-    /// As where nothing is said.
+    /// Creates the default options.
     package init() {}
 }
 
 extension JobSpec {
-    /// Where the first range was written.
+    /// Location of the first range in the job file.
     package var rangeLocation: SourceRange? { ranges.first?.range }
 
-    /// The output of an id; nil for the only one of a job that describes it itself.
+    /// Returns the output with an id; nil selects the only output of a job without `outputs`.
     package func output(_ id: String?) -> OutputSpec? { outputs.first { $0.id?.value == id } }
 }
 
-/// A range of the asset's time line as a job file says it.
+/// A range of the asset's time line.
 package struct RangeSpec: Sendable {
-    /// Where it begins; 0 when absent.
+    /// Start of the range; nil for 0.
     package var start: Located<TimeExpression>?
-    /// Where it ends; the asset's end when absent.
+    /// End of the range; nil for the asset's end.
     package var end: Located<TimeExpression>?
-    /// How long it is, instead of an end.
+    /// Duration of the range, as an alternative to `end`.
     package var duration: Located<TimeExpression>?
-    /// Where it was written.
+    /// The range's location in the job file.
     package var range: SourceRange
 }

@@ -2,31 +2,32 @@ package import Media
 
 /// One output of a job as a job file describes it.
 package struct OutputSpec: Sendable {
-    /// Its id under `outputs`; nil where the job describes its only output itself.
+    /// The id under `outputs`; nil for the only output of a job without `outputs`.
     package let id: Located<String>?
-    /// What becomes of the source's tracks, in output order. Of stills and a waveform one rule, which says what is made of the track.
+    /// Rules for the source's tracks, in output order. Image outputs and waveforms have one rule, which configures
+    /// the encoder.
     package let tracks: [TrackRule]
     /// What the output consists of.
     package let kind: Kind
-    /// The kind of file; nil while it hangs on what a pattern matches.
+    /// The container; nil while it depends on the matches of a pattern.
     package let container: Located<ContainerType>?
-    /// The index goes to the front.
+    /// Whether the index is moved to the front of the file.
     package let optimizeForNetwork: Located<Bool>?
-    /// How long the file's fragments are.
+    /// Duration of the file's fragments; nil for a file without fragments.
     package let fragmentInterval: Located<MediaTime>?
-    /// The output's tags.
+    /// The output's metadata.
     package let metadata: MetadataSpec
-    /// The output's chapters.
+    /// The output's chapters; nil for the source's.
     package let chapters: Located<ChapterSpec>?
-    /// How long the output is at most.
+    /// Maximum duration of the output.
     package let durationLimit: Located<TimeExpression>?
-    /// How many bytes the output has at most.
+    /// Maximum size of the output in bytes.
     package let sizeLimit: Located<Int64>?
-    /// What must hold of the output.
+    /// Conditions that the output must meet.
     package let expectations: [Expectation]
-    /// Source tracks that no rule selects.
+    /// The handling of source tracks that no rule selects.
     package let leftover: Located<Leftover>?
-    /// Where the output goes.
+    /// The destination.
     package let destination: DestinationSpec
 
     /// What an output consists of.

@@ -1,58 +1,58 @@
 package import Diagnostics
 package import LibAV
 
-/// Which tracks of a kind a rule takes.
+/// The tracks of a kind that a rule selects.
 package enum TrackSelection: Hashable, Sendable {
-    /// The first one.
+    /// The first track.
     case first
-    /// All of them.
+    /// All tracks.
     case all
-    /// All for which everything said holds.
+    /// All tracks that meet the criteria.
     case matching(TrackCriteria)
 }
 
-/// What must hold of a track; what is nil may be anything.
+/// Criteria for tracks, all of which must be met; nil matches any value.
 package struct TrackCriteria: Hashable, Sendable {
-    /// Position among the tracks of the kind, from 0.
+    /// Index among the tracks of the kind, from 0.
     package var index: Int?
-    /// The container's own number.
+    /// The track's id in the container.
     package var id: Int?
-    /// Language.
+    /// Language code.
     package var language: String?
     /// The codec's libav name.
     package var codec: String?
-    /// What it is for; all of these.
+    /// Dispositions, all of which the track must have.
     package var disposition: [String] = []
-    /// What it does: `visual`, `audible`, `legible`.
+    /// Media characteristic: `visual`, `audible` or `legible`.
     package var characteristic: String?
-    /// The track's name.
+    /// The track's title.
     package var title: String?
 }
 
-/// What a track can be for, by libav's names of dispositions.
+/// The dispositions of tracks, by libav's names.
 package enum TrackDisposition {
-    /// The names.
+    /// All names.
     package static let names = [
         "default", "dub", "original", "comment", "lyrics", "karaoke", "forced", "hearing_impaired",
         "visual_impaired", "clean_effects", "captions", "descriptions", "metadata",
     ]
 }
 
-/// What becomes of some tracks.
+/// A rule for some tracks.
 package struct TrackRule: Sendable {
-    /// What is done with them.
+    /// The processing of the selected tracks.
     package enum Action: Sendable {
-        /// Packets as they are; `otherwise` says how what can't be copied is made.
+        /// Packets are copied; `otherwise` is the encoding of what can't be copied.
         indirect case copy(SourceRange, otherwise: Action?)
-        /// Re-encoded as frames.
+        /// Frames are re-encoded.
         indirect case encodeVideo(VideoEncodeSpec)
-        /// Re-encoded as audio.
+        /// Audio is re-encoded.
         indirect case encodeAudio(AudioEncodeSpec)
 
-        /// Turned into another kind of text.
+        /// Text subtitles are converted to another codec.
         indirect case encodeSubtitle(SubtitleEncodeSpec)
 
-        /// Where it was written.
+        /// The action's location in the job file.
         package var range: SourceRange {
             switch self {
             case .copy(let range, _): range
@@ -62,7 +62,7 @@ package struct TrackRule: Sendable {
             }
         }
 
-        /// Where a setting stands, by its key; nil where the rule doesn't say it.
+        /// Returns the location of a setting, by its key; nil if the rule doesn't set it.
         package func place(of setting: String) -> SourceRange? {
             switch (self, setting) {
             case (.encodeVideo(let spec), "profile"): spec.profile?.range
@@ -73,7 +73,7 @@ package struct TrackRule: Sendable {
             }
         }
 
-        /// How audio is encoded; nil where none is.
+        /// The audio encoding; nil if no audio is encoded.
         package var audio: AudioEncodeSpec? {
             switch self {
             case .encodeAudio(let spec): spec
@@ -82,7 +82,7 @@ package struct TrackRule: Sendable {
             }
         }
 
-        /// What no table says of it, and has to be tried.
+        /// Settings that only a dry open of the encoder can validate.
         var settingsChecks: [SettingsCheck] {
             switch self {
             case .copy(_, let otherwise): otherwise?.settingsChecks ?? []
@@ -92,10 +92,11 @@ package struct TrackRule: Sendable {
             }
         }
 
-        /// Packets are taken as they are, where that can be.
+        /// Whether packets are copied where possible.
         package var isCopy: Bool { if case .copy = self { true } else { false } }
 
-        /// Frames of a codec re-encoded in it so that nobody sees it. Nil for codecs that can't be.
+        /// Returns a near-lossless encoding for a codec, as fallback for frames that can't be copied; nil for codecs
+        /// without one.
         package static func nearLossless(_ codec: String, at range: SourceRange) -> Action? {
             guard let info = CodecCatalog.codec(codec, of: .video), info.libavName == codec,
                 let quality = info.nearLossless
@@ -108,30 +109,30 @@ package struct TrackRule: Sendable {
                     options: [], range: range))
         }
     }
-    /// The kind.
+    /// The kind of tracks.
     package var mediaType: MediaType
-    /// Which ones.
+    /// The selection of tracks.
     package var selection: Located<TrackSelection>
-    /// What is done with them.
+    /// The processing of the tracks.
     package var action: Action
-    /// The selected tracks become one.
+    /// The mix that combines the selected tracks into one; nil for separate tracks.
     package var mix: MixSpec?
-    /// A selection that matches nothing is no error.
+    /// Whether the selection may match nothing.
     package var isOptional: Bool
-    /// Language of the output's track.
+    /// Language of the output's track; nil for the source's.
     package var language: Located<String>?
-    /// Name of the output's track.
+    /// Title of the output's track; nil for the source's.
     package var title: Located<String>?
-    /// What the output's track is for; empty for nothing.
+    /// Dispositions of the output's track: nil for the source's, empty for none.
     package var disposition: Located<[String]>?
     /// Tags of the output's track, in order.
     package var metadata: [(key: Located<String>, value: String)]
-    /// Where it was written.
+    /// The rule's location in the job file.
     package var range: SourceRange
 }
 
 extension TrackRule {
-    /// The rule that re-encodes the first video track and says nothing else of it.
+    /// Creates a rule that re-encodes the first video track.
     init(video spec: VideoEncodeSpec, at place: SourceRange) {
         self.init(
             mediaType: .video, selection: Located(.first, at: place), action: .encodeVideo(spec),
@@ -139,18 +140,18 @@ extension TrackRule {
     }
 }
 
-/// How some tracks become one, as a job file says it.
+/// A mix of audio tracks into one.
 package struct MixSpec: Sendable {
-    /// How loud some of them are; the others are as they are.
+    /// Volumes of some of the tracks; all others are unchanged.
     package var inputs: [Input]
-    /// Where it was written.
+    /// The value's location in the job file.
     package var range: SourceRange
 
-    /// Some tracks and their volume.
+    /// Some tracks with their volume.
     package struct Input: Sendable {
-        /// Which ones.
+        /// The selection of tracks.
         package var selection: Located<TrackSelection>
-        /// Their volume in thousandths; `at` is a time of the output, nil where there is one volume for all of it.
+        /// Volume in thousandths. `at` is a time of the output; nil for a constant volume.
         package var points: [(at: Located<TimeExpression>?, thousandths: Int)]
     }
 }

@@ -1,42 +1,42 @@
 package import Diagnostics
 package import Media
 
-/// What a waveform is written as.
+/// The file format of a waveform.
 package enum WaveformFormat: String, CaseIterable, Codable, Sendable {
-    /// Drawn, in pixels.
+    /// An image in pixels.
     case png
-    /// Drawn, in lines.
+    /// A vector image.
     case svg
-    /// audiowaveform's data as text.
+    /// Data in audiowaveform's JSON format.
     case json
-    /// audiowaveform's data as bytes.
+    /// Data in audiowaveform's binary format.
     case dat
 
-    /// It is drawn.
+    /// Whether the format is an image.
     package var isDrawn: Bool { self == .png || self == .svg }
 
-    /// The name of its container model.
+    /// The name of the format's container model.
     package var containerName: String { "waveform-\(rawValue)" }
 }
 
-/// A waveform of a track of audio, as a job file says it.
+/// The configuration of a waveform of an audio track.
 package struct WaveformSpec: Sendable {
-    /// What it is written as; nil while it hangs on what a pattern matches.
+    /// The file format; nil while it depends on the matches of a pattern.
     package var format: WaveformFormat?
-    /// In pixels, where it is drawn.
+    /// Size of an image, in pixels.
     package var size: PixelSize
-    /// Samples in a pixel, where it is data.
+    /// Samples per pixel of a data file; nil for the default.
     package var samplesPerPixel: Located<Int>?
-    /// Bits of a value, where it is data.
+    /// Bits per value of a data file.
     package var bits: WaveformFile.Bits
-    /// What is behind it.
+    /// Background color of an image.
     package var background: WaveformImage.Color
-    /// The waveform.
+    /// Color of the waveform in an image.
     package var color: WaveformImage.Color
-    /// Each channel by itself.
+    /// Whether each channel has its own waveform; otherwise the channels are averaged.
     package var splitsChannels: Bool
-    /// What a column shows.
+    /// The measure that an image's column shows.
     package var measure: WaveformImage.Measure
-    /// Where it was written.
+    /// The value's location in the job file.
     package var range: SourceRange
 }
