@@ -2,9 +2,9 @@ internal import Diagnostics
 internal import LibAV
 internal import Media
 
-/// What the container says of an output, without opening any media.
+/// Validates an output against its container without media.
 enum ContainerCheck {
-    /// Names of covers in some container, which libavformat would write as text.
+    /// Names of cover tags in some containers, which libavformat would write as text.
     private static let coverKeys: Set<String> = [
         "cover", "covr", "apic", "picture", "artwork", "metadata_block_picture", "attached_pic",
     ]

@@ -1,12 +1,12 @@
 internal import Diagnostics
 internal import YAMLDocument
 
-/// Jobs that wait for each other, by what they read or by `needs`, must not do so in a circle.
+/// Reports cycles of jobs that wait for each other, through their sources or through `needs`.
 struct DependencyCheck {
     let definition: BatchDefinition
     let reader: NodeReader
 
-    /// Circles that are reported: one job in many of them is one mistake.
+    /// Maximum number of reported cycles: a single job may be part of many.
     private static let mostCircles = 100
 
     private struct Edge {
@@ -15,7 +15,7 @@ struct DependencyCheck {
         let isReading: Bool
     }
 
-    /// `readings` are the ids that jobs' runs read, by the jobs' positions.
+    /// Reports cycles. `readings` contains the ids of the jobs that are read, by the reading job's index.
     func check(readings: [Int: [Located<String>]], jobs: [JobSpec]) {
         var edges = [[Edge]](repeating: [], count: definition.bases.count)
         for (job, ids) in readings { edges[job] = ids.compactMap { edge(to: $0, isReading: true) } }
@@ -44,8 +44,8 @@ struct DependencyCheck {
         walk(edges)
     }
 
-    /// The jobs that a job waits for which is wrong otherwise, as far as its text says: those in `needs`, and the one whose
-    /// output it reads.
+    /// Returns the dependencies of a job with other errors, as far as its text reveals them: those in `needs`, and
+    /// the job whose output it reads.
     private func written(
         in job: BatchDefinition.Base
     ) -> (needs: [Located<String>], source: Located<String>?) {
@@ -65,7 +65,7 @@ struct DependencyCheck {
     }
 
     private func walk(_ edges: [[Edge]]) {
-        // Depth first with a stack of its own: 0 is new, 1 is on the way, 2 is done.
+        // Depth-first search with an explicit stack. States: 0 is new, 1 is on the path, 2 is done.
         var state = [Int](repeating: 0, count: edges.count)
         var places = [Int](repeating: 0, count: edges.count)
         var circles = 0

@@ -1,15 +1,15 @@
 internal import Diagnostics
 internal import YAMLDocument
 
-/// Refuses destinations in which something stands that other tools expand and this one doesn't: `$name`, `{{name}}`, a
-/// leading `~`, and URLs, which would be folders named `s3:`.
-///
-/// The text of the job file counts, and the variables in it. The name of a source (`${asset.stem}`) may be anything.
+/// Reports expressions in destinations that other tools expand and Tandem doesn't: `$name`, `{{name}}` and a leading
+/// `~`. Also reports URLs, which would create folders such as `s3:`.
+/// | Only the text of the job file and of its variables is checked. A source's name (`${asset.stem}`) may contain
+/// anything.
 struct DestinationCheck {
     let scope: Scope
     let reader: NodeReader
 
-    /// Checks the destination of a job or an output, before names are put in.
+    /// Checks the destination of a job or an output before substitution.
     func check(_ node: YAMLNode, as type: MappingType) {
         guard let destination = value("destination", of: node, as: type) else { return }
         guard
@@ -66,13 +66,13 @@ struct DestinationCheck {
         let to: String.Index
     }
 
-    /// What nothing expands in a piece of a path; `isStart` where the path begins with it.
+    /// Returns the problems of a part of a path; `isStart`: the path begins with it.
     private static func problems(of text: Substring, isStart: Bool) -> [Problem] {
         (isStart ? [home(in: text), scheme(in: text)].compactMap { $0 } : []) + braces(in: text)
             + dollars(in: text)
     }
 
-    /// A leading `~`.
+    /// Returns the problem of a leading `~`.
     private static func home(in text: Substring) -> Problem? {
         guard text.hasPrefix("~") else { return nil }
         let end = text.firstIndex(of: "/") ?? text.endIndex
@@ -82,7 +82,7 @@ struct DestinationCheck {
             from: text.startIndex, to: end)
     }
 
-    /// A URL.
+    /// Returns the problem of a URL.
     private static func scheme(in text: Substring) -> Problem? {
         let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+.-".contains($0)) }
         guard scheme.first?.isLetter == true, text[scheme.endIndex...].hasPrefix("://") else { return nil }
@@ -95,7 +95,7 @@ struct DestinationCheck {
             from: text.startIndex, to: end)
     }
 
-    /// `{{name}}`.
+    /// Returns the problems of `{{name}}`.
     private static func braces(in text: Substring) -> [Problem] {
         var problems: [Problem] = []
         var rest = text
@@ -111,7 +111,7 @@ struct DestinationCheck {
         return problems
     }
 
-    /// `$name` and `$(…)`.
+    /// Returns the problems of `$name` and `$(…)`.
     private static func dollars(in text: Substring) -> [Problem] {
         var problems: [Problem] = []
         var rest = text
@@ -135,7 +135,7 @@ struct DestinationCheck {
         return problems
     }
 
-    /// How a name of another tool is written here.
+    /// Returns help with the job file's syntax for a name of another tool.
     private static func form(of name: String) -> String {
         let isVariable = NodeReader.isIdentifier(name)
         let isEnvironment = isVariable && name.allSatisfy { $0.isUppercase || $0.isNumber || $0 == "_" }

@@ -1,10 +1,10 @@
 internal import Diagnostics
 internal import LibAV
 
-/// What a job file may write into `filters`: filters of a list, each with options of a list, their values read by us. What
-/// comes out is what is made, filter by filter and value by value.
+/// Validates `filters` of job files: only listed filters with listed options, whose values are parsed. The filter
+/// graph is created from the parsed chain, filter by filter and value by value.
 enum FilterCheck {
-    /// The chain that a text stands for; where something is wrong the sink is told and nothing comes back.
+    /// Parses a filter chain; nil after an error is reported.
     static func read(
         _ text: Located<String>, _ type: MediaType, into sink: inout DiagnosticSink
     ) -> Located<FilterChain>? {
@@ -82,7 +82,7 @@ enum FilterCheck {
             }
             result.options.append(MetadataEntry(key: key, value: option.value))
         }
-        // Its own default makes two frames of one.
+        // The default mode of `bwdif` outputs two frames for each.
         if name == "bwdif", !seen.contains("mode") {
             return refuse(
                 "`bwdif` must keep one frame for one (`mode=send_frame`); `deinterlace` does it too", at: name
@@ -91,7 +91,7 @@ enum FilterCheck {
         return result
     }
 
-    /// Where a filter works, along the time line.
+    /// Returns the `enable` option of a filter with timeline support; nil for others.
     private static func enabling(_ filter: String) -> OptionTable.Entry? {
         FilterInfo.takesEnable(filter) ? OptionTable.Entry(names: ["enable"], grammar: .expression) : nil
     }

@@ -1,8 +1,8 @@
 internal import LibAV
 
-/// Why a filter that libavfilter has isn't taken from a job file, and what does the same.
+/// Explains why job files can't use a filter that libavfilter has, and what replaces it.
 enum FilterRefusal {
-    /// Filters whose work another key does, with the frames' times and sizes known to the plan.
+    /// Filters that another key replaces, with which the plan accounts for times and sizes of frames.
     private static let instead: [String: String] = [
         "fps": "`frame_rate`", "framerate": "`frame_rate`", "minterpolate": "`frame_rate`",
         "trim": "`range`", "atrim": "`range`", "select": "`range`", "aselect": "`range`",
@@ -14,7 +14,7 @@ enum FilterRefusal {
         "setrange": "`color: { range: … }`", "colorspace": "`color`", "zscale": "`size` and `color`",
         "amix": "`mix`", "amerge": "`mix`", "pan": "`channels`", "channelmap": "`channels`",
         "thumbnail": "`images`", "tile": "`images: { sheet: … }`",
-        // Several sources on one time line.
+        // Filters with several sources on one time line.
         "movie": "an asset, or a layer of a `composition`",
         "amovie": "an asset, or the `audio` of a `composition`", "concat": "`composition: [a.mp4, b.mp4]`",
         "xfade": "a `composition` with `{ join: dissolve, overlap: 1s }` between its clips",
@@ -28,7 +28,7 @@ enum FilterRefusal {
         "setpts": "a `composition`, whose clips have a `speed`",
         "atempo": "a `composition`, whose clips have a `speed`",
     ]
-    /// Of the rest, these drop, double or move frames, so the plan's counts and times would be wrong.
+    /// Further filters that drop, duplicate or move frames, which would invalidate the plan's counts and times.
     private static let timing: Set<String> = [
         "asetpts", "rubberband", "loop", "aloop", "tpad", "apad", "adelay", "reverse",
         "areverse",
@@ -39,7 +39,7 @@ enum FilterRefusal {
         "realtime",
         "arealtime", "sidedata", "asidedata",
     ]
-    /// These read or write files, or take commands from outside.
+    /// Filters that read or write files, or accept commands from outside.
     private static let outside: Set<String> = [
         "lut3d", "lut1d", "ladspa", "lv2", "frei0r", "sendcmd", "asendcmd",
         "zmq",
@@ -51,7 +51,7 @@ enum FilterRefusal {
         "hwdownload",
     ]
 
-    /// What is said of a filter that this build has and the table doesn't.
+    /// Returns the message for a filter that this build has and the table doesn't.
     static func reason(_ name: String, for type: MediaType) -> String {
         let other: MediaType = type == .video ? .audio : .video
         if FilterCatalog.tables(other)[name] != nil {

@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import LibAV
 internal import YAMLDocument
 
-/// Checks what no job uses as well: defaults and named settings are looked at even where nothing comes of them.
+/// Validates sections that no job uses as well: defaults and named settings.
 struct SectionCheck {
     let reader: NodeReader
     let definition: BatchDefinition
@@ -23,8 +23,8 @@ struct SectionCheck {
         }
     }
 
-    /// Names of settings that something may use: what jobs use is checked with them, and said once. Where a name is made of
-    /// variables it may be any.
+    /// Returns the names of settings that may be used; those are checked once, with the jobs that use them. A name
+    /// with variables may be any.
     private func usedNames(_ sections: SpecSections) -> Set<String> {
         var used: Set<String> = []
         var open = definition.bases.map(\.node)
@@ -49,7 +49,7 @@ struct SectionCheck {
         return used
     }
 
-    /// Everything that settings say, as a job that used them would have it; without a codec, what they name beside.
+    /// Validates named settings that have or inherit a codec, like a job that uses them.
     private func checkWhole(_ entries: [YAMLNode.Entry], of entry: YAMLNode.Entry) {
         let codec = entries.first { $0.key == "codec" }?.value
         let isSound = codec?.text.map { CodecCatalog.codec($0, of: .audio) != nil } ?? false
@@ -71,7 +71,7 @@ struct SectionCheck {
         }
     }
 
-    /// The codec tells for which kind of track they are; the keys where there is no codec.
+    /// Validates the keys of settings for video or audio: by the codec, or by the keys if there is no codec.
     private func check(_ entries: [YAMLNode.Entry], of node: YAMLNode) {
         let kinds = [Language.videoEncode, Language.audioEncode].map { $0.partial("Settings") }
         let codec = entries.first { $0.key == "codec" }?.value.text

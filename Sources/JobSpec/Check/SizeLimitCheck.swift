@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import LibAV
 internal import Media
 
-/// What is decided by looking at the whole can't be right for what fits under `limit: { size }`.
+/// Reports settings that require the whole output, which `limit: { size }` truncates.
 struct SizeLimitCheck {
     let job: JobSpec
     let output: OutputSpec

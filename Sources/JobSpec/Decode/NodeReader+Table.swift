@@ -112,7 +112,7 @@ extension MappingType {
 }
 
 extension ValueType {
-    /// This type, or its alternatives.
+    /// All forms that the value may have: the type itself, or its alternatives.
     private var forms: [ValueType] { if case .oneOf(let types) = self { types } else { [self] } }
 
     /// The bounds of an integer; nil if the value can't be one.

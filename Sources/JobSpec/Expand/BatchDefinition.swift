@@ -1,9 +1,9 @@
 internal import Diagnostics
 internal import YAMLDocument
 
-/// Everything that jobs are made of: the sections of the file and its includes, and the jobs' own nodes.
+/// The sections of a job file and of its includes, and the jobs' nodes, from which job instances are created.
 final class BatchDefinition: Sendable {
-    /// A job as the file has it, with the defaults under it.
+    /// A job of the file, with the defaults merged under it.
     struct Base: Sendable {
         let id: Located<String>
         let node: YAMLNode
@@ -14,13 +14,14 @@ final class BatchDefinition: Sendable {
     let settings: [String: YAMLNode.Entry]
     let assets: [String: YAMLNode.Entry]
     let folders: [SourceFile: String]
-    /// The job file's own.
+    /// Folder of the job file.
     let ownFolder: String?
     let bases: [Base]
     let positions: [String: Int]
     let settingsBudget = SettingsBudget()
-    /// The ids of assets and the names of settings, as messages list them.
+    /// Ids of the assets, for messages.
     let listedAssets: String
+    /// Names of the settings, for messages.
     let listedSettings: String
 
     init(
@@ -48,20 +49,20 @@ final class BatchDefinition: Sendable {
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// Names in order, the first of many.
+    /// Returns the first 50 names in alphabetical order, separated by commas.
     private static func list(_ names: some Collection<String>) -> String {
         let most = 50
         let sorted = names.sorted()
         return sorted.prefix(most).joined(separator: ", ") + (sorted.count > most ? ", …" : "")
     }
 
-    /// Relative to the file that it stands in.
+    /// Returns the absolute path of a path that is relative to the file that contains it.
     func absolutePath(_ written: Located<String>) -> String {
         if written.value.hasPrefix("/") { return written.value }
         return (folders[written.range.source] ?? ownFolder ?? ".") + "/" + written.value
     }
 
-    /// There is a job of that id; reported where not.
+    /// Whether there is a job with that id; reports an error if not.
     func hasJob(_ id: Located<String>, reader: NodeReader) -> Bool {
         if positions[id.value] != nil { return true }
         reader.sink.error(

@@ -1,13 +1,13 @@
 internal import ExactStrings
 
-/// Paths with `*`, `?`, `[…]` and `**`.
+/// Glob patterns with `*`, `?`, `[…]` and `**`.
 package enum GlobPattern {
-    /// It has one of them.
+    /// Whether a path contains a wildcard.
     package static func isPattern(_ path: String) -> Bool {
         path.utf8.contains { $0 == 0x2a || $0 == 0x3f || $0 == 0x5b }
     }
 
-    /// What is wrong with it, or nil.
+    /// Returns an error message for a malformed pattern; nil if it is valid.
     static func problem(_ path: String) -> String? {
         for part in path.pathParts where part.contains("**") && part != "**" {
             return "`**` stands for folders, alone between `/`"
@@ -23,7 +23,7 @@ package enum GlobPattern {
         var index = 0
         while index < part.count {
             if part[index] == 0x5b {
-                // A `]` that comes first belongs to the set.
+                // A `]` directly after `[` is part of the set.
                 guard let close = part[min(part.count, index + 2)...].firstIndex(of: 0x5d) else {
                     return true
                 }
@@ -34,7 +34,7 @@ package enum GlobPattern {
         return false
     }
 
-    /// A path fits a pattern, part by part.
+    /// Whether a path matches a pattern, compared component by component.
     package static func matches(path: some Collection<String>, _ pattern: some Collection<String>)
         -> Bool
     {
@@ -52,7 +52,7 @@ package enum GlobPattern {
         return isMet && matches(path: path.dropFirst(), rest)
     }
 
-    /// A name fits one part of a pattern. A leading dot is only met by a dot.
+    /// Whether a name matches one component of a pattern. Only a dot matches a leading dot.
     package static func matches(_ name: String, _ pattern: String) -> Bool {
         // Most patterns are `*` and an extension.
         if pattern.utf8.first == 0x2a, !isPattern(String(pattern.dropFirst())) {
@@ -61,7 +61,7 @@ package enum GlobPattern {
         }
         let (name, pattern) = (Array(name.unicodeScalars), Array(pattern.unicodeScalars))
         if name.first == ".", pattern.first != "." { return false }
-        // Two indices and one way back: linear in practice, and never worse than the product.
+        // Two indices and one backtracking point: linear in practice, at worst quadratic.
         var (n, p) = (0, 0)
         var star: (pattern: Int, name: Int)?
         while n < name.count {
@@ -82,7 +82,7 @@ package enum GlobPattern {
         return pattern[p...].allSatisfy { $0 == "*" }
     }
 
-    /// The place after one element of the pattern that meets a character, or nil.
+    /// Returns the index after the pattern element at `p` if the element matches the character; nil otherwise.
     private static func step(_ pattern: [Unicode.Scalar], _ p: Int, _ character: Unicode.Scalar) -> Int? {
         if pattern[p] == "?" { return p + 1 }
         guard pattern[p] == "[", let close = pattern[(p + 1)...].dropFirst().firstIndex(of: "]") else {

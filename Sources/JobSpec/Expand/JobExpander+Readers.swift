@@ -1,9 +1,9 @@
 internal import Diagnostics
 internal import ExactStrings
 
-/// Jobs that read what others publish.
+/// Jobs that read outputs of other jobs.
 extension JobExpander {
-    /// The runs of a job that reads others' outputs: one for each of those.
+    /// Returns the instances of a job that reads outputs of others: one for each instance that it reads.
     func read(_ runs: [Run], results: [[JobSpec]]) -> [JobSpec] {
         var expanded = runs.flatMap { each(of: $0, results: results) }
         if expanded.count > ExpansionLimits.instances {
@@ -18,10 +18,11 @@ extension JobExpander {
         return expanded.compactMap { Self.decode($0, definition: definition, reader: reader) }
     }
 
-    /// A run for each run of the jobs that it reads. Of several clips only one can be of a job with many.
+    /// Returns one run for each instance of the jobs that a run reads. At most one source of a composition may be a
+    /// job with several instances.
     private func each(of run: Run, results: [[JobSpec]]) -> [Run] {
         var runs = [run]
-        // Of a composition that a pattern gave its runs.
+        // Location of the pattern that created the run from a composition.
         var several: SourceRange? = run.asset.pattern?.range ?? run.pattern
         for id in run.waitsFor {
             guard let position = definition.positions[id.value] else { continue }
@@ -50,7 +51,7 @@ extension JobExpander {
         return runs
     }
 
-    /// A run with what a job's run publishes in that job's place; nil where that can't be, which is said.
+    /// Returns a run with the output of a job instance in the job's place; nil after an error is reported.
     private func with(_ job: JobSpec, of id: Located<String>, in run: Run) -> Run? {
         var path: String?
         func replaced(_ asset: AssetSpec) -> AssetSpec {
@@ -80,7 +81,8 @@ extension JobExpander {
         return copy
     }
 
-    /// The output that is read; said where it isn't there, or where it isn't said which of several.
+    /// Returns the output that is read. Reports an error if it doesn't exist, or if the job has several and `output`
+    /// is missing.
     private func output(_ named: Located<String>?, of job: JobSpec, readBy id: Located<String>) -> OutputSpec?
     {
         if let output = job.output(named?.value) {
@@ -111,8 +113,8 @@ extension JobExpander {
         return nil
     }
 
-    /// Jobs that wait, after the ones they read. What is in a circle or behind one is left out: `DependencyCheck`
-    /// reports it.
+    /// Returns the waiting jobs in an order in which each follows those that it reads. Jobs in or behind a cycle are
+    /// omitted; `DependencyCheck` reports the cycle.
     func order(_ waiting: [Int: [Run]]) -> [Int] {
         var readers: [Int: [Int]] = [:]
         var open: [Int: Int] = [:]

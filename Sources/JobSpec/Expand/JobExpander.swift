@@ -6,44 +6,44 @@ internal import Locking
 internal import Media
 internal import YAMLDocument
 
-/// Makes the runs of all jobs: each combination of a matrix, each match of a pattern, each output that another
-/// job's runs publish. Jobs that read others' outputs come after those.
+/// Creates the instances of all jobs: one for each combination of a matrix, each match of a pattern, and each
+/// instance of a job that is read. Jobs that read outputs of others are expanded after those.
 struct JobExpander {
-    /// What patterns match. Nil while nothing is opened: such jobs stay templates.
+    /// Returns the matches of a pattern. Nil while no file is opened: jobs with patterns then remain templates.
     typealias Matches = (Located<String>) -> [String]?
 
     let definition: BatchDefinition
     let reader: NodeReader
     let matches: Matches?
 
-    /// One run before it is decoded.
+    /// A job instance before it is decoded.
     struct Run: Sendable {
         let base: Int
         let combination: Matrix.Combination
-        /// What tells the run from the job's others, for its id.
+        /// The values that distinguish the instance from others of its job, for its id.
         var label: [String]
         var asset: AssetSpec
         var assetID: Located<String>?
         var facts: AssetFacts
         var index = 0
         var isTemplate = false
-        /// Where a pattern stands that the run is of.
+        /// Location of the pattern whose match the instance reads.
         var pattern: SourceRange?
 
-        /// The jobs whose outputs it reads.
+        /// The jobs whose outputs the instance reads.
         var waitsFor: [Located<String>] { asset.readJobs }
     }
 
-    /// The runs of some jobs, in file order.
+    /// The instances of some jobs, in file order.
     private struct Outline {
-        /// Those that wait for nothing.
+        /// Instances of jobs that read no other job's output.
         var free: [Run] = []
-        /// Those of jobs that read others' outputs, by the job's position.
+        /// Instances of jobs that read outputs of others, by the job's index.
         var waiting: [Int: [Run]] = [:]
-        /// The job that was looked at last.
+        /// Index of the job that was outlined last.
         var last = 0
 
-        /// All runs of a job.
+        /// Adds all instances of a job.
         mutating func add(_ runs: [Run], of job: Int) {
             last = job
             if runs.contains(where: { !$0.waitsFor.isEmpty }) {
@@ -54,15 +54,15 @@ struct JobExpander {
         }
     }
 
-    /// What became of some jobs of the file.
+    /// The decoded and the waiting instances of a part of the file's jobs.
     private struct Share: Sendable {
-        /// Those that wait for nothing.
+        /// Decoded jobs that read no other job's output.
         let jobs: [JobSpec]
-        /// The runs of the others, by the job's position.
+        /// Instances of jobs that read outputs of others, by the job's index.
         let waiting: [Int: [Run]]
     }
 
-    /// All jobs in file order. What is wrong is in the reader's sink.
+    /// Returns all jobs in file order. Errors are in the reader's sink.
     func jobs() -> [JobSpec] {
         guard let shares = shares() else { return [] }
         var waiting: [Int: [Run]] = [:]
@@ -74,8 +74,8 @@ struct JobExpander {
         return named(jobs)
     }
 
-    /// The runs, each of a name of its own: everything that follows finds a run by its name, so two of one would be
-    /// taken for one, and the second never made.
+    /// Returns the jobs without those whose id another instance already has, which are reported. The ids must be
+    /// unique because later stages look instances up by id.
     private func named(_ jobs: [JobSpec]) -> [JobSpec] {
         var seen: Set<ExactString> = []
         return jobs.filter { job in
@@ -87,7 +87,8 @@ struct JobExpander {
         }
     }
 
-    /// All jobs, made side by side where nothing is opened for them; nil where they come to too much.
+    /// Outlines and decodes all jobs, in parallel if no file is opened for them; nil after an error if they exceed
+    /// the limits.
     private func shares() -> [Share]? {
         let count = definition.bases.count
         let total = Guarded(ExpansionLimits.Count())
@@ -104,7 +105,8 @@ struct JobExpander {
             let isTooMuch = total.withLock { $0.isTooMuch }
             return Share(jobs: isTooMuch ? [] : expander.decode(outline.free), waiting: outline.waiting)
         }
-        // Which job was one too many is found in order, and what shares were heard to say hangs on their speed.
+        // The job that exceeds the limit is determined sequentially; the diagnostics of the parallel parts depend on
+        // timing and are discarded.
         if total.withLock({ $0.isTooMuch }) {
             let total = Guarded(ExpansionLimits.Count())
             let last = outline(of: 0..<count, total).last
@@ -114,7 +116,7 @@ struct JobExpander {
         return shares
     }
 
-    /// The outline of some jobs, up to the one with which all runs, counted in `total`, are too many.
+    /// Outlines jobs until all instances, counted in `total`, exceed the limits.
     private func outline(of jobs: Range<Int>, _ total: borrowing Guarded<ExpansionLimits.Count>) -> Outline {
         var outline = Outline()
         for job in jobs where total.withLock({ !$0.isTooMuch }) {
@@ -135,12 +137,12 @@ struct JobExpander {
         return nil
     }
 
-    /// Nodes that each instance of a job comes to.
+    /// Returns the number of nodes of an instance of a job.
     private func nodes(of job: Int) -> Int {
         ExpansionLimits.nodes(of: definition.bases[job].node)
     }
 
-    /// Whether a number of instances of a job may be created; reported where not.
+    /// Whether a number of instances of a job is within the limits; reports an error if not.
     func mayHave(_ instances: Int, ofJob job: Int) -> Bool {
         let nodes = nodes(of: job)
         if ExpansionLimits.surplus(instances: instances, nodes: nodes) <= ExpansionLimits.surplusNodes {
@@ -159,7 +161,7 @@ struct JobExpander {
             reader.sink.error(.wrongType, "a job is a mapping, not \(base.node.kind)", at: base.node.range)
             return []
         }
-        // What a misspelt key has is looked at as well; that it is misspelt is said when the job is decoded.
+        // The values of misspelt keys are checked as well; decoding reports the misspelling.
         let node = Self.respelled(base.node)
         guard
             let combinations = Matrix.combinations(
@@ -175,7 +177,7 @@ struct JobExpander {
         if combinations.count > 1, !mayHave(combinations.count, ofJob: index) { return [] }
         let isComposed = base.node[key: "asset"] == nil && node[key: "asset"] == nil
         var runs: [Run] = []
-        // What is the same in all combinations is decoded once and shared.
+        // An asset that is the same in all combinations is decoded once and shared.
         let isShared = combinations.count > 1 && !Substitution.dependsOnInstance(asset)
         var shared: (AssetSpec, Located<String>?)?
         var isDecoded = false
@@ -193,7 +195,7 @@ struct JobExpander {
                 lookOn(base, combination, hasMatrix: true)
                 continue
             }
-            // Each is asked, so that each is named that isn't there.
+            // All ids are checked, so that each unknown one is reported.
             let isUnknown = spec.readJobs.map { definition.hasJob($0, reader: reader) }.contains(false)
             if isUnknown {
                 lookOn(base, combination, hasMatrix: true, facts: facts(of: spec, id: id))
@@ -214,8 +216,8 @@ struct JobExpander {
         return YAMLNode(.mapping(NodeReader.respelled(entries, as: Language.job)), at: node.range)
     }
 
-    /// Reports what else is wrong with a job whose asset or matrix is wrong: decodes it and drops the result. `isPartial`:
-    /// the node is a part of a job, so no key is missing.
+    /// Reports other errors of a job whose asset or matrix is invalid: decodes it and discards the result.
+    /// `isPartial`: the node is a part of a job, in which no key is required.
     func lookOn(
         _ base: BatchDefinition.Base, _ combination: Matrix.Combination, hasMatrix: Bool,
         facts: AssetFacts? = nil, isPartial: Bool = false
@@ -230,8 +232,8 @@ struct JobExpander {
         ).job(base.node)
     }
 
-    /// Reports what is wrong with the asset or the composition of a job whose matrix is wrong, and returns what is known of
-    /// it.
+    /// Reports errors of the asset or the composition of a job whose matrix is invalid, and returns the known facts
+    /// of the asset.
     private func checkAsset(of node: YAMLNode, in base: BatchDefinition.Base) -> AssetFacts? {
         var scope = Self.scope(definition, base.id.value, [], nil)
         scope.isMatrixUnknown = true
@@ -257,7 +259,7 @@ struct JobExpander {
         return scope
     }
 
-    /// The asset that a job names or has in place.
+    /// Decodes the asset that a job refers to or contains.
     func binding(_ node: YAMLNode, scope: Scope) -> (AssetSpec, Located<String>?)? {
         let decoder = AssetDecoder(reader: reader)
         guard node.text != nil else { return decoder.asset(node).map { ($0, nil) } }
@@ -286,7 +288,7 @@ struct JobExpander {
         return decoder.asset(node).map { ($0, nil) }
     }
 
-    /// Several assets on one time line.
+    /// Decodes a composition into an asset.
     func composition(_ node: YAMLNode, scope: Scope) -> AssetSpec? {
         CompositionDecoder(reader: reader) { binding($0, scope: scope)?.0 }.composition(node).map {
             AssetSpec(source: .composition($0), timing: .fast, range: node.range)
@@ -304,7 +306,7 @@ struct JobExpander {
         case .pattern: facts.what = "a test signal"
         case .images: facts.what = "an image sequence"
         case .composition(let spec):
-            // Of the clips that a pattern gives, each run has one.
+            // A clip whose asset is a pattern has one match in each instance.
             guard let pattern = spec.pattern else {
                 facts.what = "a composition"
                 break
@@ -318,13 +320,14 @@ struct JobExpander {
         return facts
     }
 
-    /// A path as the job file itself would write it.
+    /// Returns a path as the job file would contain it.
     private func shown(_ path: Located<String>) -> String {
         definition.folders[path.range.source] == definition.ownFolder
             ? path.value : definition.absolutePath(path)
     }
 
-    /// A run for every match of its pattern; nil where those are too many, beside the others of the job.
+    /// Returns an instance for each match of a run's pattern; nil after an error if they exceed the limits together
+    /// with the `count` others.
     private func expand(_ run: Run, beside count: Int) -> [Run]? {
         var composed: CompositionSpec?
         let pattern: Located<String>
@@ -343,7 +346,7 @@ struct JobExpander {
         guard let paths = matches(pattern) else { return [] }
         guard mayHave(count + paths.count, ofJob: run.base) else { return nil }
         let fixed = Self.fixedFolder(of: pattern.value)
-        // Matches come without what a path says of nothing: of `./m/*` they begin with `m/`.
+        // Matches are normalized: those of `./m/*` begin with `m/`.
         let folder = paths.first.map { $0.hasExactPrefix(fixed) } == true ? fixed : Self.plain(fixed)
         return paths.map { path in
             var copy = run
@@ -353,7 +356,7 @@ struct JobExpander {
             copy.facts.path = shown(located)
             copy.facts.isPattern = false
             copy.pattern = pattern.range
-            // Never less than what tells it from the others: two runs of one name would be one.
+            // The name must distinguish the instance from all others of the job, because ids must be unique.
             let name =
                 path.hasExactPrefix(folder)
                 ? String(decoding: path.utf8.dropFirst(folder.utf8.count), as: UTF8.self) : path
@@ -362,13 +365,13 @@ struct JobExpander {
         }
     }
 
-    /// A folder without `.` and doubled `/`.
+    /// Returns a folder without `.` components and repeated slashes.
     private static func plain(_ folder: String) -> String {
         let parts = folder.split(separator: "/").filter { $0 != "." }.map { $0 + "/" }.joined()
         return folder.hasPrefix("/") ? "/" + parts : parts
     }
 
-    /// The part of a pattern before the first folder with a wildcard, with its `/`.
+    /// Returns the part of a pattern before the first component with a wildcard, with the trailing `/`.
     static func fixedFolder(of pattern: String) -> String {
         let parts = pattern.split(separator: "/", omittingEmptySubsequences: false)
         let fixed = parts.dropLast().prefix { !GlobPattern.isPattern(String($0)) }
@@ -377,13 +380,13 @@ struct JobExpander {
 
     // MARK: Decoding
 
-    /// Does something for shares of a range on several threads, each with a reader of its own; results and messages in
-    /// the range's order. `least`: so many as are worth a way to another thread.
+    /// Processes parts of a range on several threads, each with its own reader; results and diagnostics are in the
+    /// range's order. `least`: the minimum size of a part that is worth another thread.
     private static func sideBySide<Result: Sendable>(
         _ count: Int, least: Int = 64, into reader: NodeReader,
         _ body: @Sendable (Range<Int>, NodeReader) -> Result
     ) -> [Result] {
-        // The last shares to end are short beside the whole.
+        // Small parts, so that the last ones to end take little time compared to the whole.
         let share = max(least, (count + threads * 16 - 1) / (threads * 16))
         let parts = (count + share - 1) / share
         guard parts > 1 else { return [body(0..<count, reader)] }
@@ -403,7 +406,7 @@ struct JobExpander {
         }
     }
 
-    /// Decodes runs that wait for nothing, side by side where they are more than those of a share.
+    /// Decodes instances that read no other job's output, in parallel if there are enough.
     private func decode(_ runs: [Run]) -> [JobSpec] {
         let definition = definition
         return Self.sideBySide(runs.count, least: 512, into: reader) { range, reader in
@@ -411,13 +414,13 @@ struct JobExpander {
         }.flatMap { $0 }
     }
 
-    /// Decodes those that wait for others, after them, and puts all jobs into the file's order.
+    /// Decodes the instances that read outputs of others, after those, and returns all jobs in file order.
     private func decode(_ waiting: [Int: [Run]], after free: [JobSpec]) -> [JobSpec] {
         var results = [[JobSpec]](repeating: [], count: definition.bases.count)
         for job in free { results[definition.positions[job.base] ?? 0].append(job) }
         let order = order(waiting)
         for index in order { results[index] = read(waiting[index] ?? [], results: results) }
-        // Jobs that read each other's outputs in a circle have no sources; the rest of them is checked.
+        // Jobs in a cycle have no sources; their other keys are validated.
         for index in Set(waiting.keys).subtracting(order).sorted() {
             for run in waiting[index] ?? [] {
                 lookOn(definition.bases[index], run.combination, hasMatrix: true, facts: run.facts)

@@ -6,11 +6,11 @@ internal import YAMLDocument
 enum Matrix {
     typealias Combination = [(key: String, value: Scope.Value)]
 
-    /// Most runs of one job.
+    /// Maximum number of combinations of one job.
     static let limit = 10_000
 
-    /// All combinations, the last key changing fastest; one empty one where there is no matrix. Nil where it is
-    /// wrong.
+    /// Returns all combinations, the last key changing fastest; one empty combination without a matrix. Nil after an
+    /// error is reported.
     static func combinations(_ node: YAMLNode?, scope: Scope, reader: NodeReader) -> [Combination]? {
         guard let node else { return [[]] }
         guard case .mapping(let entries) = node.content else {
@@ -22,7 +22,7 @@ enum Matrix {
         var count = 1
         var isReserved = false
         for entry in entries where !entry.key.hasPrefix("x-") {
-            // Two keys of the language that aren't axes, which a later version has.
+            // A later version may use these two keys for other purposes than an axis.
             if ["exclude", "include"].contains(entry.key), case .sequence(let items) = entry.value.content,
                 items.contains(where: { if case .mapping = $0.content { true } else { false } })
             {

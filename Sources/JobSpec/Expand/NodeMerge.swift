@@ -1,10 +1,9 @@
 internal import Diagnostics
 internal import YAMLDocument
 
-/// Merges mappings key by key: what is written wins, lists and scalars are replaced.
-///
-/// Short forms expand first, and keys that exclude each other replace each other: a job's `bitrate` takes the
-/// place of the settings' `crf`.
+/// Merges mappings key by key. The upper mapping takes precedence; lists and scalars are replaced.
+/// | Short forms are expanded first. Mutually exclusive keys replace each other: a job's `bitrate` replaces the
+/// settings' `crf`.
 enum NodeMerge {
     static func merge(_ upper: YAMLNode, over lower: YAMLNode, as type: MappingType) -> YAMLNode {
         guard case .mapping(let above) = upper.content, case .mapping(let below) = lower.content else {
@@ -16,7 +15,7 @@ enum NodeMerge {
         }
         .flatMap(\.keys)
         WorkCount.add(above.count + below.count)
-        // Keys of the language are few; others (`x-…`, variables) are never merged, so they need no place below.
+        // Only keys of the language are merged; others (`x-…`, variables) are replaced, so they need no entry here.
         var bases: [String: YAMLNode.Entry] = [:]
         for entry in below where names.contains(entry.key) { bases[entry.key] = entry }
         var entries = above.map { entry in
@@ -35,16 +34,16 @@ enum NodeMerge {
             if case .mapOf = key.type { return merge(upper, over: lower, as: .free) }
             return upper
         }
-        // An asset's id is no short form of a mapping.
+        // An asset's id is not a short form of a mapping.
         if key.name == "asset", let text = upper.text, NodeReader.isIdentifier(text) { return upper }
-        // Nor has one kind of mapping anything of another: what another job makes has no path.
+        // Mappings of different types aren't merged: another job's output has no `path`.
         if let above = key.type.kind(of: upper), let below = key.type.kind(of: lower), above !== below {
             return upper
         }
         return merge(expanded(upper, as: type), over: expanded(lower, as: type), as: type)
     }
 
-    /// What stands for a mapping with one key: a destination that is a string is `{ path: … }`.
+    /// Expands a short form to a mapping with one key: a destination that is a string becomes `{ path: … }`.
     static func expanded(_ node: YAMLNode, as type: MappingType) -> YAMLNode {
         guard let short = type.shortForm, node.text != nil, !node.isNull else { return node }
         return YAMLNode(

@@ -1,36 +1,37 @@
 internal import ExactStrings
 internal import Diagnostics
 
-/// What the names in `${…}` stand for, at one place.
+/// The values of the names in `${…}` at one location.
 struct Scope: Sendable {
-    /// A name's value.
+    /// A value with its location.
     struct Value: Sendable {
         var text: String
-        /// Where it was written, if in a file.
+        /// The value's location; nil if it isn't from a file.
         var range: SourceRange?
-        /// It is not known before the sources are looked for; the text is a frame of it.
+        /// Whether the value is unknown until patterns are expanded; the text is then incomplete.
         var isDeferred = false
     }
 
-    /// `vars` and `--set`, their own substitutions done.
+    /// `vars` and `--set`, after substitution.
     var variables: [String: Value] = [:]
-    /// The environment.
+    /// Environment variables.
     var environment: [String: String] = [:]
-    /// The matrix's values of this run.
+    /// Matrix values of this job instance.
     var matrix: [(key: String, value: Value)] = []
-    /// The job's matrix is wrong: none of its keys has a value.
+    /// Whether the job's matrix is invalid, so that its keys have no values.
     var isMatrixUnknown = false
-    /// The job's id, and the number of this run of it.
+    /// The job's id.
     var job: String?
+    /// The number of the job instance, from 1.
     var index: Int?
-    /// The output's id, inside `outputs`.
+    /// The output's id; nil outside of `outputs`.
     var output: String?
-    /// Stills are made, whose numbers and times a destination can name.
+    /// Whether the output is images, whose numbers and times a destination may contain.
     var makesImages = false
-    /// `asset.id`, `asset.stem` and so on.
+    /// The values of `asset.id`, `asset.stem` and so on.
     var asset: AssetFacts?
 
-    /// What a name may be, for suggestions.
+    /// The names that are defined, for suggestions.
     var names: [String] {
         variables.keys.sorted() + matrix.map { "matrix.\($0.key)" }
             + (job == nil ? [] : ["job", "index"])
@@ -43,10 +44,10 @@ struct Scope: Sendable {
         case undefined(String, help: String?, isMissing: Bool = false)
     }
 
-    /// Names that stand for something by themselves, and can't be those of variables.
+    /// Reserved names, which variables can't have.
     static let builtIn = ["job", "index", "output"]
 
-    /// The value of what stands between `${` and `}`: a name, or a name with `:-` and what it is where there is none.
+    /// Returns the value of the text between `${` and `}`: a name, optionally followed by `:-` and a default.
     func value(of text: String) throws(Failure) -> Value {
         guard let mark = text.firstRange(of: ":-") else { return try named(text) }
         let (name, other) = (String(text[..<mark.lowerBound]), String(text[mark.upperBound...]))
@@ -59,13 +60,13 @@ struct Scope: Sendable {
             let value = try named(name)
             return value.text.isEmpty && !value.isDeferred ? Value(text: other) : value
         } catch {
-            // A default is for what isn't there, not for what can't be.
+            // A default applies only to undefined names, not to invalid ones.
             guard case .undefined(_, _, let isMissing) = error, isMissing else { throw error }
             return Value(text: other)
         }
     }
 
-    /// The name is one of an asset's facts, of the matrix or of the environment.
+    /// Whether the name is one of an asset, the matrix, the environment or an image.
     static func isFact(_ name: String) -> Bool {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 2 && ["asset", "matrix", "env", "image"].contains(parts[0])
@@ -94,7 +95,7 @@ struct Scope: Sendable {
             guard [ImagesSpec.Placeholder.number, ImagesSpec.Placeholder.time].contains(place) else {
                 throw .undefined("there is no `\(name)`", help: "there are image.number and image.time")
             }
-            // Which it is, each still says.
+            // The placeholder is replaced for each image.
             if makesImages { return Value(text: place) }
             throw .undefined("`${\(name)}` is known in the destination of `images` only", help: nil)
         }
@@ -115,7 +116,7 @@ struct Scope: Sendable {
             isMissing: NodeReader.isIdentifier(name))
     }
 
-    /// The name inside spaces and the braces of other tools; nil where there are none.
+    /// Returns the name inside of spaces and of the braces that other tools use; nil if there are none.
     private static func bare(_ name: String) -> String? {
         func isAround(_ letter: Character) -> Bool { " {}\t".contains(letter) }
         let inner = name.drop(while: isAround)
@@ -137,17 +138,17 @@ struct Scope: Sendable {
     private static func plain(_ name: String) -> String { NodeReader.isIdentifier(name) ? name : "name" }
 }
 
-/// What `${asset.…}` stands for.
+/// The values of `${asset.…}`.
 struct AssetFacts: Sendable {
     var id: String?
     var path: String?
-    /// The path is a pattern, and what it matches is not known yet.
+    /// Whether the path is a pattern whose matches are not known yet.
     var isPattern = false
     var what = "the asset"
-    /// Nothing is known of the asset: each of its facts has some value.
+    /// Whether nothing is known of the asset; each fact then has an unknown value.
     var isUnknown = false
 
-    /// The facts of an asset that can't be read.
+    /// The facts of an asset that can't be decoded.
     static var unknown: AssetFacts {
         var facts = AssetFacts()
         facts.isUnknown = true

@@ -2,17 +2,17 @@ internal import Diagnostics
 internal import LibAV
 internal import YAMLDocument
 
-/// Puts named settings under what stands beside `use`.
+/// Merges named settings under the keys beside `use`.
 struct SettingsResolver {
     let reader: NodeReader
     let definition: BatchDefinition
     let scope: Scope
 
-    /// The most settings that one `encode` uses, one through the other.
+    /// Maximum number of settings that one `encode` uses, directly or through others.
     static let mostUses = 32
 
-    /// The whole of an `encode`: a name alone, or a mapping with or without `use`. Settings may use others.
-    /// Nil where a name is not defined.
+    /// Returns the complete mapping of an `encode`, which is a name, or a mapping with or without `use`. Settings may
+    /// use others. Nil after an error is reported.
     func resolve(_ node: YAMLNode, as type: MappingType) -> YAMLNode? {
         var current = node
         if let text = node.text, !node.isNull, !node.isDeferred {
@@ -82,7 +82,7 @@ struct SettingsResolver {
         return YAMLNode(.mapping(entries.filter { $0.key != key }), at: node.range)
     }
 
-    /// A codec's name alone, where the name of settings stands.
+    /// Returns help if a codec's name is used as the name of settings.
     private static func codecHelp(_ name: String) -> String? {
         let isCodec =
             CodecCatalog.codec(name, of: .video) != nil || CodecCatalog.codec(name, of: .audio) != nil

@@ -1,16 +1,16 @@
 internal import Diagnostics
 internal import YAMLDocument
 
-/// Puts the values of `${…}` into the scalars of a tree.
-///
-/// What is put in is not looked through again, so nothing recurses; variables have had their own turn.
+/// Substitutes `${…}` in the scalars of a tree.
+/// | Substituted values are not scanned again, so there is no recursion; variables are substituted beforehand.
 struct Substitution {
     let scope: Scope
     let reader: NodeReader
 
     static let longest = YAMLLimits().scalarSize
 
-    /// The tree with everything put in. What can't be is reported, and left out of typed reading.
+    /// Returns the tree after substitution. A value that can't be substituted is reported and marked as deferred, so
+    /// that typed reading skips it.
     func apply(to node: YAMLNode) -> YAMLNode {
         guard node.hasSubstitution else { return node }
         switch node.content {
@@ -31,7 +31,7 @@ struct Substitution {
         var context = node.range.context
         var steps = 0
         var isDeferred = false
-        // Scanning counts as well as what comes of it: one long text may be used by many aliases.
+        // Scanned bytes have a budget as well as substituted ones: many aliases may refer to one long text.
         guard reader.scan(text.utf8.count) else {
             reader.sink.error(.yamlLimit, "all texts with variables together are too long", at: node.range)
             return YAMLNode(.scalar(text, style), at: node.range, isFinal: true, isDeferred: true)
@@ -60,7 +60,7 @@ struct Substitution {
                 let value = try scope.value(of: name)
                 result += value.text
                 isDeferred = isDeferred || value.isDeferred
-                // Messages list no more of them, and a chain is not to be as long as the text.
+                // Diagnostics list no more values, and the chain must not grow with the text.
                 if let place = value.range, steps < SourceContext.mostNotes {
                     steps += 1
                     context = SourceContext(
@@ -86,13 +86,13 @@ struct Substitution {
             }
         }
         result += rest
-        // Quoted or not, a value that was put in is text, and an empty one is no missing one.
+        // A substituted value is text regardless of quotes, and an empty one is not a missing value.
         return YAMLNode(
             .scalar(result, style == .plain && !result.isEmpty ? .plain : .quoted),
             at: node.range.with(context: context), isFinal: true, isDeferred: isDeferred)
     }
 
-    /// The `}` that closes a name: one that closes a `${` inside it is that one's.
+    /// Returns the index of the `}` that closes a name, with nested `${…}` skipped.
     static func close(of text: Substring) -> String.Index? {
         var depth = 0
         var position = text.startIndex
@@ -108,7 +108,7 @@ struct Substitution {
         return nil
     }
 
-    /// Something in a node is other in each instance of a job.
+    /// Whether a node contains a name that differs between the instances of a job.
     static func dependsOnInstance(_ node: YAMLNode) -> Bool {
         guard node.hasSubstitution else { return false }
         switch node.content {
@@ -122,7 +122,7 @@ struct Substitution {
         }
     }
 
-    /// The names in a text's `${…}`, in order, without what their default is. Ends at one that isn't closed.
+    /// Returns the names in a text's `${…}`, in order, without defaults. Stops at an unclosed one.
     static func names(in text: String) -> [String] {
         guard text.utf8.contains(0x24) else { return [] }
         WorkCount.add(text.utf8.count)
@@ -145,7 +145,7 @@ struct Substitution {
         text.count > 60 ? text.prefix(60) + "…" : text
     }
 
-    /// Offsets in a text, counted in code points, of places that come one behind the other.
+    /// Computes offsets in a text, in code points, efficiently for ascending indices.
     struct ScalarOffsets {
         private let text: String
         private var place: String.Index
@@ -157,14 +157,14 @@ struct Substitution {
             place = text.startIndex
         }
 
-        /// Code points of the whole text.
+        /// Returns the number of code points of the text.
         mutating func count() -> Int {
             let count = total ?? text.unicodeScalars.count
             total = count
             return count
         }
 
-        /// The offset of a place; counted on from the last one, where it lies behind that.
+        /// Returns the offset of an index, counted from the last index if that is not after it.
         mutating func offset(of index: String.Index) -> Int {
             if index < place { (place, offset) = (text.startIndex, 0) }
             let steps = text.unicodeScalars.distance(from: place, to: index)
@@ -174,7 +174,8 @@ struct Substitution {
         }
     }
 
-    /// The exact place of a part of a scalar, where it stands in the file as it is in memory; else all of it.
+    /// Returns the location of a part of a scalar if the file contains the text unchanged on one line; otherwise that
+    /// of the whole scalar.
     static func part(
         _ node: YAMLNode, from: String.Index, to: String.Index, _ offsets: inout ScalarOffsets
     ) -> SourceRange {

@@ -1,7 +1,7 @@
 internal import Diagnostics
 internal import YAMLDocument
 
-/// Gives every variable its value: variables may stand in variables, and not in a circle.
+/// Resolves the values of all variables. Variables may refer to others, but not in a cycle.
 struct VariableResolver {
     private let written: [String: YAMLNode.Entry]
     private let overrides: [String: String]
@@ -18,7 +18,7 @@ struct VariableResolver {
         scope = Scope(environment: environment)
     }
 
-    /// All of them; what is wrong is reported and stands for an empty text.
+    /// Returns all variables. An invalid one is reported and has an empty value.
     mutating func resolve() -> [String: Scope.Value] {
         for name in Scope.builtIn {
             guard let entry = written[name] else { continue }
@@ -31,11 +31,11 @@ struct VariableResolver {
         return scope.variables
     }
 
-    /// Depth first with a stack of its own, since chains can be as long as the file.
+    /// Resolves a variable depth-first with an explicit stack, because chains may be as long as the file.
     private mutating func resolve(_ first: String) {
         var stack = [first]
         var open: [String: Int] = [first: 0]
-        // What each variable of the stack names, the next one that is needed last.
+        // The names that each variable on the stack refers to, in reverse order.
         var needs: [[String]?] = [nil]
         func pop() {
             open[stack.removeLast()] = nil
@@ -49,7 +49,7 @@ struct VariableResolver {
             let last = stack.count - 1
             var names: [String] = []
             if needs[last] != nil {
-                // Moved, so that it isn't copied.
+                // Moves the array to avoid a copy.
                 swap(&names, &needs[last]!)
             } else {
                 guard let text = reader.text(entry.value, "the variable `\(name)`") else {

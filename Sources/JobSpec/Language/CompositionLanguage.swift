@@ -2,7 +2,7 @@ internal import Media
 
 /// The keys of `composition`.
 extension Language {
-    /// A place on the time line.
+    /// A position on the time line.
     static let anchor = ValueType.oneOf([
         .number(0...1e9),
         .text(
@@ -10,7 +10,7 @@ extension Language {
                 #"^((start|end|[A-Za-z_][A-Za-z0-9_-]*\.(start|end))([+-]([0-9]+(\.[0-9]+)?(s|ms)?|([0-9]+:)?[0-9]{1,2}:[0-9]{1,2}(\.[0-9]+)?))?|[0-9]+(\.[0-9]+)?(s|ms)?|([0-9]+:)?[0-9]{1,2}:[0-9]{1,2}(\.[0-9]+)?)$"#,
             example: "talk.start+2s"),
     ])
-    /// Pixels or a share of the canvas.
+    /// Pixels, or a percentage of the canvas.
     static let distance = ValueType.oneOf([
         .integer(-16_384...16_384), .text(pattern: #"^-?[0-9]+(\.[0-9]+)?%$"#, example: "10%"),
     ])
@@ -180,7 +180,7 @@ extension Language {
                 ]), "By how many decibels.", default: "12dB"),
         ])
 
-    /// An item of `sequence`.
+    /// An element of `sequence`.
     static let sequence = ValueType.list(
         .oneOf([
             .string(mayBeEmpty: false), .mapping(clip), .mapping(join), .mapping(gap), .mapping(fileAsset),

@@ -30,7 +30,7 @@ extension Language {
             KeyInfo("make_directories", .boolean, "Missing folders are made.", default: "true"),
         ], shortForm: "path")
 
-    /// What an output is made of and where it goes. A job without `outputs` says it itself.
+    /// Keys of an output: its content and its destination. A job without `outputs` has them itself.
     private static let outputKeys = [
         KeyInfo(
             "tracks",
@@ -140,7 +140,7 @@ extension Language {
             .atLeastOne(["destination", "outputs"]),
         ],
         stricter: [
-            // The rest of it may stand in the outputs.
+            // The other keys may be in the outputs.
             .init(
                 key: "destination", type: .oneOf([.string(mayBeEmpty: false), .mapping(destination)]),
                 without: "outputs")

@@ -1,10 +1,10 @@
 internal import LibAV
 internal import Media
 
-/// The job language, version 1: every key with its type and meaning. The one table from which the decoder's
-/// key checks, the schema and the reference come.
+/// The job language, version 1: all keys with their types and meanings. The decoder's key checks, the schema and the
+/// reference are generated from this table.
 package enum Language {
-    /// The version that a file must name.
+    /// The required value of `version`.
     package static let version = 1
 
     static let time = ValueType.text(
@@ -13,7 +13,7 @@ package enum Language {
         example: "1:30.5")
     static let fragmentTime = ValueType.text(
         pattern: #"^([0-9]+(\.[0-9]+)?(s|ms)?|([0-9]+:)?[0-9]{1,2}:[0-9]{1,2}(\.[0-9]+)?)$"#, example: "2s")
-    /// A range of time in seconds or as of a clock; frames, percent and chapters are places in a source.
+    /// A duration in seconds or in clock notation. Frames, percentages and chapters are positions in a source.
     static func length(_ range: ClosedRange<Double> = 0...1e9) -> ValueType {
         .oneOf([.number(range), fragmentTime])
     }
@@ -23,7 +23,7 @@ package enum Language {
     static let tone = ValueType.oneOf([
         .integer(1...20_000), .text(pattern: #"^[0-9]+(\.[0-9]+)?( ?[kK]?[hH][zZ])?$"#, example: "1kHz"),
     ])
-    /// A name of libav's, of which each build has others.
+    /// A name of libav's; the available names depend on the build.
     static func libavName(_ example: String) -> ValueType {
         .text(pattern: "^[a-zA-Z0-9][a-zA-Z0-9_.+-]*$", example: example)
     }
@@ -264,7 +264,7 @@ package enum Language {
             "Merged under every job: mappings key by key, lists and single values replaced."),
     ]
 
-    /// The whole file.
+    /// A job file.
     package static let file = MappingType(
         "batch", "a job file", "A batch: assets and the jobs that read them.",
         keys: [version1, KeyInfo("name", .string(), "The batch's name.", default: "the file's name")]
@@ -275,7 +275,7 @@ package enum Language {
                 )
             ])
 
-    /// What a key of a job or of `encode` does, for comments in files that are made.
+    /// Returns the summary of a key of a job or of `encode`, for comments in generated files.
     package static func summary(of key: String, in part: Part) -> String? {
         let type =
             switch part {
@@ -290,13 +290,13 @@ package enum Language {
     package enum Part: Sendable {
         /// A job.
         case job
-        /// `encode` of frames.
+        /// `encode` of a video rule.
         case videoEncode
-        /// `encode` of audio.
+        /// `encode` of an audio rule.
         case audioEncode
     }
 
-    /// A file that is included.
+    /// An included file.
     static let included = MappingType(
         "included", "an included file", "Sections for other files.",
         keys: [version1, KeyInfo("name", .string(), "Of no meaning here.")] + sections + [

@@ -1,7 +1,7 @@
-/// What the keys' tables don't say: how values are written, what `${…}` stands for, which tracks a rule takes, what wins
-/// over what. Each form that stands here is read by a test.
+/// The parts of the reference that the key tables don't contain: value syntax, variables, track selection, precedence
+/// and exit statuses. A test decodes each example.
 enum ReferenceGrammar {
-    /// Times.
+    /// Syntax and meaning of times.
     static let times = [
         ("90.5", "seconds; `90.5s` is the same"), ("1500ms", "milliseconds"),
         ("1:30.5", "minutes and seconds"),
@@ -14,7 +14,7 @@ enum ReferenceGrammar {
         ("chapter:2", "the start of the second chapter"),
     ]
 
-    /// Quantities: what they are of, how they are written, what that means.
+    /// Quantities: kind, syntax, meaning.
     static let quantities = [
         ("bit rate", "128k", "128,000 bits a second"), ("bit rate", "2.5M", "2,500,000 bits a second"),
         ("bit rate", "96000", "bits a second; a number too small to be meant so is an error"),
@@ -26,7 +26,7 @@ enum ReferenceGrammar {
         ("dimensions", "x720", "the width keeps the shape"), ("decibels", "-18dB", "a gain or a level"),
     ]
 
-    /// Variables: the name, what it is, where it is known.
+    /// Variables: name, meaning, scope.
     static let variables = [
         ("name", "of `vars`, or of `--set name=value`, which wins", "everywhere"),
         ("env.NAME", "of the environment; refused under `--untrusted`", "everywhere"),
@@ -40,7 +40,7 @@ enum ReferenceGrammar {
         ("asset.dir", "its folder", "in a job, after `asset`"),
     ]
 
-    /// Exit statuses, the first that applies.
+    /// Exit statuses by precedence, with their meanings.
     static let statuses = [
         (130, "interrupted"), (143, "terminated"), (64, "wrong usage"),
         (

@@ -1,35 +1,35 @@
 internal import YAMLDocument
 
-/// What a value in a job file may be. The decoder, the schema and the reference are made from it.
+/// The type of a value in a job file. The decoder, the schema and the reference are generated from it.
 package indirect enum ValueType: Sendable {
-    /// Any text; numbers and truth values are text too.
+    /// Any text, including numbers and truth values.
     case string(mayBeEmpty: Bool = true)
-    /// A name: `[A-Za-z_][A-Za-z0-9_-]*`.
+    /// An identifier: `[A-Za-z_][A-Za-z0-9_-]*`.
     case identifier
-    /// Text of a form, said by a pattern and an example.
+    /// Text that matches a regular expression, with an example.
     case text(pattern: String, example: String)
-    /// A whole number in a range.
+    /// An integer in a range.
     case integer(ClosedRange<Int>)
-    /// A number in a range; `step` only says how it is usually written.
+    /// A number in a range.
     case number(ClosedRange<Double>)
     /// `true` or `false`.
     case boolean
-    /// `true`: to say the contrary, the key is left out.
+    /// The value `true`; the key is omitted otherwise.
     case onlyTrue
     /// One of some words.
     case word([String])
-    /// Keys that are known.
+    /// A mapping with known keys.
     case mapping(MappingType)
-    /// Keys that the user chooses.
+    /// A mapping with keys that the user chooses.
     case mapOf(ValueType, keys: MapKeys, mayBeEmpty: Bool = true)
-    /// A list.
+    /// A list of values of one type.
     case list(ValueType, mayBeEmpty: Bool = false)
     /// One of several types.
     case oneOf([ValueType])
 
-    /// What the keys of a free mapping may be.
+    /// The keys of a mapping with keys that the user chooses.
     package enum MapKeys: Sendable {
-        /// Names.
+        /// Identifiers.
         case identifiers
         /// Any text.
         case any
@@ -37,7 +37,7 @@ package indirect enum ValueType: Sendable {
 }
 
 extension ValueType {
-    /// The mapping that a value of this type may be, chosen by the keys that a node has.
+    /// Returns the mapping type that a node of this type has, chosen by the node's keys; nil if the type has none.
     func mapping(for node: YAMLNode) -> MappingType? {
         switch self {
         case .mapping(let type): return type
@@ -53,7 +53,7 @@ extension ValueType {
 }
 
 extension ValueType {
-    /// A node of that kind (single value, list or mapping) may be a value of this type.
+    /// Whether a node of that kind (scalar, list or mapping) may be a value of this type.
     func takesKind(of node: YAMLNode) -> Bool {
         switch (self, node.content) {
         case (.oneOf(let types), _): types.contains { $0.takesKind(of: node) }
@@ -65,8 +65,8 @@ extension ValueType {
         }
     }
 
-    /// The kind of mapping that a node is for certain: it has all keys that the kind must have. A single value is the first
-    /// one's short form.
+    /// Returns the mapping type that a node certainly has: the first whose required keys are all present. A scalar
+    /// has the first type with a short form.
     func kind(of node: YAMLNode) -> MappingType? {
         guard case .oneOf(let types) = self else { return nil }
         let mappings = types.compactMap { type -> MappingType? in
@@ -82,34 +82,34 @@ extension ValueType {
     }
 }
 
-/// A mapping with known keys. A class: the tables are looked at for every mapping of a file, by several threads, and
-/// must not be counted each time.
+/// A mapping with known keys. A class, because several threads read the tables for every mapping of a file, which
+/// must not update reference counts each time.
 package final class MappingType: Sendable {
-    /// Its name in the schema's definitions.
+    /// The name in the schema's definitions.
     package let name: String
-    /// What messages call it: "a job".
+    /// The noun phrase in messages, such as "a job".
     package let title: String
-    /// What it is, in a sentence.
+    /// The description, in one sentence.
     package let summary: String
-    /// Its keys, in the order of the reference.
+    /// The keys, in the order of the reference.
     package let keys: [KeyInfo]
-    /// Keys of the job language that this version doesn't have yet: a message of their own.
+    /// Keys of the job language that this version doesn't support yet; they have their own message.
     package let laterKeys: [String]
-    /// Keys of which so many must be there.
+    /// Groups of keys with a required or maximum number.
     package let alternatives: [KeyGroup]
-    /// Keys that have another type where a key isn't there.
+    /// Keys that have another type if another key is absent.
     let stricter: [Stricter]
-    /// The key that a single value stands for.
+    /// The key whose value a scalar is; nil without a short form.
     package let shortForm: String?
 
-    /// What a key must be where another isn't there.
+    /// The type of a key if another key is absent.
     struct Stricter: Sendable {
         let key: String
         let type: ValueType
         let without: String
     }
     private let byName: [String: KeyInfo]
-    /// The keys' names, and those that must be there: short enough to be no objects.
+    /// Names of the keys, and of the required ones: short enough for strings without heap allocation.
     private let names: [String]
     let requiredNames: [String]
     let hasAlternatives: Bool
@@ -132,7 +132,7 @@ package final class MappingType: Sendable {
         hasAlternatives = !alternatives.isEmpty
     }
 
-    /// It has a key of that name.
+    /// Whether the mapping has a key of that name.
     func has(_ name: String) -> Bool {
         let length = name.utf8.count
         for index in names.indices where names[index].utf8.count == length && names[index] == name {
@@ -141,13 +141,13 @@ package final class MappingType: Sendable {
         return false
     }
 
-    /// A key by its name.
+    /// Returns a key by its name; nil if there is none.
     func key(_ name: String) -> KeyInfo? { byName[name] }
 
-    /// A mapping of anything, for merging.
+    /// A mapping with arbitrary keys, for merging.
     static let free = MappingType("free", "a mapping", "", keys: [])
 
-    /// The same with nothing that must be there: what `defaults` and settings may say a part of.
+    /// Returns the type without required keys, for `defaults` and named settings, which may be incomplete.
     func partial(_ suffix: String = "Part") -> MappingType {
         if name.hasSuffix(suffix) { return self }
         return MappingType(
@@ -164,7 +164,8 @@ package final class MappingType: Sendable {
 }
 
 extension ValueType {
-    /// Lists are replaced as a whole, so what is in them stays as it must be.
+    /// Returns the type for partial mappings. Lists are replaced as a whole, so their elements keep their required
+    /// keys.
     fileprivate func partial(_ suffix: String) -> ValueType {
         switch self {
         case .mapping(let type): .mapping(type.partial(suffix))
@@ -174,13 +175,13 @@ extension ValueType {
     }
 }
 
-/// Keys of which so many must be there.
+/// A group of keys with a required or maximum number.
 package struct KeyGroup: Sendable {
-    /// The keys.
+    /// The names of the keys.
     package let keys: [String]
-    /// One must be there.
+    /// Whether at least one key is required.
     package let isRequired: Bool
-    /// No more than one may be there.
+    /// Whether at most one key is allowed.
     package let isExclusive: Bool
 
     static func exactlyOne(_ keys: [String]) -> KeyGroup {
@@ -196,17 +197,17 @@ package struct KeyGroup: Sendable {
 
 /// A key of a mapping.
 package struct KeyInfo: Sendable {
-    /// The key.
+    /// The key's name.
     package let name: String
-    /// What its value may be.
+    /// The type of the value.
     package let type: ValueType
-    /// What it does, in a sentence.
+    /// The description, in one sentence.
     package let summary: String
-    /// It must be there.
+    /// Whether the key is required.
     package let isRequired: Bool
-    /// What holds when it is absent, as text.
+    /// The default, as text; nil if there is none.
     package let defaultText: String?
-    /// Values of a key that takes more than can be listed.
+    /// Example values of a key that accepts more than can be listed.
     package let examples: [String]
 
     init(

@@ -1,14 +1,14 @@
-/// What the text of a job file takes from outside of it: whatever of that changes, changes the jobs.
+/// The external values that the text of a job file refers to. A change of one of them changes the jobs.
 package struct ExternalReferences: Sendable {
-    /// The variables of the environment that are named.
+    /// Names of the environment variables.
     package private(set) var environment: Set<String> = []
-    /// `${index}` is used: the number of a job instance among the others of its job, which depends on what patterns match.
+    /// Whether `${index}` is used: the number of a job instance, which depends on the matches of patterns.
     package private(set) var usesIndex = false
 
-    /// None.
+    /// Creates an empty set of references.
     package init() {}
 
-    /// Adds those of texts with `${`.
+    /// Adds the references of texts that contain `${`.
     mutating func add(_ texts: [String]) {
         for text in texts {
             for name in Substitution.names(in: text) {

@@ -2,13 +2,13 @@ internal import Diagnostics
 internal import ExactStrings
 internal import YAMLDocument
 
-/// Reads the files that a job file includes, and what those include.
+/// Reads the files that a job file includes, recursively.
 struct IncludeLoader {
     private let files: any SpecFiles
     private let reader: NodeReader
     private let options: SpecOptions
     private(set) var texts = SourceTexts()
-    /// What the files that were read take from outside.
+    /// External values that the included files refer to.
     private(set) var references = ExternalReferences()
     private var count = 0
     private static let limit = 100
@@ -19,8 +19,8 @@ struct IncludeLoader {
         self.reader = reader
     }
 
-    /// The sections of a file with those of its includes under them. `trail` are the files on the way here,
-    /// each with the place that includes the next.
+    /// Returns the sections of a file merged over those of its includes. `trail` contains the files that lead to this
+    /// one, each with the location of its `include`.
     mutating func sections(
         of fields: Fields, file: String, folder: String, trail: [(path: String, place: SourceRange)] = []
     ) -> SpecSections {
@@ -43,9 +43,10 @@ struct IncludeLoader {
         return result
     }
 
-    /// What is known before anything is included: the file's own variables, `--set` and the environment.
+    /// Returns the names that are defined before files are included: the file's own variables, `--set` and the
+    /// environment.
     private func scope(_ fields: Fields) -> Scope {
-        // What is wrong with them is said when all variables are there.
+        // Errors of variables are reported once all variables are known.
         let quiet = NodeReader()
         var variables: [String: YAMLNode.Entry] = [:]
         for entry in quiet.named(fields["vars"], "a variable") { variables[entry.key] = entry }
@@ -83,7 +84,7 @@ struct IncludeLoader {
                 .fileUnreadable, "the included file `\(written.value)`: \(error.reason)", at: written.range)
             return nil
         }
-        // Named from where the job file is named, so that messages can be followed.
+        // The name is relative to that of the job file, so that the paths in diagnostics resolve.
         let base = written.range.file
         let name =
             written.value.hasPrefix("/")

@@ -2,26 +2,26 @@ internal import ExactStrings
 internal import Glibc
 internal import YAMLDocument
 
-/// Where job files are read from; tests put another one in.
+/// The source of job files; tests replace it.
 package protocol SpecFiles: Sendable {
-    /// The bytes of a file by its absolute path, at most `limit` of them. Throws a `SpecFileError`.
+    /// Returns the bytes of the file at an absolute path. Throws if it can't be read or has more than `limit` bytes.
     func read(_ path: String, limit: Int) throws(SpecFileError) -> [UInt8]
 }
 
-/// Why a job file can't be read, for people.
+/// An error for a job file that can't be read.
 package struct SpecFileError: Error, Sendable {
-    /// The reason.
+    /// The reason, as text for messages.
     package var reason: String
-    /// Makes one.
+    /// Creates an error.
     package init(_ reason: String) { self.reason = reason }
 }
 
-/// The file system's regular files.
+/// Reads regular files of the file system.
 package struct SystemSpecFiles: SpecFiles {
-    /// The file system.
+    /// Creates a reader.
     package init() {}
 
-    /// Reads a regular file; anything else could block or never end.
+    /// Reads a regular file. Other files are refused, because they could block or be endless.
     package func read(_ path: String, limit: Int) throws(SpecFileError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -50,7 +50,7 @@ package struct SystemSpecFiles: SpecFiles {
         return bytes
     }
 
-    /// The absolute folder of a path, links resolved; the path's own folder where it doesn't exist.
+    /// Returns the absolute folder of a path with links resolved; the path's own folder if that doesn't exist.
     package static func folder(of path: String) -> String {
         let folder = path.lastSlash.map { String(path[...$0]) } ?? "."
         guard let resolved = realpath(folder, nil) else { return folder }

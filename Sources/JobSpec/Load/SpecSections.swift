@@ -1,20 +1,20 @@
 internal import Diagnostics
 internal import YAMLDocument
 
-/// The sections of a job file and of what it includes, not yet merged into jobs.
+/// The sections of a job file and of its includes, before they are merged into jobs.
 struct SpecSections {
-    /// Variables as written; the job file's own win over included ones.
+    /// Variables before substitution; those of the job file override included ones.
     var variables: [String: YAMLNode.Entry] = [:]
     /// Named settings.
     var settings: [String: YAMLNode.Entry] = [:]
-    /// Assets, in the order they were found.
+    /// Assets, in order of definition.
     var assets: [YAMLNode.Entry] = []
-    /// What is merged under every job.
+    /// Keys that are merged under every job.
     var defaults: YAMLNode?
     /// The absolute folder of each file.
     var folders: [SourceFile: String] = [:]
 
-    /// Puts another file's sections over these: what is nearer to the job file wins.
+    /// Merges another file's sections over these, which it overrides.
     mutating func put(over other: SpecSections) {
         variables.merge(other.variables) { _, new in new }
         settings.merge(other.settings) { _, new in new }

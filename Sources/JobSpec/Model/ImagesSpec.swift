@@ -1,7 +1,7 @@
 package import Diagnostics
 package import Media
 
-/// Which part of a coded frame a still image shows, and whether it has square pixels (AVFoundation's
+/// The part of a coded frame that a still image shows, and whether it has square pixels (AVFoundation's
 /// `AVAssetImageGenerator.ApertureMode`).
 package enum ApertureMode: String, CaseIterable, Sendable {
     /// The source's clean aperture, with square pixels.

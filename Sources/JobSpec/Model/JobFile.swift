@@ -5,7 +5,6 @@ package import Media
 
 /// A value with its location in a job file.
 package struct Located<Value: Sendable>: Sendable {
-    /// The value.
     package var value: Value
     /// The value's location.
     package var range: SourceRange
@@ -53,7 +52,7 @@ package struct AssetSpec: Sendable {
     package enum Source: Sendable {
         /// A file; the path as written.
         case file(Located<String>)
-        /// A URL.
+        /// A file on a server.
         case url(Located<String>)
         /// All files that a glob pattern matches.
         case glob(Located<String>)
@@ -72,7 +71,7 @@ package struct AssetSpec: Sendable {
     }
     /// The kind of source.
     package var source: Source
-    /// How the source's timing is determined.
+    /// The method by which times and duration of the source are determined.
     package var timing: AssetTiming
     /// The asset's location in the job file.
     package var range: SourceRange

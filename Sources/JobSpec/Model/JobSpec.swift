@@ -13,7 +13,7 @@ package final class JobSpec: Sendable {
     package let assetID: Located<String>?
     /// Ranges of the source, joined in this order; empty for all of it.
     package let ranges: [RangeSpec]
-    /// How the range is cut.
+    /// The mode in which ranges are cut; nil for `exact`.
     package let cut: Located<CutMode>?
     /// The handling of damaged data.
     package let onDamage: Located<DamagePolicy>?

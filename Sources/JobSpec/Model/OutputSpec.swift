@@ -7,7 +7,7 @@ package struct OutputSpec: Sendable {
     /// Rules for the source's tracks, in output order. Image outputs and waveforms have one rule, which configures
     /// the encoder.
     package let tracks: [TrackRule]
-    /// What the output consists of.
+    /// The kind of the output, with its configuration.
     package let kind: Kind
     /// The container; nil while it depends on the matches of a pattern.
     package let container: Located<ContainerType>?
@@ -27,10 +27,10 @@ package struct OutputSpec: Sendable {
     package let expectations: [Expectation]
     /// The handling of source tracks that no rule selects.
     package let leftover: Located<Leftover>?
-    /// The destination.
+    /// The destination path, with the handling of existing files.
     package let destination: DestinationSpec
 
-    /// What an output consists of.
+    /// The kind of an output, with its configuration.
     package enum Kind: Sendable {
         /// Tracks in a container.
         case media

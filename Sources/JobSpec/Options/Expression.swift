@@ -1,7 +1,7 @@
-/// A formula as libavutil computes it (`av_expr_parse`), read before it gets one: what it may call is listed, since some
-/// of its functions loop for as long as a job file likes (`while(1,1)`), or write to the log.
+/// Validates an expression of libavutil (`av_expr_parse`) before it is passed on. Only listed functions are allowed,
+/// because some others may loop without limit (`while(1,1)`) or write to the log.
 enum Expression {
-    /// Functions that end in a time of their own.
+    /// Functions with bounded execution time.
     private static let functions: Set<String> = [
         "abs", "acos", "asin", "atan", "atan2", "between", "bitand", "bitor", "ceil", "clip", "cos", "cosh",
         "eq", "exp", "floor", "gammaval", "gammaval709", "gauss", "gcd", "gt", "gte", "hypot", "if", "ifnot",
@@ -10,7 +10,7 @@ enum Expression {
     ]
     private static let depth = 32
 
-    /// What stands against it; nil where nothing does.
+    /// Returns an error message; nil for a valid expression.
     static func problem(_ text: String) -> String? {
         let bytes = Array(text.utf8)
         guard !bytes.isEmpty else { return "it is empty" }

@@ -1,15 +1,14 @@
 internal import LibAV
 
-/// The filters that job files may use, and the options of each that they may set: filters that take frames or audio as
-/// they come, one in and one out, and that open no file, library, device or network.
-///
-/// A table of ours and not libavfilter's list: what a newer library adds is not allowed by itself. Options stand in
-/// libavfilter's order, by which they may be written without their names.
+/// The filters that job files may use, with the options that they may set: filters with one input and one output that
+/// open no file, library, device or network.
+/// | The table is independent of libavfilter's list, so filters of newer versions are not allowed automatically.
+/// Options have libavfilter's order, which determines options without names.
 enum FilterCatalog {
-    /// The filter that `normalize` uses itself.
+    /// The filter that implements `normalize`.
     static let loudnessNormalizer = "loudnorm"
 
-    /// The options of each filter for a kind of track.
+    /// Returns the filters for a kind of track with their options.
     static func tables(_ type: MediaType) -> [String: OptionTable] { type == .video ? video : audio }
 
     private static let video = OptionTable.tables(

@@ -1,13 +1,12 @@
-/// A chain of filters as it is written, read as libavfilter reads it (`avfilter_graph_parse`, `av_get_token`): `'` quotes
-/// and knows no escapes, `\` takes the next character as it is, and options are read by the same rules a second time.
-///
-/// What is read here is what is made: libavfilter never sees the text. That both read alike matters to users alone, who
-/// bring chains from elsewhere; a test compares them.
+/// Parses a filter chain with libavfilter's syntax (`avfilter_graph_parse`, `av_get_token`): `'` quotes text without
+/// escapes, `\` escapes the next character, and options are parsed a second time by the same rules.
+/// | The filter graph is created from the result; libavfilter never receives the text. A difference between the
+/// parsers would affect only users who reuse chains from other tools; a test compares them.
 struct FilterText {
-    /// One filter, its options with the names that stand there.
+    /// A filter with its options.
     struct Step: Equatable {
         var name: String
-        /// Nil for a name where none stands: the option is told by its place.
+        /// The options in order. An option without a name is identified by its position.
         var options: [Option]
     }
 
@@ -16,7 +15,7 @@ struct FilterText {
         var value: String
     }
 
-    /// Why a text is no chain.
+    /// The reason why a text is not a filter chain.
     struct Problem: Error, Equatable {
         var reason: String
     }
@@ -59,7 +58,7 @@ struct FilterText {
         return options
     }
 
-    /// A name with `=` behind it; the position stays where there is none.
+    /// Reads a name followed by `=`; returns nil and keeps the position if there is none.
     private static func name(_ bytes: [UInt8], _ position: inout Int) -> String? {
         var end = position
         while end < bytes.count, spaces.contains(bytes[end]) { end += 1 }
@@ -76,13 +75,13 @@ struct FilterText {
         (65...90).contains(byte & 0xdf) || (48...57).contains(byte) || Set("-_/.".utf8).contains(byte)
     }
 
-    /// What stands before one of some marks, without its quotes and escapes (`av_get_token`).
+    /// Reads the text before one of some delimiters, without quotes and escapes (`av_get_token`).
     static func token(_ bytes: [UInt8], _ position: inout Int, until marks: Set<UInt8>) throws(Problem)
         -> [UInt8]
     {
         while position < bytes.count, spaces.contains(bytes[position]) { position += 1 }
         var token: [UInt8] = []
-        // What was quoted or escaped stays, spaces too.
+        // The length up to which spaces are quoted or escaped, and not trimmed.
         var kept = 0
         while position < bytes.count, !marks.contains(bytes[position]) {
             let byte = bytes[position]

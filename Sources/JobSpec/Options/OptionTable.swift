@@ -1,17 +1,17 @@
-/// The options that job files may set of something, in the order by which they may stand without their names.
+/// The options that job files may set of a filter or an encoder, in the order that determines options without names.
 struct OptionTable {
     struct Entry {
-        /// The name, and others for the same.
+        /// The option's name, followed by its aliases.
         var names: [String]
         var grammar: ValueGrammar
     }
     private(set) var entries: [Entry] = []
     private var positions: [String: Int] = [:]
 
-    /// From words such as `out_w/w:e`: names, and after a `:` what the value is made of where the option's class doesn't
-    /// say it: `e` a formula, `n` numbers, `w` words, `p` channels, `c` a colour, `i` a whole number, `d` a number, `b`
-    /// yes or no, `z` zones of frames, `2` two whole numbers, `0..15` a whole number
-    /// in bounds, `=a|b` one of these.
+    /// Creates a table from words such as `out_w/w:e`: names, optionally followed by `:` and the grammar of the value
+    /// if the option's declaration is insufficient: `e` an expression, `n` numbers, `w` words, `p` channels, `c` a
+    /// color, `i` an integer, `d` a number, `b` a boolean, `z` zones of frames, `2` two integers, `0..15` an integer
+    /// in bounds, `=a|b` one of these words.
     init(_ words: some Sequence<Substring>) {
         for word in words {
             let parts = word.split(separator: ":", maxSplits: 1)
@@ -44,13 +44,13 @@ struct OptionTable {
         return ends.count == 2 && ends[0] <= ends[1] ? ends[0]...ends[1] : 0...0
     }
 
-    /// The option of a name.
+    /// The option with a name or an alias; nil if there is none.
     subscript(name: String) -> Entry? { positions[name].map { entries[$0] } }
 
-    /// All names.
+    /// All names and aliases.
     var names: [String] { entries.flatMap(\.names) }
 
-    /// Tables by the first word of each line.
+    /// Returns the tables of a text with one line each, by the first word of the line.
     static func tables(_ text: String) -> [String: OptionTable] {
         var tables: [String: OptionTable] = [:]
         for line in text.split(separator: "\n") {

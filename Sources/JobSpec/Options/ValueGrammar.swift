@@ -1,39 +1,40 @@
 internal import Glibc
 internal import LibAV
 
-/// What the text of one option may be. Libraries read numbers as expressions and strings as small languages of their own,
-/// so each value is read here first, and only what is understood goes on.
+/// The grammar of an option's value. Libraries evaluate numbers as expressions and parse strings as small languages,
+/// so each value is validated here first.
 enum ValueGrammar: Hashable {
-    /// As the option's own class says: a number in its bounds, a name of its list, a colour.
+    /// The option's declaration: a number in its bounds, one of its constants, a color.
     case declared
-    /// A formula over numbers and names that a filter knows; without loops.
+    /// An expression of numbers and of names that a filter defines; without loops.
     case expression
-    /// Numbers with marks between them.
+    /// Numbers with separators.
     case numbers
-    /// Names with marks between them: pixel formats, sample formats, partitions.
+    /// Names with separators: pixel formats, sample formats, partitions.
     case words
     /// Names and numbers of `pan` and `channelmap`, with their operators.
     case channels
     case color
-    /// One of these.
+    /// One of some words.
     case choice([String])
-    /// A whole number.
+    /// An integer.
     case integer
     /// A number.
     case number
-    /// Yes or no, as encoders write it.
+    /// A boolean, in one of the spellings of encoders.
     case boolean
-    /// Runs of frames with a quantiser or a factor each (`0,100,q=20/200,300,b=1.5`): x264 takes any setting there.
+    /// Ranges of frames with a quantizer or a factor each (`0,100,q=20/200,300,b=1.5`). x264 would accept any setting
+    /// there.
     case zones
-    /// Two whole numbers (`1000,400`).
+    /// Two integers (`1000,400`).
     case pair
-    /// A whole number in bounds.
+    /// An integer in bounds.
     case whole(ClosedRange<Int>)
 
-    /// No value is longer.
+    /// Maximum length of a value in bytes.
     static let limit = 1024
 
-    /// What is wrong with a text; nil where nothing is. `declaration` is what the option's class says.
+    /// Returns an error message; nil for a valid value. `declaration` is the option's declaration in its class.
     func problem(_ text: String, declaration: OptionInfo? = nil) -> String? {
         guard text.utf8.count <= Self.limit else { return "it is longer than \(Self.limit) bytes" }
         switch self {
@@ -92,14 +93,14 @@ enum ValueGrammar: Hashable {
         return !digits.isEmpty && digits.utf8.count <= 19 && digits.utf8.allSatisfy { (48...57).contains($0) }
     }
 
-    /// Digits with a sign, a point and an exponent; nothing that is computed.
+    /// Whether a text is a number with optional sign, point and exponent, and not an expression.
     static func isNumber(_ text: String) -> Bool {
         guard consists(text, of: digits + "+-.eE"), text.utf8.count <= 64 else { return false }
         return Double(text)?.isFinite == true
     }
 }
 
-/// A value of a kind that the option's class tells.
+/// Validates a value by the option's declaration.
 enum DeclaredValue {
     static func problem(_ text: String, _ option: OptionInfo) -> String? {
         switch option.kind {
@@ -127,7 +128,7 @@ enum DeclaredValue {
         }
     }
 
-    /// A number as libav writes it: `1.5`, `128k`, `-3dB`.
+    /// Parses a number in libav's syntax: `1.5`, `128k`, `-3dB`.
     private static func number(_ text: String, isReal: Bool) -> Double? {
         if ValueGrammar.isNumber(text) { return Double(text) }
         if text.hasSuffix("dB"), ValueGrammar.isNumber(String(text.dropLast(2))) {

@@ -1,7 +1,7 @@
-/// The presets by their names, for programs.
+/// Presets as static properties, for the library's API.
 extension ExportPreset {
     private static func known(_ name: String) -> ExportPreset {
-        // Each is asked for by a test.
+        // A test covers each name.
         named(name) ?? all[0]
     }
 
@@ -36,7 +36,7 @@ extension ExportPreset {
     /// Video, audio and subtitles as they are.
     public static var passthrough: ExportPreset { known("passthrough") }
 
-    /// All that have a name here.
+    /// All presets that have a property here.
     static var typed: [ExportPreset] {
         [
             low, medium, highest, h264At640x480, h264At960x540, h264At1280x720, h264At1920x1080,

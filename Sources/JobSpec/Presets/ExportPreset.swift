@@ -1,19 +1,19 @@
 internal import Diagnostics
 internal import YAMLDocument
 
-/// A name for how all of a source is exported (AVFoundation's `AVAssetExportSession` presets): rules for its tracks, whose
-/// settings depend on the source where they can.
+/// A named configuration for exporting a whole source (AVFoundation's `AVAssetExportSession` presets): rules for its
+/// tracks, whose settings adapt to the source.
 public struct ExportPreset: Sendable {
-    /// A rule of it.
+    /// A rule for tracks of a kind.
     package struct Rule: Sendable {
-        /// The kind of track, as the language names it.
+        /// The kind of tracks, by its key in job files.
         package let kind: String
-        /// Which of them.
+        /// The selection of tracks.
         package let selection: String
-        /// How they are compressed; nil where they are copied.
+        /// The encoder settings; nil for copied tracks.
         package let settings: [(key: String, value: String)]?
 
-        /// The part of a rule that says what is done, as a job file has it.
+        /// Returns the `encode` or `copy` key of a rule, in the syntax of job files.
         package static func action(_ settings: [(key: String, value: String)]?) -> String {
             guard let settings else { return "copy: true" }
             return "encode: { \(settings.map { "\($0.key): \($0.value)" }.joined(separator: ", ")) }"
@@ -22,20 +22,20 @@ public struct ExportPreset: Sendable {
 
     /// The name in job files.
     public let name: String
-    /// What it makes, in a sentence.
+    /// The description, in one sentence.
     public let summary: String
-    /// Containers for it, the usual one first.
+    /// Names of suitable containers, the default first.
     public let containers: [String]
-    /// Its rules in output order; each takes what the source has.
+    /// The rules in output order; each is optional.
     package let rules: [Rule]
 
-    /// The preset of that name.
+    /// Returns the preset of that name; nil if there is none.
     public static func named(_ name: String) -> ExportPreset? { all.first { $0.name == name } }
 
-    /// Their names.
+    /// The names of all presets.
     public static let names = all.map(\.name)
 
-    /// All of them, in the order in which they are listed.
+    /// All presets, in the order in which they are listed.
     public static let all: [ExportPreset] =
         [
             pictures(
@@ -68,13 +68,13 @@ public struct ExportPreset: Sendable {
         _ name: String, _ summary: String, codec: String, crf: Int, box: String?, sound: String? = nil
     ) -> ExportPreset {
         var video = [("codec", codec), ("crf", "\(crf)"), ("preset", "medium")]
-        // What players play.
+        // Pixel formats that players support widely.
         video.append(("pixel_format", codec == "hevc" ? "yuv420p10le" : "yuv420p"))
-        // Eight bits are too few for a high dynamic range.
+        // Eight bits are insufficient for HDR.
         if codec == "h264" { video.append(("color", "sdr")) }
-        // Never enlarged, and turned with frames that stand.
+        // Sources are never enlarged. The box is rotated for portrait video.
         if let box { video += [("size", box), ("fit", "scale-down")] }
-        // Without a bit rate, AAC takes what the channels need.
+        // Without a bitrate, the AAC default depends on the channel count.
         let audio = [("codec", "aac")] + (sound.map { [("bitrate", $0)] } ?? [])
         return ExportPreset(
             name: name, summary: summary, containers: ["mp4", "mov", "mkv"],
@@ -97,7 +97,7 @@ public struct ExportPreset: Sendable {
             ])
     }
 
-    /// The rules as a job file has them, each line after that many spaces.
+    /// Returns the rules as YAML, each line indented by `indent` spaces.
     package func yaml(indent: Int = 0) -> String {
         let space = String(repeating: " ", count: indent)
         return "\(space)tracks:\n"
@@ -106,7 +106,7 @@ public struct ExportPreset: Sendable {
             }.joined()
     }
 
-    /// The rules as nodes that stand where the preset is named.
+    /// Returns the rules as nodes whose location is that of the preset's name.
     func tracks(at place: SourceRange) -> YAMLNode {
         let range = place.with(
             context: SourceContext(

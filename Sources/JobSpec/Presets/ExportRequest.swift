@@ -4,33 +4,33 @@ internal import LibAV
 package import Media
 internal import YAMLDocument
 
-/// An export by a preset as a program asks for it: what a job file of one job says, without the file.
+/// An export with a preset through the library's API: the equivalent of a job file with one job.
 package struct ExportRequest: Sendable {
-    /// What is exported.
+    /// The source.
     package var source: Asset.Source
-    /// How.
+    /// The export preset.
     package var preset: ExportPreset
     /// The container's name.
     package var container: String
-    /// Where the output goes.
+    /// The destination path.
     package var destination: String
-    /// What happens to somebody else's file there.
+    /// The handling of a file at the destination that another program wrote. Default: `fail`.
     package var ifExists = IfExists.fail
-    /// The part that is exported; nil for all.
+    /// The exported range; nil for the whole source.
     package var range: TimeRange?
-    /// Tags to set beside the source's.
+    /// Tags to write in addition to the source's.
     package var metadata: [(key: String, value: String)] = []
-    /// The index goes to the front.
+    /// Whether the index is moved to the front of the file. Default: false.
     package var optimizesForNetwork = false
-    /// Bytes that the output has at most.
+    /// Maximum size of the output in bytes; nil for no limit.
     package var sizeLimit: Int64?
-    /// The name of the file that isn't there, by which what is published is known as its own: outputs of another name are somebody
-    /// else's.
+    /// The name of the virtual job file, which owns the published outputs. Outputs with another owner are treated as
+    /// those of another program.
     package var file = Self.name
-    /// How times of the source are found out.
+    /// The method by which times and duration of the source are determined. Default: `fast`.
     package var timing = AssetTiming.fast
 
-    /// An export of all of a source.
+    /// Creates an export of the whole source.
     package init(source: Asset.Source, preset: ExportPreset, container: String, destination: String) {
         self.source = source
         self.preset = preset
@@ -38,10 +38,10 @@ package struct ExportRequest: Sendable {
         self.destination = destination
     }
 
-    /// The name of the job, and of the file that isn't there, in messages.
+    /// The name of the job, and the default name of the virtual job file, in messages.
     package static let name = "export"
 
-    /// The job file that says it.
+    /// Returns the equivalent job file with its diagnostics.
     package func jobFile(options: SpecOptions = SpecOptions()) -> JobFileDecoder.Result {
         let place = SourceRange.argument(Self.name)
         var result = JobFileDecoder.decode(
@@ -49,7 +49,7 @@ package struct ExportRequest: Sendable {
             after: DiagnosticSink())
         guard let file = result.file, let job = file.jobs.first else { return result }
         let asset = AssetSpec(source: assetSource(at: place), timing: timing, range: place)
-        // Times and paths are exact, and no text that means something else.
+        // Times and paths are inserted as values, so that their text is not parsed.
         let exact = JobSpec(
             id: job.id, base: job.base, asset: asset, assetID: nil,
             ranges: range.map { range in

@@ -1,7 +1,7 @@
-/// A tag that is a date.
+/// Validation of tags that contain a date.
 enum DateTag {
-    /// What is impossible about a date in numbers (`2024-13-45`), with a time behind it or not; nil for dates that exist and
-    /// for other texts.
+    /// Returns an error message for a numeric date that doesn't exist (`2024-13-45`), with or without a time; nil for
+    /// dates that exist and for other texts.
     static func problem(_ text: String) -> String? {
         let day = text.prefix { $0 != "T" && $0 != " " }
         let parts = day.split(separator: "-", omittingEmptySubsequences: false)

@@ -1,8 +1,8 @@
 package import LibAV
 
-/// Quantities as job files write them, read exactly.
+/// Parses quantities of job files exactly.
 package enum Quantity {
-    /// A decimal such as `44.1` as digits and a power of ten; nil for anything else.
+    /// Parses a decimal such as `44.1` into digits and decimal places; nil for other texts.
     static func decimal(_ text: some StringProtocol) -> (digits: Int64, places: Int)? {
         var (digits, places, count): (Int64, Int, Int) = (0, 0, 0)
         var isAfterPoint = false
@@ -30,14 +30,15 @@ package enum Quantity {
         return product / power
     }
 
-    /// A number and the unit behind it, with or without a space between them.
+    /// Splits a quantity into number and unit, which may be separated by a space.
     private static func split(_ text: String) -> (number: Substring, unit: Substring) {
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         let rest = text[number.endIndex...]
         return rest.utf8.count > 1 && rest.first == " " ? (number, rest.dropFirst()) : (number, rest)
     }
 
-    /// Bits a second: `128k`, `2.5M`, `96000`; in either case, since no rate is counted in thousandths.
+    /// Parses a bitrate in bits/s: `128k`, `2.5M`, `96000`. Units are case-insensitive, because no bitrate is in
+    /// thousandths.
     package static func bitRate(_ text: String) -> Int64? {
         let (number, unit) = split(text)
         let value: Int64?
@@ -50,13 +51,14 @@ package enum Quantity {
         return value.flatMap { $0 > 0 && $0 <= 1_000_000_000 ? $0 : nil }
     }
 
-    /// A number without a unit that nobody means as bits a second: what it would be with the unit that was forgotten.
+    /// Returns a bitrate without unit that is too small to be bits/s, with the probably missing unit `k`; nil for
+    /// others.
     static func bitRateWithoutUnit(_ text: String) -> String? {
         guard let value = Int64(text), (1..<6000).contains(value) else { return nil }
         return "\(value)k"
     }
 
-    /// Bytes: `50MB` (10⁶), `50 MiB` (2²⁰), `1000`. `b` would be bits.
+    /// Parses a size in bytes: `50MB` (10⁶), `50 MiB` (2²⁰), `1000`. `b` is rejected, since it would mean bits.
     package static func bytes(_ text: String) -> Int64? {
         let units: [String: Int64] = [
             "": 1, "B": 1, "kB": 1000, "KB": 1000, "MB": 1_000_000, "GB": 1_000_000_000, "kiB": 1 << 10,
@@ -67,7 +69,7 @@ package enum Quantity {
         return value.flatMap { $0 > 0 && $0 <= 1_000_000_000_000_000 ? $0 : nil }
     }
 
-    /// Hertz: `44100`, `44.1kHz`, `1kHz`, `50Hz`.
+    /// Parses a frequency in Hz: `44100`, `44.1kHz`, `1kHz`, `50Hz`.
     package static func frequency(_ text: String) -> Int32? {
         let (number, unit) = split(text)
         let value: Int64?
@@ -79,7 +81,8 @@ package enum Quantity {
         return value.flatMap { $0 > 0 && $0 <= 768_000 ? Int32($0) : nil }
     }
 
-    /// Frames a second: `25`, `30000/1001`; `29.97` and `23.976` are the broadcast rates behind them.
+    /// Parses a frame rate: `25`, `30000/1001`. `29.97`, `23.976` and similar are the broadcast rates with
+    /// denominator 1001.
     package static func frameRate(_ text: String) -> Rational? {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         if parts.count == 2, let num = Int32(parts[0]), let den = Int32(parts[1]), num > 0, den > 0 {
@@ -105,7 +108,7 @@ package enum Quantity {
         return rate.double >= 0.001 && rate.double <= 1000 ? rate : nil
     }
 
-    /// A ratio of two whole numbers up to 65535: `1:1`, `64/45`.
+    /// Parses a ratio of two integers up to 65535: `1:1`, `64/45`.
     package static func ratio(_ text: String) -> Rational? {
         let parts = text.split(omittingEmptySubsequences: false) { $0 == ":" || $0 == "/" }
         guard parts.count == 2, let num = scaled(parts[0], by: 1), let den = scaled(parts[1], by: 1),
@@ -114,7 +117,7 @@ package enum Quantity {
         return Rational(Int32(num), Int32(den))
     }
 
-    /// Decibels in thousandths, from -60 to 60: `-3dB`, `+2.5 dB`, `0`.
+    /// Parses decibels from -60 to 60 into thousandths: `-3dB`, `+2.5 dB`, `0`.
     package static func decibels(_ text: String) -> Int? {
         var rest = text[...]
         if rest.lowercased().hasSuffix("db") { rest = rest.dropLast(2) }
@@ -125,7 +128,7 @@ package enum Quantity {
         return isNegative ? -Int(value) : Int(value)
     }
 
-    /// A decimal with a sign.
+    /// Parses a decimal with an optional minus sign.
     static func number(_ text: String) -> Double? {
         let size = text.hasPrefix("-") ? text.dropFirst() : text[...]
         guard let (digits, places) = decimal(size), places <= 9 else { return nil }
@@ -134,7 +137,7 @@ package enum Quantity {
         return text.hasPrefix("-") ? -value : value
     }
 
-    /// `1280x720`, `1280x`, `x720`.
+    /// Parses a size in pixels: `1280x720`, `1280x`, `x720`.
     package static func dimensions(_ text: String) -> Dimensions? {
         let parts = text.split(separator: "x", omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
@@ -152,14 +155,14 @@ package enum Quantity {
     }
 }
 
-/// A size of which one side may be left open.
+/// A size in pixels, of which one side may be unspecified.
 package struct Dimensions: Hashable, Sendable {
-    /// Width in pixels, nil to follow the height.
+    /// Width in pixels; nil to derive it from the height.
     package var width: Int?
-    /// Height in pixels, nil to follow the width.
+    /// Height in pixels; nil to derive it from the width.
     package var height: Int?
 
-    /// Names a size.
+    /// Creates a size.
     package init(width: Int?, height: Int?) {
         self.width = width
         self.height = height

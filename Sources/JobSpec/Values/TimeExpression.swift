@@ -1,24 +1,24 @@
 package import Media
 
-/// A time as a job file writes it, exact; what it comes to may depend on the source.
+/// A time in a job file. Its value may depend on the source.
 package enum TimeExpression: Hashable, Sendable {
-    /// From time zero.
+    /// A time from 0.
     case absolute(MediaTime)
-    /// Before the end.
+    /// A duration before the end.
     case fromEnd(MediaTime)
-    /// Frames of the first selected video track.
+    /// A frame number, or a number of frames, of the first selected video track.
     case frames(Int64)
     /// A share of the duration, in thousandths of a percent.
     case percent(Int64)
-    /// The end.
+    /// The end of the source.
     case end
-    /// The start of a chapter, from 1.
+    /// The start of a chapter, counted from 1.
     case chapter(Int)
 
-    /// Reads `90.5`, `90.5s`, `1500ms`, `1:30.5`, `00:01:30.500`, `250f`, `25%`, `-5s`, `end`, `chapter:2`.
+    /// Parses `90.5`, `90.5s`, `1500ms`, `1:30.5`, `00:01:30.500`, `250f`, `25%`, `-5s`, `end` and `chapter:2`.
     package init?(_ text: String) {
         guard let last = text.utf8.last, text.utf8.count <= 40 else { return nil }
-        // Most are plain seconds or a clock.
+        // Most texts are plain seconds or in clock notation.
         if (0x30...0x39).contains(last), text.utf8.first != 0x2d, text.utf8.first != 0x63 {
             guard let time = Self.clock(text[...]) else { return nil }
             self = .absolute(time)
@@ -57,7 +57,7 @@ package enum TimeExpression: Hashable, Sendable {
         guard last.utf8.prefix(while: { $0 != 0x2e }).count <= 2, let rest = seconds(last, divisor: 1),
             rest < MediaTime(value: 60, timescale: 1)
         else { return nil }
-        // Minutes, or hours and minutes.
+        // One field is minutes; two are hours and minutes.
         var whole: Int64 = 0
         var fields = 0
         var digits = 0
@@ -83,7 +83,7 @@ package enum TimeExpression: Hashable, Sendable {
         var scale = divisor
         for _ in 0..<places { scale *= 10 }
         guard scale <= Int64(Int32.max) else { return nil }
-        // However it is written, it is one time: nothing is made again for a zero behind the point.
+        // Times are reduced, so that equivalent spellings don't cause a rerun.
         let time = MediaTime(value: digits, timescale: Int32(scale)).reduced
         return time.seconds <= 1e9 ? time : nil
     }
