@@ -288,7 +288,6 @@ package enum Language {
 
     /// A part of a job file.
     package enum Part: Sendable {
-        /// A job.
         case job
         /// `encode` of a video rule.
         case videoEncode

@@ -29,7 +29,6 @@ package indirect enum ValueType: Sendable {
 
     /// The keys of a mapping with keys that the user chooses.
     package enum MapKeys: Sendable {
-        /// Identifiers.
         case identifiers
         /// Any text.
         case any

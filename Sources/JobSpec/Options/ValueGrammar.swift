@@ -17,9 +17,7 @@ enum ValueGrammar: Hashable {
     case color
     /// One of some words.
     case choice([String])
-    /// An integer.
     case integer
-    /// A number.
     case number
     /// A boolean, in one of the spellings of encoders.
     case boolean

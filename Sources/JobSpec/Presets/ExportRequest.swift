@@ -6,7 +6,7 @@ internal import YAMLDocument
 
 /// An export with a preset through the library's API: the equivalent of a job file with one job.
 package struct ExportRequest: Sendable {
-    /// The source.
+    /// The source that is exported.
     package var source: Asset.Source
     /// The export preset.
     package var preset: ExportPreset

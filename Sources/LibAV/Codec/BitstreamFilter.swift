@@ -13,7 +13,7 @@ package struct BitstreamFilter: ~Copyable, @unchecked Sendable {
         av_bsf_free(&copy)
     }
 
-    /// Opens the filter of that libav name (`av_bsf_init`).
+    /// Opens the bitstream filter with that libav name (`av_bsf_init`).
     package static func open(_ name: String, _ parameters: CodecParameters, timeBase: Rational)
         throws(AVError)
         -> BitstreamFilter
@@ -31,17 +31,17 @@ package struct BitstreamFilter: ~Copyable, @unchecked Sendable {
         return owner
     }
 
-    /// Gives it a packet, whose data it takes (`av_bsf_send_packet`). Everything it has is to be taken before.
+    /// Sends a packet, whose data the filter takes over (`av_bsf_send_packet`). All output must be received before.
     package func send(_ packet: borrowing Packet) throws(AVError) {
         try check(av_bsf_send_packet(context, packet.raw), "av_bsf_send_packet")
     }
 
-    /// Says that no more comes.
+    /// Signals the end of the input.
     package func sendEnd() throws(AVError) {
         try check(av_bsf_send_packet(context, nil), "av_bsf_send_packet")
     }
 
-    /// The next packet (`av_bsf_receive_packet`).
+    /// Receives the next packet (`av_bsf_receive_packet`).
     package func receive(into packet: borrowing Packet) throws(AVError) -> CodecOutput {
         let code = av_bsf_receive_packet(context, packet.raw)
         if code == tandem_eagain { return .needsInput }

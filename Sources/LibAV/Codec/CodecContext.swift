@@ -1,6 +1,6 @@
 internal import CFFmpeg
 
-/// A codec's context with its defaults (`avcodec_alloc_context3`), the caller's to free.
+/// Allocates a codec context with default values (`avcodec_alloc_context3`). The caller frees it.
 func allocateCodec(_ codec: UnsafePointer<AVCodec>) throws(AVError) -> UnsafeMutablePointer<AVCodecContext> {
     guard let context = LogBridge.fresh(avcodec_alloc_context3(codec)) else {
         throw .outOfMemory("avcodec_alloc_context3")
@@ -15,7 +15,7 @@ func freeCodec(_ context: UnsafeMutablePointer<AVCodecContext>) {
 }
 
 extension InputLimits {
-    /// The decoder of a codec, where it is one that real files need.
+    /// Returns the decoder for some parameters; throws if this build has none, or if it is not an allowed one.
     static func decoder(of parameters: CodecParameters) throws(AVError) -> UnsafePointer<AVCodec> {
         if parameters.pixelFormat.hasAlpha, let name = alphaDecoder(of: parameters.raw.pointee.codec_id),
             let codec = avcodec_find_decoder_by_name(name)
@@ -35,13 +35,14 @@ extension InputLimits {
         return codec
     }
 
-    /// A decoder of frames or audio is one that real files need.
+    /// Whether a decoder is allowed. The list contains the decoders that real files need.
     static func uses(_ decoder: UnsafePointer<AVCodec>) -> Bool {
         let name = String(cString: decoder.pointee.name)
         return decoders.contains(name) || name.hasPrefix("pcm_")
     }
 
-    /// libavcodec's own decoders of these leave out the alpha plane, which is a stream of its own beside the frame's.
+    /// Returns the decoder that outputs the alpha plane of a codec. libavcodec's own VP8 and VP9 decoders omit it,
+    /// because it is a separate stream beside that of the frame.
     private static func alphaDecoder(of codec: AVCodecID) -> String? {
         switch codec {
         case AV_CODEC_ID_VP8: "libvpx"
@@ -50,7 +51,7 @@ extension InputLimits {
         }
     }
 
-    /// A decoder that gives the alpha plane which lies beside the packets is there.
+    /// Whether this build has a decoder that outputs an alpha plane stored beside the packets.
     static func decodesAlpha(of parameters: CodecParameters) -> Bool {
         alphaDecoder(of: parameters.raw.pointee.codec_id).map { avcodec_find_decoder_by_name($0) != nil }
             == true

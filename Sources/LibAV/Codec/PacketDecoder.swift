@@ -1,12 +1,12 @@
 internal import CFFmpeg
 
-/// What a codec answers when asked for its next output.
+/// The result of receiving from a codec, filter or filter graph.
 package enum CodecOutput: Sendable {
-    /// It was put into the frame or packet given.
+    /// The frame or packet contains the next output.
     case ready
-    /// It wants input first.
+    /// More input is required.
     case needsInput
-    /// It has given all.
+    /// The end of the output is reached.
     case ended
 }
 
@@ -16,15 +16,15 @@ package enum CodecOutput: Sendable {
 package struct PacketDecoder: ~Copyable, @unchecked Sendable {
     private let context: UnsafeMutablePointer<AVCodecContext>
 
-    /// FFV1 conceals what its checksum shows, and only its log tells.
+    /// Whether errors are read from the log: FFV1 conceals data with a wrong checksum and reports it only there.
     private var readsLog = false
 
     private init(adopting context: UnsafeMutablePointer<AVCodecContext>) { self.context = context }
 
     deinit { freeCodec(context) }
 
-    /// Opens the decoder of a stream. `threads` 0 lets libavcodec choose. `isReduced`: frames an eighth of their size, where the decoder
-    /// can make them (`AVCodecContext.lowres`).
+    /// Opens the decoder of a stream. With `threads` 0, libavcodec chooses the number. `isReduced` requests frames of
+    /// an eighth of the width and height, where the decoder supports that (`AVCodecContext.lowres`).
     package static func open(
         _ parameters: CodecParameters, timeBase: Rational, threads: Int = 0,
         limits: InputLimits, isReduced: Bool = false
@@ -36,13 +36,13 @@ package struct PacketDecoder: ~Copyable, @unchecked Sendable {
         context.pointee.pkt_timebase = timeBase.av
         context.pointee.thread_count = Int32(clamping: threads)
         context.pointee.max_pixels = limits.maxPixels
-        // A stream may begin between key frames; what can be shown of it then is shown. Errors are seen by
-        // `Frame.isDamaged`.
+        // A stream may begin between keyframes; its frames are output as far as they can be decoded.
+        // `Frame.isDamaged` reports errors.
         context.pointee.flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT
-        // Codecs that carry checksums of their own: what they show is damage, even where a frame comes out.
+        // For codecs with checksums, a mismatch is an error, even if the decoder outputs a frame.
         if parameters.traits.hasChecksums {
             context.pointee.err_recognition |= AV_EF_CRCCHECK | AV_EF_EXPLODE
-            // Frame threads would log under contexts of their own.
+            // Frame threads would log with contexts of their own.
             context.pointee.thread_type = FF_THREAD_SLICE
             decoder.readsLog = true
         }
@@ -51,17 +51,17 @@ package struct PacketDecoder: ~Copyable, @unchecked Sendable {
         return decoder
     }
 
-    /// Halvings of the frames' sides.
+    /// Number of times that width and height are halved.
     package var reduction: Int { Int(context.pointee.lowres) }
 
-    /// How many packets it takes before it tells what became of the first: its frame threads work on as many at a time, and what goes
-    /// wrong with one is said when a later one is given (`active_thread_type`).
+    /// Number of packets by which errors are delayed. With frame threading, the error of a packet is reported when a
+    /// later one is sent (`active_thread_type`).
     package var threadDelay: Int {
         context.pointee.active_thread_type & FF_THREAD_FRAME != 0
             ? max(0, Int(context.pointee.thread_count) - 1) : 0
     }
 
-    /// Gives it a packet, or nil at the end. False when it wants its output taken first (`avcodec_send_packet`).
+    /// Sends a packet. Returns false if output must be received first (`avcodec_send_packet`).
     package func send(_ packet: borrowing Packet) throws(AVError) -> Bool {
         let code = avcodec_send_packet(context, packet.raw)
         if code == tandem_eagain { return false }
@@ -69,21 +69,21 @@ package struct PacketDecoder: ~Copyable, @unchecked Sendable {
         return true
     }
 
-    /// Says that no more comes.
+    /// Signals the end of the input.
     package func sendEnd() throws(AVError) {
         let code = avcodec_send_packet(context, nil)
         if code != tandem_eof { try check(code, "decoding", context: context) }
     }
 
-    /// Packets that no other is decoded from are passed over (`AVDISCARD_NONREF`); asked of each packet when it is given.
+    /// Skips packets that no other packet references (`AVDISCARD_NONREF`). Applies to packets sent afterwards.
     package func passOver(unreferenced: Bool) {
         context.pointee.skip_frame = unreferenced ? AVDISCARD_NONREF : AVDISCARD_DEFAULT
     }
 
-    /// Forgets everything that it was given: what comes next begins anew, at a key frame (`avcodec_flush_buffers`).
+    /// Discards the decoder's state; the next packet must be a keyframe (`avcodec_flush_buffers`).
     package func reset() { avcodec_flush_buffers(context) }
 
-    /// The next frame (`avcodec_receive_frame`).
+    /// Receives the next frame (`avcodec_receive_frame`).
     package func receive(into frame: borrowing Frame) throws(AVError) -> CodecOutput {
         let code = avcodec_receive_frame(context, frame.raw)
         Activity.note()

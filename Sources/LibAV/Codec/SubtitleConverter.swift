@@ -1,13 +1,12 @@
 internal import CFFmpeg
 
-/// A decoder and an encoder of subtitles that are text, one behind the other (`avcodec_decode_subtitle2`,
-/// `avcodec_encode_subtitle`), confined to one queue.
-///
-/// Unchecked `Sendable`: one owner, which moves with the value.
+/// Converts text subtitles with a decoder and an encoder (`avcodec_decode_subtitle2`, `avcodec_encode_subtitle`),
+/// confined to one queue.
+/// | Unchecked `Sendable`: one owner, which moves with the value.
 package struct SubtitleConverter: ~Copyable, @unchecked Sendable {
     private let decoder: UnsafeMutablePointer<AVCodecContext>
     private let encoder: UnsafeMutablePointer<AVCodecContext>
-    /// What its packets are, for the muxer.
+    /// Codec parameters of the output, for the muxer.
     package let parameters: CodecParameters
 
     private init(
@@ -24,13 +23,13 @@ package struct SubtitleConverter: ~Copyable, @unchecked Sendable {
         freeCodec(encoder)
     }
 
-    /// Subtitles of this codec are text; frames otherwise, or unknown (`AV_CODEC_PROP_TEXT_SUB`).
+    /// Whether a codec is known to have text subtitles rather than bitmaps (`AV_CODEC_PROP_TEXT_SUB`).
     package static func isText(codec name: String) -> Bool {
         guard let descriptor = avcodec_descriptor_get_by_name(name) else { return false }
         return descriptor.pointee.props & AV_CODEC_PROP_TEXT_SUB != 0
     }
 
-    /// Opens both.
+    /// Opens the decoder and the encoder.
     package static func open(_ source: CodecParameters, timeBase: Rational, to encoderName: String)
         throws(AVError) -> SubtitleConverter
     {
@@ -49,7 +48,7 @@ package struct SubtitleConverter: ~Copyable, @unchecked Sendable {
             decoder.pointee.pkt_timebase = timeBase.av
             try check(avcodec_open2(decoder, codec, nil), "avcodec_open2", context: decoder)
             encoder.pointee.time_base = AVRational(num: 1, den: 1000)
-            // Styles are told once, in a header that both speak.
+            // The ASS header with the styles is passed from the decoder to the encoder.
             if let header = decoder.pointee.subtitle_header, decoder.pointee.subtitle_header_size > 0 {
                 let size = Int(decoder.pointee.subtitle_header_size)
                 guard let copy = av_mallocz(size + 1) else { throw .outOfMemory("av_mallocz") }
@@ -67,7 +66,7 @@ package struct SubtitleConverter: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Changes what the encoder is given: events of ASS, whatever the source was.
+    /// Changes the text of the decoded ASS events before they are encoded.
     private func rewrite(_ subtitle: inout AVSubtitle, _ change: (String) -> String) throws(AVError) {
         for index in 0..<Int(subtitle.num_rects) {
             guard let rect = subtitle.rects[index], let ass = rect.pointee.ass else { continue }
@@ -80,19 +79,19 @@ package struct SubtitleConverter: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// In WebVTT `<` begins a tag and `&` a character, and libavcodec writes both as they are. What is a tag in the source
-    /// is a code in braces by now.
+    /// Escapes `<` and `&`, which have a meaning in WebVTT and which libavcodec writes unchanged. Formatting of the
+    /// source is in ASS override codes at this point.
     private static func escaped(_ text: String) -> String {
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
 
-    /// A space at which no line ends; libavcodec knows it in ASS alone, and elsewhere writes the code.
+    /// Replaces `\h`, a non-breaking space, which libavcodec converts only for ASS.
     private static func withHardSpaces(_ text: String) -> String { text.replacing("\\h", with: "\u{a0}") }
 
-    /// Largest cue, in bytes of any codec.
+    /// Maximum size of an encoded event in bytes.
     private static let limit = 1 << 20
 
-    /// A cue in the other codec; nil where the packet shows nothing.
+    /// Converts a subtitle event; nil if the packet contains none.
     package func convert(_ packet: borrowing Packet) throws(AVError) -> [UInt8]? {
         var subtitle = AVSubtitle()
         var hasSubtitle: Int32 = 0

@@ -1,13 +1,13 @@
 internal import CFFmpeg
 
-/// How long packets of Vorbis are: one overlaps with the one before, whose size counts (`AVVorbisParseContext`).
-/// Confined to one queue.
+/// Computes the durations of Vorbis packets. A packet overlaps with the previous one, whose size affects its duration
+/// (`AVVorbisParseContext`). Confined to one queue.
 package final class VorbisPackets {
     private var parser: OpaquePointer?
-    /// The sizes of the short and the long block in samples; nil where the first header isn't found.
+    /// The sizes of the short and the long block in samples; nil if the identification header isn't found.
     package let blockSizes: ClosedRange<Int>?
 
-    /// Nil where the headers make no sense.
+    /// Creates a parser; nil if the headers are invalid.
     package init?(_ parameters: CodecParameters) {
         let headers = parameters.extradata
         blockSizes = Self.blockSizes(headers)
@@ -19,10 +19,10 @@ package final class VorbisPackets {
 
     deinit { av_vorbis_parse_free(&parser) }
 
-    /// The next packet doesn't follow on the one before (`av_vorbis_parse_reset`).
+    /// Resets the parser where the next packet doesn't follow the previous one (`av_vorbis_parse_reset`).
     package func restart() { av_vorbis_parse_reset(parser) }
 
-    /// Samples that the next packet decodes to; nil where it makes no sense.
+    /// Returns the number of samples that the next packet decodes to; nil if it is invalid.
     package func samples(of packet: borrowing Packet) -> Int? {
         let count = packet.withBytes { bytes in
             av_vorbis_parse_frame(
@@ -31,7 +31,8 @@ package final class VorbisPackets {
         return count > 0 ? Int(count) : nil
     }
 
-    /// They stand in the first header as powers of two, behind the sizes of all three headers (Vorbis I, 4.2.2).
+    /// Reads the block sizes. The first header contains them as powers of two; it follows the sizes of all three
+    /// headers (Vorbis I, 4.2.2).
     private static func blockSizes(_ headers: [UInt8]) -> ClosedRange<Int>? {
         let name = Array("\u{1}vorbis".utf8)
         guard let at = (0..<16).first(where: { headers.dropFirst($0).starts(with: name) }),

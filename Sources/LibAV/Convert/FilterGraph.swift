@@ -1,6 +1,6 @@
 internal import CFFmpeg
 
-/// libavfilter's filters with any number of inputs and one output, confined to one queue.
+/// A graph of libavfilter's filters with any number of inputs and one output, confined to one queue.
 ///
 /// Unchecked `Sendable`: one owner, which moves with the value.
 package struct FilterGraph: ~Copyable, @unchecked Sendable {
@@ -21,8 +21,8 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
 
     deinit { library.free(graph) }
 
-    /// A chain for frames like `frame`, whose times are in `timeBase`. `scaling` are options of every `scale` that has
-    /// no `flags`, those among them that libavfilter adds by itself.
+    /// Creates a chain for frames with the properties of `frame` and timestamps in `timeBase`. `scaling` are options
+    /// for every `scale` without `flags`, including those that libavfilter inserts.
     package static func video(
         _ steps: [FilterStep], like frame: borrowing Frame, timeBase: Rational, sampleAspectRatio: Rational,
         frameRate: Rational?, scaling: [MetadataEntry] = []
@@ -36,7 +36,8 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
             ], mediaType: .video, scaling: scaling)
     }
 
-    /// A graph for so many inputs of frames like `frame`, each counted in `timeBase`; the last node's output is the graph's.
+    /// Creates a graph with `inputs` inputs for frames with the properties of `frame` and timestamps in `timeBase`.
+    /// The last node's output is that of the graph.
     package static func video(
         _ nodes: [FilterNode], inputs: Int, like frame: borrowing Frame, timeBase: Rational
     ) throws(AVError) -> FilterGraph {
@@ -44,8 +45,8 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
         return try build(nodes, inputs: Array(repeating: input, count: inputs), mediaType: .video)
     }
 
-    /// A graph for two inputs, the one of frames like `frame`, the other like `second`, both counted in `timeBase`; the last node's
-    /// output is the graph's.
+    /// Creates a graph with two inputs, for frames with the properties of `frame` and of `second`, both with
+    /// timestamps in `timeBase`. The last node's output is that of the graph.
     package static func video(
         _ nodes: [FilterNode], like frame: borrowing Frame, and second: borrowing Frame, timeBase: Rational,
         frameRate: Rational? = nil
@@ -57,7 +58,7 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
         return try build(nodes, inputs: inputs, mediaType: .video)
     }
 
-    /// A chain for audio of a form; its times are in samples.
+    /// Creates a chain for audio of a format. Timestamps are in samples.
     package static func audio(_ steps: [FilterStep], format: AudioFormat) throws(AVError) -> FilterGraph {
         let input = FilterStep(
             "abuffer",
@@ -79,7 +80,7 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
             color: frame.colorCode)
     }
 
-    /// Where frames come in (`buffer`).
+    /// Returns the source filter for frames (`buffer`).
     private static func video(
         width: Int, height: Int, format: PixelFormat, timeBase: Rational, sampleAspectRatio: Rational,
         frameRate: Rational?, color: ColorCode
@@ -94,8 +95,8 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
         if let rate = frameRate {
             source.options.append(MetadataEntry(key: "frame_rate", value: "\(rate.num)/\(rate.den)"))
         }
-        // From FFmpeg 7 on, filters agree on what numbers mean before the first frame, and take that for the frames' own. Of RGB there
-        // is nothing to agree on.
+        // From FFmpeg 7 on, filters negotiate the color matrix and range before the first frame, and assume the
+        // result for the frames. RGB has no such properties.
         if tandem_filter_major() >= 10, !format.isRGB {
             source.options += [
                 MetadataEntry(key: "colorspace", value: "\(color.matrix)"),
@@ -105,7 +106,7 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
         return source
     }
 
-    /// What frames of a form become in a chain, found out with a black one.
+    /// Returns the properties of frames after a chain, determined with a black frame.
     package static func trial(_ steps: [FilterStep], of form: FrameForm, scaling: [MetadataEntry])
         throws(AVError) -> FrameForm
     {
@@ -124,7 +125,8 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
             sampleAspectRatio: result.sampleAspectRatio, color: result.color)
     }
 
-    /// What they become but for their colour, which stays: nothing is computed.
+    /// Returns the properties of frames after a chain without filtering a frame; the color properties are those of
+    /// the input.
     package static func form(after steps: [FilterStep], of form: FrameForm, scaling: [MetadataEntry])
         throws(AVError) -> FrameForm
     {
@@ -144,7 +146,7 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
             sampleAspectRatio: Rational(library.c.av_buffersink_get_sample_aspect_ratio(sink)), color: color)
     }
 
-    /// Makes a chain's filters with their options, without any frames; throws what libavfilter says of it.
+    /// Creates a chain's filters with their options, without frames; throws libavfilter's error.
     package static func check(_ steps: [FilterStep], mediaType: MediaType) throws(AVError) {
         let library = try FilterLibrary.load()
         let graph = try library.allocate()
@@ -156,12 +158,13 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Loads libavfilter now where a process that may read only the system's folders could not load it later.
+    /// Loads libavfilter before the process is sandboxed, if it isn't in a system folder and thus would be
+    /// inaccessible later.
     package static func prepareForLocking() {
         if !FilterLibrary.isOfSystem { _ = try? FilterLibrary.load() }
     }
 
-    /// A chain whose first filter makes its own frames, such as `smptebars`.
+    /// Creates a chain whose first filter generates frames, such as `smptebars`.
     package static func generator(_ steps: [FilterStep], mediaType: MediaType) throws(AVError) -> FilterGraph
     {
         try build(FilterNode.chain(steps, of: 0), inputs: [], mediaType: mediaType)
@@ -173,7 +176,7 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
         let library = try FilterLibrary.load()
         let graph = try library.allocate()
         do throws(AVError) {
-            // Ours alone: what the scalers that libavfilter adds by itself are told.
+            // The options apply to the scalers that libavfilter inserts.
             if !scaling.isEmpty {
                 graph.pointee.scale_sws_opts = av_strdup(
                     scaling.map { "\($0.key)=\($0.value)" }.joined(separator: ":"))
@@ -212,7 +215,7 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// What stands at a place, or an error where nothing does.
+    /// Returns the context at an index; throws if there is none.
     private static func member(
         _ index: Int, of contexts: [UnsafeMutablePointer<AVFilterContext>]
     ) throws(AVError) -> UnsafeMutablePointer<AVFilterContext> {
@@ -223,7 +226,7 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
         return contexts[index]
     }
 
-    /// So many inputs and one output, all of that type.
+    /// Checks that a filter has `inputs` inputs and one output, all of one media type.
     private static func checkPads(
         of context: UnsafeMutablePointer<AVFilterContext>, _ step: FilterStep, inputs: Int, type: AVMediaType,
         _ library: FilterLibrary
@@ -242,20 +245,20 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
             detail: "`\(step.name)` has not \(wanted) and one output of the kind that is wanted")
     }
 
-    /// Gives an input a frame, whose buffers it takes over (`av_buffersrc_add_frame_flags`).
+    /// Sends a frame to an input, which takes over its buffers (`av_buffersrc_add_frame_flags`).
     package func send(_ frame: consuming Frame, to input: Int = 0) throws(AVError) {
         let source = try Self.member(input, of: sources)
         try LibAV.check(
             library.c.av_buffersrc_add_frame_flags(source, frame.raw, 0), "filtering", context: source)
     }
 
-    /// Says that no more comes into an input, and when its last frame ends, in its time base.
+    /// Signals the end of an input. `pts` is the end of its last frame, in the input's time base.
     package func sendEnd(at pts: Int64, to input: Int = 0) throws(AVError) {
         let source = try Self.member(input, of: sources)
         try LibAV.check(library.c.av_buffersrc_close(source, pts, 0), "filtering", context: source)
     }
 
-    /// The next frame, in `timeBase` (`av_buffersink_get_frame`).
+    /// Receives the next frame, with timestamps in `timeBase` (`av_buffersink_get_frame`).
     package func receive(into frame: borrowing Frame) throws(AVError) -> CodecOutput {
         let code = library.c.av_buffersink_get_frame(sink, frame.raw)
         if code == tandem_eagain { return .needsInput }
@@ -264,6 +267,6 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
         return .ready
     }
 
-    /// The unit of the output's time stamps.
+    /// Time base of the output.
     package var timeBase: Rational { Rational(library.c.av_buffersink_get_time_base(sink)) }
 }

@@ -3,19 +3,18 @@ internal import CFFmpeg
 internal import CLinux
 internal import Glibc
 
-/// libavfilter, loaded when the first filter is asked for.
-///
-/// A third of what FFmpeg drags along stands behind it, and most processes never filter: a check of job files, a batch
-/// that copies, a rerun with nothing to do. Measured on Debian 12: a process starts in 37 ms without it, in 68 with it.
-///
-/// Unchecked `Sendable`: the table is filled before anybody sees it, and never changes.
+/// libavfilter, loaded when the first filter is created.
+/// | The library accounts for a third of FFmpeg's dependencies, and most processes don't filter: validation of job
+/// files, a batch that copies, a rerun with nothing to do. Measured on Debian 12: a process starts in 37 ms without
+/// it, in 68 ms with it.
+/// | Unchecked `Sendable`: the table is filled before it is shared, and never changes.
 final class FilterLibrary: @unchecked Sendable {
-    /// Its functions by their own names.
+    /// The library's functions by name.
     let c: tandem_filter_functions
 
     private init(_ functions: tandem_filter_functions) { c = functions }
 
-    /// The library; throws where this machine has none that fits.
+    /// Loads the library; throws if this machine has no compatible one.
     static func load() throws(AVError) -> FilterLibrary { try loaded.get() }
 
     private static let loaded: Result<FilterLibrary, AVError> = {
@@ -35,7 +34,7 @@ final class FilterLibrary: @unchecked Sendable {
 
     private static let name = "libavfilter.so.\(tandem_filter_major())"
 
-    /// The folder that FFmpeg's other libraries were loaded from, with a `/`.
+    /// The folder that contains FFmpeg's other libraries, with a trailing `/`.
     private static let folder: String? = {
         let function: @convention(c) () -> UInt32 = avutil_version
         guard let text = tandem_library_of(unsafeBitCast(function, to: UnsafeRawPointer.self)) else {
@@ -46,14 +45,14 @@ final class FilterLibrary: @unchecked Sendable {
         return path.lastSlash.map { String(path[...$0]) }
     }()
 
-    /// The one that belongs to those. Nil where it isn't beside them: the loader looks for it then.
+    /// Path of the library beside FFmpeg's others. Nil if it isn't there; the dynamic loader then searches for it.
     private static let path: String? = {
         guard let folder, access(folder + name, R_OK) == 0 else { return nil }
         return folder + name
     }()
 
-    /// Its version as the file's name tells it, since asking the library means to load it; what it says itself where the
-    /// name doesn't; nil where there is none.
+    /// The library's version from its file name, which avoids loading it; otherwise from the loaded library; nil if
+    /// there is none.
     static let version: String? = {
         if let path, let text = realpath(path, nil) {
             defer { Glibc.free(text) }
@@ -68,10 +67,10 @@ final class FilterLibrary: @unchecked Sendable {
         return "\(number >> 16).\(number >> 8 & 0xff).\(number & 0xff)"
     }()
 
-    /// Where FFmpeg is none of the system's, nobody knows where what stands behind its filters lies.
+    /// Whether FFmpeg is in a system folder. Otherwise the location of the filters' dependencies is unknown.
     static var isOfSystem: Bool { folder.map { ["/usr/", "/lib"].contains(where: $0.hasPrefix) } ?? true }
 
-    /// An empty graph, the caller's to free (`avfilter_graph_alloc`).
+    /// Allocates an empty graph (`avfilter_graph_alloc`). The caller frees it.
     func allocate() throws(AVError) -> UnsafeMutablePointer<AVFilterGraph> {
         guard let graph = LogBridge.fresh(c.avfilter_graph_alloc()) else {
             throw .outOfMemory("avfilter_graph_alloc")
@@ -79,7 +78,7 @@ final class FilterLibrary: @unchecked Sendable {
         return graph
     }
 
-    /// One filter of a graph, which owns it, with its options set one by one (`avfilter_graph_alloc_filter`,
+    /// Creates a filter in a graph, which owns it, and sets its options one by one (`avfilter_graph_alloc_filter`,
     /// `avfilter_init_dict`).
     func make(
         _ step: FilterStep, in graph: UnsafeMutablePointer<AVFilterGraph>
@@ -92,7 +91,7 @@ final class FilterLibrary: @unchecked Sendable {
         guard let context = LogBridge.fresh(c.avfilter_graph_alloc_filter(graph, filter, step.name)) else {
             throw .outOfMemory("avfilter_graph_alloc_filter")
         }
-        // Some filters hand on what they don't know themselves: what nobody took is left in it.
+        // Some filters pass unknown options on; the dictionary keeps those that nothing consumed.
         var options = AVDictionaryOwner(step.options.map { ($0.key, $0.value) })
         let code = c.avfilter_init_dict(context, &options.raw)
         if code < 0 {

@@ -1,25 +1,25 @@
-/// A filter of a graph, and where each of its inputs comes from.
+/// A filter of a graph with the sources of its inputs.
 package struct FilterNode: Hashable, Sendable {
-    /// Where frames come from.
+    /// The source of an input.
     public enum Source: Hashable, Sendable {
         /// One of the graph's inputs.
         case input(Int)
-        /// The output of a node that stands before.
+        /// The output of an earlier node.
         case node(Int)
     }
 
     /// The filter.
     package var step: FilterStep
-    /// One for each of its inputs.
+    /// The source of each input.
     package var inputs: [Source]
 
-    /// Makes a node.
+    /// Creates a node.
     package init(_ step: FilterStep, inputs: [Source]) {
         self.step = step
         self.inputs = inputs
     }
 
-    /// Filters one behind the other, of which the first one has so many inputs.
+    /// Returns a chain of filters, of which the first has `inputs` inputs.
     static func chain(_ steps: [FilterStep], of inputs: Int) -> [FilterNode] {
         steps.enumerated().map { place, step in
             FilterNode(step, inputs: place > 0 ? [.node(place - 1)] : (0..<inputs).map(Source.input))
@@ -28,7 +28,7 @@ package struct FilterNode: Hashable, Sendable {
 }
 
 extension FilterStep {
-    /// A `scale` that isn't told how, told so.
+    /// Returns a `scale` without flags with additional options; any other filter unchanged.
     func scaling(as options: [MetadataEntry]) -> FilterStep {
         guard name == "scale", !self.options.contains(where: { ["flags", "sws_flags"].contains($0.key) })
         else { return self }

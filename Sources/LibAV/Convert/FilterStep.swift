@@ -1,39 +1,39 @@
-/// One filter with its options, each by its name: what a graph is made of. No text of it is ever parsed by libavfilter.
+/// A filter with named options, from which graphs are created. libavfilter never parses it as text.
 public struct FilterStep: Hashable, Codable, Sendable {
     /// The filter's libavfilter name.
     public var name: String
-    /// Its options; each is set as it stands here (`av_opt_set`).
+    /// The options; each value is set unchanged (`av_opt_set`).
     public var options: [MetadataEntry]
 
-    /// Makes a step.
+    /// Creates a step.
     public init(_ name: String, options: [MetadataEntry] = []) {
         self.name = name
         self.options = options
     }
 
-    /// Makes a step of options in their order.
+    /// Creates a step with options in order.
     public init(_ name: String, _ options: KeyValuePairs<String, String>) {
         self.init(name, options: options.map { MetadataEntry(key: $0.key, value: $0.value) })
     }
 
-    /// Makes audio louder or quieter, computed in double precision.
+    /// Returns a filter that changes the volume of audio in double precision. `gain` has libavfilter's syntax.
     public static func volume(_ gain: String) -> FilterStep {
         FilterStep("volume", ["volume": gain, "precision": "double"])
     }
 }
 
-/// Filters one behind the other, each with one input and one output.
+/// A chain of filters, each with one input and one output.
 public struct FilterChain: Hashable, Codable, Sendable, CustomStringConvertible {
-    /// The filters.
+    /// The filters in order.
     public var steps: [FilterStep]
 
-    /// Makes a chain.
+    /// Creates a chain.
     public init(_ steps: [FilterStep]) { self.steps = steps }
 
-    /// The chain with another one behind it.
+    /// Returns the chain followed by other filters.
     public func followed(by other: [FilterStep]) -> FilterChain { FilterChain(steps + other) }
 
-    /// How it is written, for people: what has marks of its own stands in quotes.
+    /// The chain in libavfilter's syntax, for display. Values with special characters are quoted.
     public var description: String {
         steps.map { step in
             let options = step.options.map { "\($0.key)=\(Self.quoted($0.value))" }

@@ -1,17 +1,17 @@
 internal import CFFmpeg
 internal import Glibc
 
-/// How alike frames are, as libavfilter measures it.
+/// A measure of the similarity of frames, computed by libavfilter.
 public enum SimilarityMetric: String, Codable, Hashable, Sendable, CaseIterable {
     /// Structural similarity from 0 to 1 (`ssim`).
     case ssim
-    /// Peak signal to noise in dB (`psnr`).
+    /// Peak signal-to-noise ratio in dB (`psnr`).
     case psnr
 
     var key: String { self == .ssim ? "lavfi.ssim.All" : "lavfi.psnr.mse_avg" }
 }
 
-/// Compares two runs of frames of one size and format, pair by pair; confined to one thread.
+/// Compares two sequences of frames of the same size and format, pair by pair; confined to one thread.
 package struct FrameComparison: ~Copyable {
     private let graph: FilterGraph
     private let metric: SimilarityMetric
@@ -26,7 +26,7 @@ package struct FrameComparison: ~Copyable {
         self.peak = peak
     }
 
-    /// For frames like `frame`.
+    /// Creates a comparison for frames with the properties of `frame`.
     package static func open(
         _ metric: SimilarityMetric, like frame: borrowing Frame
     ) throws(AVError) -> FrameComparison {
@@ -39,7 +39,7 @@ package struct FrameComparison: ~Copyable {
             graph: graph, metric: metric, peak: Double((1 << Int(descriptor.pointee.comp.0.depth)) - 1))
     }
 
-    /// Takes the next pair.
+    /// Adds the next pair of frames.
     package mutating func add(_ frame: consuming Frame, _ reference: consuming Frame) throws(AVError) {
         frame.pts = pairs
         reference.pts = pairs
@@ -49,7 +49,7 @@ package struct FrameComparison: ~Copyable {
         try drain()
     }
 
-    /// The mean over all pairs, which ends the comparison; nil where there was none. Equal frames have a PSNR of
+    /// Returns the mean over all pairs and ends the comparison; nil if there were none. Equal frames have a PSNR of
     /// infinity.
     package mutating func result() throws(AVError) -> Double? {
         for input in 0..<2 { try graph.sendEnd(at: pairs, to: input) }

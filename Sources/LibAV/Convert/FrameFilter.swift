@@ -1,15 +1,15 @@
-/// A filter graph that makes one frame of each that goes in, built when the first one comes. Confined to one queue.
+/// A filter graph that outputs one frame for each input frame. Created with the first frame. Confined to one queue.
 package final class FrameFilter {
     private let operation: String
     private var graph: FilterGraph?
 
-    /// `operation` says what is done where it fails.
+    /// Creates a filter. `operation` describes it in errors.
     package init(_ operation: String) { self.operation = operation }
 
-    /// The first frame came.
+    /// Whether the first frame has been filtered.
     package var isBuilt: Bool { graph != nil }
 
-    /// What becomes of a frame, the `index`th.
+    /// Filters a frame with the given index.
     package func frame(
         of one: consuming Frame, at index: Int64,
         build: (borrowing Frame) throws(AVError) -> FilterGraph
@@ -20,7 +20,7 @@ package final class FrameFilter {
         return try next()
     }
 
-    /// What becomes of two frames, the `index`th of each input.
+    /// Filters a pair of frames, one for each input, with the given index.
     package func frame(
         of one: consuming Frame, and other: consuming Frame, at index: Int64,
         build: (borrowing Frame, borrowing Frame) throws(AVError) -> FilterGraph

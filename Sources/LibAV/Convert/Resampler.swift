@@ -1,15 +1,15 @@
 internal import CFFmpeg
 
-/// Audio in one form.
+/// A format of decoded audio.
 public struct AudioFormat: Hashable, Codable, Sendable {
-    /// How a sample is stored.
+    /// The format of one sample.
     public var sampleFormat: SampleFormat
     /// Samples per second.
     public var sampleRate: Int32
-    /// Channels and their places.
+    /// The channel layout.
     public var layout: ChannelLayout
 
-    /// Makes a format.
+    /// Creates a format.
     public init(sampleFormat: SampleFormat, sampleRate: Int32, layout: ChannelLayout) {
         self.sampleFormat = sampleFormat
         self.sampleRate = sampleRate
@@ -17,12 +17,12 @@ public struct AudioFormat: Hashable, Codable, Sendable {
     }
 }
 
-/// Converts audio from one form to another (`SwrContext`), confined to one queue.
+/// Converts audio between formats (`SwrContext`), confined to one queue.
 ///
 /// Unchecked `Sendable`: one owner, which moves with the value.
 package struct Resampler: ~Copyable, @unchecked Sendable {
     private let context: OpaquePointer
-    /// The form that comes out.
+    /// The output format.
     package let output: AudioFormat
 
     private init(adopting context: OpaquePointer, output: AudioFormat) {
@@ -35,8 +35,8 @@ package struct Resampler: ~Copyable, @unchecked Sendable {
         swr_free(&copy)
     }
 
-    /// A converter between two forms. Mixing down never clips: its matrix is normalised. Dither is used
-    /// only where depth is lost.
+    /// Creates a converter between two formats. A downmix never clips, because its matrix is normalized. Dither is
+    /// used only where bit depth is lost.
     package static func open(from input: AudioFormat, to output: AudioFormat) throws(AVError) -> Resampler {
         var inputLayout = AVChannelLayout()
         var outputLayout = AVChannelLayout()
@@ -62,7 +62,7 @@ package struct Resampler: ~Copyable, @unchecked Sendable {
         return resampler
     }
 
-    /// Converts a frame; what comes out may be empty, or hold samples of earlier frames (`swr_convert`).
+    /// Converts a frame. The result may be empty, or contain samples of earlier frames (`swr_convert`).
     package func convert(_ frame: borrowing Frame) throws(AVError) -> Frame {
         let capacity = swr_get_out_samples(context, frame.raw.pointee.nb_samples)
         let target = try room(capacity)
@@ -74,7 +74,7 @@ package struct Resampler: ~Copyable, @unchecked Sendable {
         return target
     }
 
-    /// What is left inside, at most `samples`; empty when nothing is.
+    /// Returns at most `samples` of the remaining samples; empty if there are none.
     package func drain(_ samples: Int = 4096) throws(AVError) -> Frame {
         let target = try room(Int32(clamping: samples))
         let count = swr_convert(

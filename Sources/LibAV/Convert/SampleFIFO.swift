@@ -1,14 +1,14 @@
 internal import CFFmpeg
 
-/// A queue of samples from which runs of any length are taken (`AVAudioFifo`), confined to one queue.
+/// A queue of audio samples from which any number can be taken (`AVAudioFifo`), confined to one queue.
 ///
 /// Unchecked `Sendable`: one owner, which moves with the value.
 package struct SampleFIFO: ~Copyable, @unchecked Sendable {
     private let fifo: OpaquePointer
-    /// The form of its samples.
+    /// The format of the samples.
     package let format: AudioFormat
 
-    /// An empty queue for samples of a form.
+    /// Creates an empty queue for samples of a format.
     package init(format: AudioFormat) throws(AVError) {
         guard
             let fifo = av_audio_fifo_alloc(
@@ -20,10 +20,10 @@ package struct SampleFIFO: ~Copyable, @unchecked Sendable {
 
     deinit { av_audio_fifo_free(fifo) }
 
-    /// Samples inside, per channel.
+    /// Number of samples in the queue, per channel.
     package var count: Int { Int(av_audio_fifo_size(fifo)) }
 
-    /// Adds samples `from` to `to` of a frame.
+    /// Appends the samples of a frame from index `from` up to `to`; nil for all that follow.
     package func append(_ frame: borrowing Frame, from: Int = 0, to: Int? = nil) throws(AVError) {
         let end = min(to ?? frame.sampleCount, frame.sampleCount)
         guard from < end else { return }
@@ -32,7 +32,7 @@ package struct SampleFIFO: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Adds silence.
+    /// Appends silence.
     package func appendSilence(_ samples: Int) throws(AVError) {
         var left = samples
         while left > 0 {
@@ -43,7 +43,7 @@ package struct SampleFIFO: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Takes the first samples out, at most `samples`.
+    /// Removes the first samples, at most `samples`, and returns them.
     package func take(_ samples: Int) throws(AVError) -> Frame {
         let frame = try Frame.audio(
             format: format.sampleFormat, layout: format.layout.specified, sampleRate: format.sampleRate,

@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// Counts what libav hands over in this process: whoever watches from outside tells a slow job from one that is stuck.
+/// Counts packets and frames in this process, so that a supervisor can distinguish a slow job from one that hangs.
 package enum Activity {
     private static let counter = Atomic<UInt64>(0)
 
-    /// Packets read and written so far.
+    /// Number of packets and frames so far.
     package static var count: UInt64 { counter.load(ordering: .relaxed) }
 
     static func note() { counter.add(1, ordering: .relaxed) }

@@ -16,17 +16,17 @@ struct AVDictionaryOwner: ~Copyable {
         av_dict_free(&copy)
     }
 
-    /// The keys that nobody took.
+    /// The remaining keys: options that no component consumed.
     var keys: [String] { LibAV.metadata(raw).map(\.key) }
 }
 
-/// A tag of a container or track, in file order.
+/// A metadata tag of a container or track.
 public struct MetadataEntry: Hashable, Codable, Sendable {
-    /// The key, as libavformat names it (`title`, `artist`, …).
+    /// The key, by libavformat's name (`title`, `artist`, …).
     public var key: String
-    /// The value, with control characters kept as they are.
+    /// The value, with control characters unchanged.
     public var value: String
-    /// Makes an entry.
+    /// Creates an entry.
     public init(key: String, value: String) {
         self.key = key
         self.value = value

@@ -1,13 +1,12 @@
 internal import CFFmpeg
 
-/// A decoded frame or run of audio samples (`AVFrame`), owned by one place at a time. Its buffers are
-/// reference-counted by the library and never copied.
-///
-/// Unchecked `Sendable`: the pointer has one owner, which moves from queue to queue with the value.
+/// A decoded video frame or block of audio samples (`AVFrame`) with a single owner. The library reference-counts its
+/// buffers; they are never copied.
+/// | Unchecked `Sendable`: the pointer has one owner, which moves between queues with the value.
 public struct Frame: ~Copyable, @unchecked Sendable {
     let raw: UnsafeMutablePointer<AVFrame>
 
-    /// An empty frame.
+    /// Creates an empty frame.
     public init() throws(AVError) {
         guard let raw = av_frame_alloc() else { throw .outOfMemory("av_frame_alloc") }
         self.raw = raw
@@ -18,7 +17,7 @@ public struct Frame: ~Copyable, @unchecked Sendable {
         av_frame_free(&copy)
     }
 
-    /// An audio frame with room for `samples` of a format.
+    /// Allocates an audio frame with space for `samples` samples per channel.
     public static func audio(
         format: SampleFormat, layout: ChannelLayout, sampleRate: Int32, samples: Int32
     ) throws(AVError) -> Frame {
@@ -31,7 +30,7 @@ public struct Frame: ~Copyable, @unchecked Sendable {
         return frame
     }
 
-    /// A frame of video whose pixels are still to be set.
+    /// Allocates a video frame with uninitialized pixels.
     public static func video(format: PixelFormat, width: Int, height: Int) throws(AVError) -> Frame {
         let frame = try Frame()
         frame.raw.pointee.format = format.av.rawValue
@@ -41,38 +40,39 @@ public struct Frame: ~Copyable, @unchecked Sendable {
         return frame
     }
 
-    /// Calls `body` with the bytes of the first plane of audio, to be set: all of it where samples are interleaved.
+    /// Calls `body` with the writable bytes of the first plane of audio, which contains all channels if samples are
+    /// interleaved.
     public func withSamples<R>(_ body: (UnsafeMutableRawBufferPointer) throws -> R) rethrows -> R? {
         guard sampleCount > 0, let bytes = raw.pointee.data.0 else { return nil }
         return try body(UnsafeMutableRawBufferPointer(start: bytes, count: bytesOfSamples))
     }
 
-    /// Another frame that shares this one's buffers (`av_frame_ref`).
+    /// Returns another frame that shares this one's buffers (`av_frame_ref`).
     public func reference() throws(AVError) -> Frame {
         let copy = try Frame()
         try check(av_frame_ref(copy.raw, raw), "av_frame_ref")
         return copy
     }
 
-    /// Shares another's buffers instead of its own (`av_frame_ref`).
+    /// Replaces the frame's buffers by a reference to those of another (`av_frame_ref`).
     public func become(_ other: borrowing Frame) throws(AVError) {
         av_frame_unref(raw)
         try check(av_frame_ref(raw, other.raw), "av_frame_ref")
     }
 
-    /// Presentation time in the time base of whoever made the frame; `noTimestamp` where there is none.
+    /// Presentation time in the time base of the frame's producer; `noTimestamp` if unknown.
     public var pts: Int64 {
         get { raw.pointee.pts }
         nonmutating set { raw.pointee.pts = newValue }
     }
-    /// Where `pts` is missing, what the decoder believes.
+    /// The decoder's estimate of the presentation time, for frames without `pts`.
     public var bestEffortPTS: Int64 { raw.pointee.best_effort_timestamp }
-    /// Duration in the same time base; 0 where unknown.
+    /// Duration in the same time base; 0 if unknown.
     public var duration: Int64 {
         get { tandem_frame_duration(raw) }
         nonmutating set { tandem_frame_set_duration(raw, newValue) }
     }
-    /// What a filter found out, by key (`AVFrame.metadata`).
+    /// Returns a value that a filter has added, by key (`AVFrame.metadata`).
     public func metadata(_ key: String) -> String? {
         av_dict_get(raw.pointee.metadata, key, nil, 0).map { String(cString: $0.pointee.value) }
     }
@@ -91,11 +91,11 @@ public struct Frame: ~Copyable, @unchecked Sendable {
     public var sampleFormat: SampleFormat { SampleFormat(AVSampleFormat(rawValue: raw.pointee.format)) }
     /// The channel layout of audio.
     public var channelLayout: ChannelLayout { ChannelLayout(raw.pointee.ch_layout) }
-    /// The shape of a pixel.
+    /// The pixel aspect ratio.
     public var sampleAspectRatio: Rational { Rational(raw.pointee.sample_aspect_ratio) }
-    /// Colour as tagged on the frame.
+    /// The color properties of the frame.
     public var color: ColorDescription { ColorDescription(frame: raw) }
-    /// Coded as two fields.
+    /// Whether the frame is coded as two fields.
     public var isInterlaced: Bool { tandem_frame_is_interlaced(raw) != 0 }
     /// The field order of an interlaced frame; nil for a progressive one.
     public var fieldOrder: FieldOrder? {
@@ -108,18 +108,20 @@ public struct Frame: ~Copyable, @unchecked Sendable {
     package var isIntra: Bool { raw.pointee.pict_type == AV_PICTURE_TYPE_I }
     /// Whether the decoder has not reached a random-access point since it began (`AV_FRAME_FLAG_CORRUPT`, H.264).
     package var lacksReferences: Bool { raw.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0 }
-    /// It carries closed captions (CEA-608 or 708, as ATSC A/53 has them).
+    /// Whether the frame contains closed captions (CEA-608 or 708 in ATSC A/53).
     public var hasCaptions: Bool { av_frame_get_side_data(raw, AV_FRAME_DATA_A53_CC) != nil }
-    /// The nine numbers of the display matrix that its decoder found in it, as in an image from a camera; nil where there is none.
+    /// The nine numbers of the display matrix that the decoder found in the frame, as in an image from a camera; nil
+    /// without one.
     package var displayMatrix: [Int32]? {
         guard let data = av_frame_get_side_data(raw, AV_FRAME_DATA_DISPLAYMATRIX), data.pointee.size >= 36,
             let bytes = data.pointee.data
         else { return nil }
         return (0..<9).map { UnsafeRawPointer(bytes).loadUnaligned(fromByteOffset: $0 * 4, as: Int32.self) }
     }
-    /// The decoder met errors in it. A frame before the first key frame is not meant: it is as it was coded.
+    /// Whether the decoder met errors in the frame. Frames before the first keyframe are not marked: they are as
+    /// coded.
     public var isDamaged: Bool { raw.pointee.decode_error_flags != 0 }
-    /// Memory that the frame's planes take, in bytes.
+    /// Size of the frame's planes in bytes.
     public var byteCount: Int {
         if width > 0 {
             let format = AVPixelFormat(rawValue: raw.pointee.format)
@@ -128,16 +130,16 @@ public struct Frame: ~Copyable, @unchecked Sendable {
         return sampleCount * sampleFormat.bytesPerSample * Int(raw.pointee.ch_layout.nb_channels)
     }
 
-    /// Lets the encoder choose frame types anew; a source's are no wish of the user's.
+    /// Clears the source's frame type, so that the encoder chooses its own.
     public func clearPictureType() { raw.pointee.pict_type = AV_PICTURE_TYPE_NONE }
 
-    /// Narrows audio to `count` samples from `start` on, by moving its pointers: nothing is copied.
+    /// Narrows audio to `count` samples from `start` on, by moving pointers, without copying.
     public func narrow(start: Int, count: Int) {
         guard start >= 0, count >= 0, start + count <= sampleCount else { return }
         if start > 0 {
             let planes = sampleFormat.isPlanar ? channels : 1
             let stride = sampleFormat.bytesPerSample * (sampleFormat.isPlanar ? 1 : channels)
-            // `data` holds the first eight plane pointers again where there are more.
+            // With more than eight planes, `data` duplicates the first eight pointers.
             let own = withUnsafeMutablePointer(to: &raw.pointee.data) {
                 UnsafeMutableRawPointer($0).assumingMemoryBound(to: UnsafeMutablePointer<UInt8>?.self)
             }
@@ -159,7 +161,7 @@ public struct Frame: ~Copyable, @unchecked Sendable {
         return body(UnsafeRawBufferPointer(start: data, count: max(0, length)), stride)
     }
 
-    /// Bytes in a plane of audio.
+    /// Size of a plane of audio in bytes.
     private var bytesOfSamples: Int {
         sampleCount * sampleFormat.bytesPerSample * (sampleFormat.isPlanar ? 1 : channels)
     }

@@ -2,15 +2,15 @@ internal import CFFmpeg
 internal import Glibc
 
 extension Frame {
-    /// How far a frame is from another of the same size and format; nil where these differ.
+    /// The difference between two frames of the same size and format.
     package struct Difference: Hashable, Sendable {
-        /// No sample differs.
+        /// Whether all samples are equal.
         package var isNone: Bool
-        /// The mean difference of the first plane's samples, as a share of the largest value.
+        /// The mean absolute difference of the first plane's samples, as a fraction of the maximum value.
         package var mean: Double
     }
 
-    /// Compares two frames sample by sample.
+    /// Compares two frames sample by sample; nil if size or format differ.
     package func difference(from other: borrowing Frame) -> Difference? {
         guard width > 0, width == other.width, height == other.height,
             raw.pointee.format == other.raw.pointee.format

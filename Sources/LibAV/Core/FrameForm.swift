@@ -1,19 +1,19 @@
 internal import CFFmpeg
 
-/// What a frame is, but for what it shows.
+/// The properties of a frame without its content.
 public struct FrameForm: Hashable, Codable, Sendable {
     /// Width in pixels.
     public var width: Int
     /// Height in pixels.
     public var height: Int
-    /// How pixels are stored.
+    /// The pixel format.
     public var format: PixelFormat
-    /// The shape of a pixel; 0/1 where nobody says.
+    /// The pixel aspect ratio; 0/1 if unknown.
     public var sampleAspectRatio: Rational
-    /// What the numbers mean.
+    /// The color properties.
     public var color: ColorDescription
 
-    /// Makes a form.
+    /// Creates a description.
     public init(
         width: Int, height: Int, format: PixelFormat, sampleAspectRatio: Rational, color: ColorDescription
     ) {
@@ -26,7 +26,7 @@ public struct FrameForm: Hashable, Codable, Sendable {
 }
 
 extension Frame {
-    /// A black frame of a form.
+    /// Returns a black frame with some properties.
     package static func black(_ form: FrameForm) throws(AVError) -> Frame {
         let frame = try Frame()
         let raw = frame.raw
@@ -41,7 +41,7 @@ extension Frame {
         var strides = (0..<4).map { index in
             withUnsafeBytes(of: raw.pointee.linesize) { Int($0.bindMemory(to: Int32.self)[index]) }
         }
-        // Formats that it doesn't know stay as they were allocated.
+        // av_image_fill_black fails for some formats, whose frames remain as allocated.
         _ = withUnsafeMutablePointer(to: &planes) { planes in
             planes.withMemoryRebound(to: UnsafeMutablePointer<UInt8>?.self, capacity: 4) {
                 av_image_fill_black(
@@ -52,10 +52,10 @@ extension Frame {
         return frame
     }
 
-    /// Says that its pixels are square.
+    /// Sets the pixel aspect ratio to 1:1.
     package func describeAsSquare() { raw.pointee.sample_aspect_ratio = AVRational(num: 1, den: 1) }
 
-    /// Says what its numbers mean, as far as that is known.
+    /// Sets the color properties that are known.
     package func describe(as color: ColorDescription) {
         func code<T>(_ name: String?, _ find: (String) -> Int32, _ make: (UInt32) -> T) -> T? {
             guard let name else { return nil }

@@ -1,7 +1,7 @@
 internal import CFFmpeg
 
 extension Frame {
-    /// Silence of a format (`av_samples_set_silence`).
+    /// Returns a silent frame (`av_samples_set_silence`).
     package static func silence(_ format: AudioFormat, samples: Int32) throws(AVError) -> Frame {
         let frame = try audio(
             format: format.sampleFormat, layout: format.layout.specified, sampleRate: format.sampleRate,
@@ -13,14 +13,14 @@ extension Frame {
         return frame
     }
 
-    /// Takes over another frame, whole (`av_frame_move_ref`).
+    /// Replaces this frame's content by that of another, which is consumed (`av_frame_move_ref`).
     package func take(_ other: consuming Frame) {
         av_frame_unref(raw)
         av_frame_move_ref(raw, other.raw)
     }
 
-    /// Adds samples `from` on to another frame's from `at` on, each times a gain that grows by `step`. Both are planar
-    /// floats of one layout; what lies outside either is left out.
+    /// Adds the samples from `from` on to another frame's from `at` on, multiplied by a gain that grows by `step` per
+    /// sample. Both frames must be planar floats of one layout; samples outside of either frame are ignored.
     package func mix(
         from: Int, count: Int, into sum: borrowing Frame, at: Int, gain: Float, step: Float
     ) throws(AVError) {

@@ -1,25 +1,25 @@
 internal import CFFmpeg
 
-/// One plane of a frame: rows of bytes, each followed by what fills it up to the next.
+/// The memory layout of a plane: rows of pixels, each followed by padding.
 public struct FramePlane: Hashable, Sendable {
-    /// Bytes from the start of a row to the start of the next.
+    /// Bytes from the start of a row to the start of the next (stride).
     public let bytesPerRow: Int
-    /// Bytes of a row that are pixels.
+    /// Bytes of a row that contain pixels.
     public let rowSize: Int
-    /// Rows.
+    /// Number of rows.
     public let rows: Int
 }
 
 extension Frame {
-    /// Planes that pixels are stored in.
+    /// Number of planes.
     package var planeCount: Int { max(0, Int(av_pix_fmt_count_planes(pixelFormat.av))) }
 
-    /// A plane's rows are stored from the lowest up.
+    /// Whether a plane's rows are stored bottom-up (negative stride).
     package var isUpsideDown: Bool {
         withUnsafeBytes(of: raw.pointee.linesize) { $0.bindMemory(to: Int32.self).contains { $0 < 0 } }
     }
 
-    /// The same pixels in memory of their own (`av_frame_copy`).
+    /// Returns a copy of the frame with its own buffers (`av_frame_copy`).
     package func copied() throws(AVError) -> Frame {
         let copy = try Frame.video(format: pixelFormat, width: width, height: height)
         try check(av_frame_copy(copy.raw, raw), "av_frame_copy")
@@ -27,7 +27,7 @@ extension Frame {
         return copy
     }
 
-    /// How a plane of pixels lies in memory; nil where there is none of that number.
+    /// Returns the memory layout of a plane; nil if there is no such plane.
     package func plane(_ index: Int) -> FramePlane? {
         guard width > 0, (0..<planeCount).contains(index) else { return nil }
         let stride = withUnsafeBytes(of: raw.pointee.linesize) {
@@ -38,7 +38,7 @@ extension Frame {
         return FramePlane(bytesPerRow: stride, rowSize: size, rows: planeHeight(index))
     }
 
-    /// The first byte of a plane.
+    /// Returns the first byte of a plane.
     func planeBytes(_ index: Int) -> UnsafeMutablePointer<UInt8>? {
         guard (0..<8).contains(index) else { return nil }
         return withUnsafeBytes(of: raw.pointee.data) {
@@ -46,18 +46,18 @@ extension Frame {
         }
     }
 
-    /// Calls `body` with the bytes of a plane of pixels, to read or to write: who writes is the only one that has the frame. Nil where
-    /// there is no such plane.
+    /// Calls `body` with the bytes of a plane of pixels, for reading or writing. A writer must be the only owner of
+    /// the buffers. Nil if there is no such plane.
     package func withPixels<R, Failure: Error>(
         ofPlane index: Int, _ body: (UnsafeMutableRawBufferPointer, FramePlane) throws(Failure) -> R
     ) throws(Failure) -> R? {
         guard let plane = plane(index), let bytes = planeBytes(index) else { return nil }
-        // The last row need not be followed by anything.
+        // The last row may have no padding.
         let count = plane.bytesPerRow * (plane.rows - 1) + plane.rowSize
         return try body(UnsafeMutableRawBufferPointer(start: bytes, count: count), plane)
     }
 
-    /// Rows of a plane.
+    /// Returns the number of rows of a plane.
     func planeHeight(_ index: Int) -> Int {
         guard let descriptor = av_pix_fmt_desc_get(AVPixelFormat(rawValue: raw.pointee.format)),
             index == 1 || index == 2

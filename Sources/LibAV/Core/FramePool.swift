@@ -1,21 +1,21 @@
 internal import CFFmpeg
 
-/// Memory for frames of one form, used again and again (`AVBufferPool`). May be asked from any thread.
+/// A pool of reusable frame buffers of one size and format (`AVBufferPool`). Thread-safe.
 ///
 /// Unchecked `Sendable`: libavutil's pool has a lock of its own, and the pointer is written once.
 package final class FramePool: @unchecked Sendable {
     private let pool: OpaquePointer
-    /// How pixels are stored.
+    /// The pixel format of the frames.
     package let format: PixelFormat
     /// Width in pixels.
     package let width: Int
     /// Height in pixels.
     package let height: Int
 
-    /// Rows begin where vector instructions like it.
+    /// Row alignment in bytes, for vector instructions.
     private static let alignment: Int32 = 64
 
-    /// A pool of frames in the memory of this process; throws of formats that are elsewhere, and of sizes that are none.
+    /// Creates a pool of frames in this process's memory; throws for hardware formats and for invalid sizes.
     package init(format: PixelFormat, width: Int, height: Int) throws(AVError) {
         guard Self.canHold(format, width, height) else {
             throw AVError(
@@ -24,7 +24,7 @@ package final class FramePool: @unchecked Sendable {
         }
         let size = av_image_get_buffer_size(format.av, Int32(width), Int32(height), Self.alignment)
         try check(size, "av_image_get_buffer_size")
-        // What is read in whole vectors may reach past the end.
+        // Vectorized code may read past the end.
         guard let pool = av_buffer_pool_init(Int(size) + Int(Self.alignment), nil) else {
             throw .outOfMemory("av_buffer_pool_init")
         }
@@ -33,7 +33,7 @@ package final class FramePool: @unchecked Sendable {
     }
 
     deinit {
-        // Frames that are still out keep it.
+        // Frames in use keep the pool's memory alive.
         var copy: OpaquePointer? = pool
         av_buffer_pool_uninit(&copy)
     }
@@ -47,7 +47,7 @@ package final class FramePool: @unchecked Sendable {
             && av_image_check_size(UInt32(width), UInt32(height), 0, nil) >= 0
     }
 
-    /// A frame whose pixels are still to be set.
+    /// Returns a frame with uninitialized pixels.
     package func frame() throws(AVError) -> Frame {
         let frame = try Frame()
         guard let buffer = av_buffer_pool_get(pool) else { throw .outOfMemory("av_buffer_pool_get") }

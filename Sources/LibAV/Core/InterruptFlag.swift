@@ -1,14 +1,14 @@
 internal import CFFmpeg
 internal import Synchronization
 
-/// Tells blocking reads to give up (`AVIOInterruptCB`). Shared between the canceller and the reader.
+/// A flag that interrupts blocking reads (`AVIOInterruptCB`). Shared between the canceller and the reader.
 public final class InterruptFlag: Sendable {
     private let flag = Atomic<Bool>(false)
 
-    /// A flag that is not raised.
+    /// Creates a flag that is not raised.
     public init() {}
 
-    /// Raises it; it stays raised.
+    /// Raises the flag permanently.
     public func raise() { flag.store(true, ordering: .releasing) }
 
     /// Whether it was raised.

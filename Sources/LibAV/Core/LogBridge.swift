@@ -2,21 +2,22 @@ internal import CFFmpeg
 internal import Glibc
 internal import Locking
 
-/// Keeps FFmpeg's log off the terminal and remembers the last error line of each context, for `AVError.detail`.
+/// Redirects FFmpeg's log away from the terminal and stores the last error line of each context, for
+/// `AVError.detail`.
 package enum LogBridge {
     private struct State: Sendable {
         /// The last error line of each context.
         var errors = RecentLines()
-        /// The last error line of all, and the thread that said it.
+        /// The last error line of any context, with the thread that logged it.
         var lastLine: (thread: pthread_t, text: String)?
-        /// What an encoder said of an option that it left out or can't keep to.
+        /// The first warning of each encoder about an option that it ignores or can't meet.
         var warnings = RecentLines()
-        /// Lines that have no end yet.
+        /// Incomplete lines.
         var pieces = RecentLines()
     }
 
-    /// Lines by context, the latest of them: a file of many messages, or the contexts that the libraries make for
-    /// themselves and free unheard, can't eat memory.
+    /// The most recent lines by context. The number is limited, so that a file with many messages, or contexts that
+    /// the libraries create and free internally, can't exhaust memory.
     private struct RecentLines: Sendable {
         private static let capacity = 256
         private var recent: [UInt: String] = [:]
@@ -43,10 +44,10 @@ package enum LogBridge {
     private static let unheeded = [
         "Error parsing option", "Unknown option", "Invalid value for", "Bad value for", levelLimit,
     ]
-    /// What x264 says where frames, their rate or their buffer are more than a level has.
+    /// x264's message if frame size, frame rate or buffer size exceed the level.
     static let levelLimit = "> level limit"
 
-    /// Installed once, on first use of the library (`av_log_set_callback`).
+    /// Installs the log callback once, on first use of the library (`av_log_set_callback`).
     private static let installed: Void = {
         av_log_set_level(AV_LOG_WARNING)
         av_log_set_callback { context, level, format, arguments in
@@ -55,7 +56,7 @@ package enum LogBridge {
         }
     }()
 
-    /// Routes the libraries' log here; called by every entry point of this module.
+    /// Redirects the libraries' log here. Every entry point of this module calls it.
     package static func install() { installed }
 
     private static func record(
@@ -69,7 +70,7 @@ package enum LogBridge {
             return String(cString: base)
         }
         let key = UInt(bitPattern: context)
-        // Some lines are said in several pieces.
+        // Some lines are logged in several parts.
         let isWhole = line.utf8.last == 0x0a || line.utf8.last == 0x0d
         state.withLock { state in
             let text = tidied((state.pieces.take(key) ?? "") + line)
@@ -79,7 +80,7 @@ package enum LogBridge {
             }
             guard !text.isEmpty else { return }
             if level > AV_LOG_ERROR {
-                // Encoders go on without an option of their own that they don't understand, and only warn.
+                // Encoders ignore invalid private options and only log a warning.
                 guard unheeded.contains(where: { text.contains($0) }) else { return }
                 if !state.warnings.has(key) { state.warnings.put(text, of: key) }
                 return
@@ -89,7 +90,7 @@ package enum LogBridge {
         }
     }
 
-    /// The line without its end and control characters, so that a hostile file can't write to a terminal.
+    /// Removes the line end and control characters, so that a hostile file can't control a terminal.
     private static func tidied(_ line: String) -> String {
         let printable = line.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7f }
         var text = String(String.UnicodeScalarView(printable))
@@ -97,7 +98,7 @@ package enum LogBridge {
         return text
     }
 
-    /// The last error line that a context logged, forgotten once taken. Of nil, the last one that this thread saw.
+    /// Removes and returns the last error line of a context; for nil, the last one that this thread logged.
     static func takeLastLine(of context: UnsafeMutableRawPointer?) -> String? {
         state.withLock { state in
             let last = state.lastLine
@@ -108,14 +109,14 @@ package enum LogBridge {
         }
     }
 
-    /// The first thing that a context said of an option that it left out or can't keep to, forgotten once taken.
+    /// Removes and returns the first warning of a context about an option that it ignores or can't meet.
     static func takeUnheededOption(of context: UnsafeMutableRawPointer?) -> String? {
         guard let context else { return nil }
         return state.withLock { $0.warnings.take(UInt(bitPattern: context)) }
     }
 
-    /// A context just allocated, of which nothing was said yet: another one may have been at its address, also one that
-    /// a library made for itself.
+    /// Discards log lines of an earlier context with the same address, and returns the newly allocated context. The
+    /// earlier one may have been internal to a library.
     static func fresh<Context>(_ context: UnsafeMutablePointer<Context>?) -> UnsafeMutablePointer<Context>? {
         install()
         let key = UInt(bitPattern: context)

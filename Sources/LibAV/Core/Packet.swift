@@ -1,14 +1,13 @@
 internal import CFFmpeg
 internal import Glibc
 
-/// Compressed data with its timing (`AVPacket`), owned by one place at a time. The data itself is
-/// reference-counted by the library and never copied.
-///
-/// Unchecked `Sendable`: the pointer has one owner, which moves from queue to queue with the value.
+/// Coded data with its timestamps (`AVPacket`) with a single owner. The library reference-counts the data; it is
+/// never copied.
+/// | Unchecked `Sendable`: the pointer has one owner, which moves between queues with the value.
 public struct Packet: ~Copyable, @unchecked Sendable {
     let raw: UnsafeMutablePointer<AVPacket>
 
-    /// An empty packet.
+    /// Creates an empty packet.
     public init() throws(AVError) {
         guard let raw = av_packet_alloc() else { throw .outOfMemory("av_packet_alloc") }
         self.raw = raw
@@ -19,7 +18,7 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         av_packet_free(&copy)
     }
 
-    /// A packet of these bytes, padded as decoders want it (`av_new_packet`).
+    /// Creates a packet with these bytes and the padding that decoders require (`av_new_packet`).
     public static func of(_ bytes: [UInt8]) throws(AVError) -> Packet {
         let packet = try Packet()
         try check(av_new_packet(packet.raw, Int32(clamping: bytes.count)), "av_new_packet")
@@ -29,7 +28,7 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         return packet
     }
 
-    /// A packet of all bytes of a source.
+    /// Creates a packet with all bytes of a source.
     public static func of(_ source: any ByteSource) throws(AVError) -> Packet {
         let packet = try Packet()
         guard let size = Int32(exactly: source.size) else {
@@ -54,7 +53,7 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         try body(UnsafeRawBufferPointer(start: raw.pointee.data, count: raw.pointee.data == nil ? 0 : size))
     }
 
-    /// Leaves bytes of its start and of its end out, which stay where they are in memory; no more than there are.
+    /// Drops bytes at the start and the end without moving data in memory; at most all of it.
     public func leaveOut(first: Int, last: Int) {
         let first = min(max(0, first), size)
         let rest = min(max(0, last), size - first)
@@ -63,14 +62,15 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         raw.pointee.size -= Int32(clamping: first + rest)
     }
 
-    /// Another packet that shares this one's data (`av_packet_ref`); what is appended to either is its own.
+    /// Returns another packet that shares this one's data (`av_packet_ref`). Appending to one doesn't affect the
+    /// other.
     public func reference() throws(AVError) -> Packet {
         let copy = try Packet()
         try check(av_packet_ref(copy.raw, raw), "av_packet_ref")
         return copy
     }
 
-    /// Puts another's data behind its own (`av_grow_packet`).
+    /// Appends the data of another packet (`av_grow_packet`).
     public func append(_ other: borrowing Packet) throws(AVError) {
         let (own, added) = (size, other.size)
         guard added > 0, let bytes = other.raw.pointee.data else { return }
@@ -78,65 +78,66 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         raw.pointee.data.advanced(by: own).update(from: bytes, count: added)
     }
 
-    /// Takes over times, flags and side data of another (`av_packet_copy_props`).
+    /// Copies times, flags and side data of another packet (`av_packet_copy_props`).
     public func copyProperties(of other: borrowing Packet) throws(AVError) {
         try check(av_packet_copy_props(raw, other.raw), "av_packet_copy_props")
     }
 
-    /// Brings new codec parameters in the middle of the stream (`AV_PKT_DATA_NEW_EXTRADATA`).
+    /// Whether the packet contains new codec parameters (`AV_PKT_DATA_NEW_EXTRADATA`).
     public var changesParameters: Bool { newHeaders != nil }
 
-    /// The headers that hold from this packet on; nil where it brings none.
+    /// The extradata that applies from this packet on; nil if it contains none.
     public var newHeaders: [UInt8]? {
         var size = 0
         guard let bytes = av_packet_get_side_data(raw, AV_PKT_DATA_NEW_EXTRADATA, &size) else { return nil }
         return Array(UnsafeBufferPointer(start: bytes, count: size))
     }
 
-    /// Bytes of everything beside the data.
+    /// Size of the side data in bytes.
     public var sideDataSize: Int {
         (0..<Int(max(0, raw.pointee.side_data_elems))).reduce(0) { $0 + Int(raw.pointee.side_data[$1].size) }
     }
 
-    /// Presentation time in the stream's time base; `noTimestamp` where there is none.
+    /// Presentation time in the stream's time base; `noTimestamp` if unknown.
     public var pts: Int64 {
         get { raw.pointee.pts }
         nonmutating set { raw.pointee.pts = newValue }
     }
-    /// Decoding time in the stream's time base; `noTimestamp` where there is none.
+    /// Decoding time in the stream's time base; `noTimestamp` if unknown.
     public var dts: Int64 {
         get { raw.pointee.dts }
         nonmutating set { raw.pointee.dts = newValue }
     }
-    /// Duration in the stream's time base; 0 where unknown.
+    /// Duration in the stream's time base; 0 if unknown.
     public var duration: Int64 {
         get { raw.pointee.duration }
         nonmutating set { raw.pointee.duration = newValue }
     }
-    /// The index of its stream.
+    /// Index of the packet's stream.
     public var streamIndex: Int {
         get { Int(raw.pointee.stream_index) }
         nonmutating set { raw.pointee.stream_index = Int32(clamping: newValue) }
     }
-    /// What whoever read it counted it as; a reference keeps it (`AVPacket.opaque`). 0 where nobody counts.
+    /// A number that the reader has assigned; references keep it (`AVPacket.opaque`). Default: 0.
     public var number: Int {
         get { Int(bitPattern: raw.pointee.opaque) }
         nonmutating set { raw.pointee.opaque = UnsafeMutableRawPointer(bitPattern: newValue) }
     }
     /// Size of the data in bytes.
     public var size: Int { Int(raw.pointee.size) }
-    /// A sync sample (`AV_PKT_FLAG_KEY`).
+    /// Whether the packet is a keyframe (`AV_PKT_FLAG_KEY`).
     public var isKey: Bool { raw.pointee.flags & AV_PKT_FLAG_KEY != 0 }
-    /// Makes it a sync sample.
+    /// Marks the packet as a keyframe.
     public func markKey() { raw.pointee.flags |= AV_PKT_FLAG_KEY }
-    /// Decoded for others' sake, not shown (`AV_PKT_FLAG_DISCARD`): before an edit's start.
+    /// Whether the packet is only decoded as a reference and not presented, as before an edit's start
+    /// (`AV_PKT_FLAG_DISCARD`).
     public var isDiscarded: Bool { raw.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
-    /// Has its frames shown, whatever an edit says.
+    /// Clears the mark that its frames are not presented, overriding an edit list.
     package func show() { raw.pointee.flags &= ~AV_PKT_FLAG_DISCARD }
-    /// Marked as damaged by the demuxer.
+    /// Whether the demuxer has marked the packet as damaged.
     public var isCorrupt: Bool { raw.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
 
-    /// Samples to drop from the start and the end of what this packet decodes to (`AV_PKT_DATA_SKIP_SAMPLES`).
+    /// Number of decoded samples to drop at the start and at the end (`AV_PKT_DATA_SKIP_SAMPLES`).
     public var skippedSamples: (start: Int, end: Int) {
         var size = 0
         guard let data = av_packet_get_side_data(raw, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 10 else {
@@ -146,8 +147,8 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         return (little(0), little(4))
     }
 
-    /// Says that so many samples at its start and at its end are not to be presented: its encoder's delay, and what fills
-    /// the last packet.
+    /// Sets the number of decoded samples that are not presented at the start (encoder delay) and at the end (padding
+    /// of the last packet).
     public func setSkippedSamples(start: UInt32 = 0, end: UInt32 = 0) throws(AVError) {
         guard let data = av_packet_new_side_data(raw, AV_PKT_DATA_SKIP_SAMPLES, 10) else {
             throw .outOfMemory("av_packet_new_side_data")
@@ -159,7 +160,7 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         (data[8], data[9]) = (0, 0)
     }
 
-    /// Samples at its start are not skipped; those at its end still are.
+    /// Clears the number of samples to skip at the start; that at the end is unchanged.
     public func presentFromStart() {
         var size = 0
         guard let data = av_packet_get_side_data(raw, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 10 else {
@@ -168,13 +169,14 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         for i in 0..<4 { data[i] = 0 }
     }
 
-    /// It is nothing but a codec's finished header.
+    /// Whether the packet contains only a codec's final extradata.
     public var isHeader: Bool {
         var size = 0
         return self.size == 0 && av_packet_get_side_data(raw, AV_PKT_DATA_NEW_EXTRADATA, &size) != nil
     }
 
-    /// A packet of nothing that brings a codec's header (`AV_PKT_DATA_NEW_EXTRADATA`), as FLAC's encoder ends.
+    /// Creates a packet without data that contains a codec's extradata (`AV_PKT_DATA_NEW_EXTRADATA`), like the last
+    /// one of FLAC's encoder.
     public static func bringing(header: [UInt8]) throws(AVError) -> Packet {
         let packet = try Packet()
         guard let data = av_packet_new_side_data(packet.raw, AV_PKT_DATA_NEW_EXTRADATA, header.count) else {
@@ -184,6 +186,6 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         return packet
     }
 
-    /// Drops the reference to the data.
+    /// Releases the data.
     func unreference() { av_packet_unref(raw) }
 }

@@ -4,10 +4,10 @@ internal import CFFmpeg
 public struct Rational: Hashable, Codable, Sendable, CustomStringConvertible {
     /// The numerator.
     public var num: Int32
-    /// The denominator; 0 together with `num` 0 says "unknown".
+    /// The denominator; 0 with numerator 0 means "unknown".
     public var den: Int32
 
-    /// Makes a ratio as given, not reduced.
+    /// Creates a ratio without reducing it.
     public init(_ num: Int32, _ den: Int32) {
         self.num = num
         self.den = den
@@ -17,17 +17,17 @@ public struct Rational: Hashable, Codable, Sendable, CustomStringConvertible {
 
     var av: AVRational { AVRational(num: num, den: den) }
 
-    /// Both parts positive.
+    /// Whether both parts are positive.
     public var isPositive: Bool { num > 0 && den > 0 }
-    /// Numerator and denominator exchanged.
+    /// The reciprocal.
     public var inverted: Rational { Rational(den, num) }
-    /// The nearest binary floating-point number, for display and estimates only.
+    /// The nearest `Double`, for display and estimates only.
     public var double: Double { den == 0 ? 0 : Double(num) / Double(den) }
 
-    /// As `30000/1001`, or `25` where the denominator is 1.
+    /// The ratio as `30000/1001`, or as `25` if the denominator is 1.
     public var description: String { den == 1 ? "\(num)" : "\(num)/\(den)" }
 
-    /// Reads back `description`, so that the ratio stays readable in a plan.
+    /// Decodes `description`, so that ratios remain readable in a plan.
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
         let parts = text.split(separator: "/")
@@ -40,24 +40,24 @@ public struct Rational: Hashable, Codable, Sendable, CustomStringConvertible {
         self.init(num, den)
     }
 
-    /// Writes `description`.
+    /// Encodes `description`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
     }
 
-    /// A value of this time base in another, rounded to the nearest, half away from zero (`av_rescale_q`). What is too
-    /// large is as large as sums of a few such values can be.
+    /// Converts a value from this time base to another, rounded to the nearest integer, half away from zero
+    /// (`av_rescale_q`). Results are clamped so that sums of a few don't overflow.
     public func rescale(_ value: Int64, to other: Rational) -> Int64 {
         if self == other || value == noTimestamp { return value }
         guard isPositive, other.isPositive else { return noTimestamp }
         let most = Int64.max / 8
         let result = av_rescale_q(value, av, other.av)
-        // What doesn't fit comes back as the least of all.
+        // av_rescale_q returns Int64.min on overflow.
         if result == Int64.min { return value < 0 ? -most : most }
         return min(most, max(-most, result))
     }
 }
 
-/// "No time stamp" (`AV_NOPTS_VALUE`).
+/// The value of an unknown timestamp (`AV_NOPTS_VALUE`).
 package let noTimestamp: Int64 = tandem_nopts

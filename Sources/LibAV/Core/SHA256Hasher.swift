@@ -1,10 +1,10 @@
 internal import CFFmpeg
 
-/// SHA-256 by libavutil (`av_sha_init`), for telling contents apart.
+/// SHA-256 of libavutil (`av_sha_init`), for identifying contents.
 package struct SHA256Hasher: ~Copyable {
     private let context: OpaquePointer?
 
-    /// An empty one. Where there is no memory, its digest is empty too.
+    /// Creates a hasher. If allocation fails, its digest is empty.
     package init() {
         context = av_sha_alloc()
         if let context { av_sha_init(context, 256) }
@@ -12,22 +12,22 @@ package struct SHA256Hasher: ~Copyable {
 
     deinit { av_free(UnsafeMutableRawPointer(context)) }
 
-    /// Takes in bytes.
+    /// Adds bytes.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         guard let context, let base = bytes.bindMemory(to: UInt8.self).baseAddress else { return }
         av_sha_update(context, base, bytes.count)
     }
 
-    /// Takes in bytes.
+    /// Adds bytes.
     package mutating func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
 
-    /// Takes in text, as UTF-8.
+    /// Adds text as UTF-8.
     package mutating func update(_ text: String) {
         var text = text
         text.withUTF8 { update(UnsafeRawBufferPointer($0)) }
     }
 
-    /// The digest in hexadecimal.
+    /// Returns the digest in hexadecimal.
     package consuming func finish() -> String {
         guard let context else { return "" }
         var digest = [UInt8](repeating: 0, count: 32)
@@ -37,7 +37,7 @@ package struct SHA256Hasher: ~Copyable {
             decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
-    /// The digest of all bytes of a file; nil where it can't be read.
+    /// Returns the digest of a file's content; nil if it can't be read.
     package static func digest(ofFile path: String, in environment: SourceEnvironment) -> String? {
         guard let source = try? environment.open(path) else { return nil }
         var hasher = SHA256Hasher()

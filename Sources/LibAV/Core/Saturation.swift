@@ -1,11 +1,11 @@
 extension FixedWidthInteger {
-    /// The sum, or the nearest number that there is: for what files and workers say.
+    /// Returns the sum, clamped to the type's range. For values from files and workers.
     package func adding(upToLimit other: Self) -> Self {
         let (sum, isTooLarge) = addingReportingOverflow(other)
         return isTooLarge ? (other < 0 ? Self.min : Self.max) : sum
     }
 
-    /// The product, or the nearest number that there is.
+    /// Returns the product, clamped to the type's range.
     package func multiplied(upToLimit other: Self) -> Self {
         let (product, isTooLarge) = multipliedReportingOverflow(by: other)
         return isTooLarge ? ((self < 0) != (other < 0) ? Self.min : Self.max) : product

@@ -1,11 +1,11 @@
-/// What libavformat 5.1 would read wrongly of a file of subtitles, and not say so.
+/// Detects errors in subtitle files that libavformat 5.1 misreads without reporting them.
 enum CueFileCheck {
-    /// What is wrong with a file in one of its formats; nil where nothing is known to be.
+    /// Returns the error of a subtitle file; nil if none is known.
     static func problem(of source: any ByteSource, format: String) -> InputError.Reason? {
         guard ["srt", "webvtt", "ass"].contains(format), source.size <= WebVTTText.mostBytes,
             let bytes = source.bytes(at: 0, Int(source.size))
         else { return nil }
-        // A mark says that it is UTF-16, which the demuxer turns into UTF-8.
+        // Files with a UTF-16 byte order mark are converted by the demuxer.
         if bytes.starts(with: [0xff, 0xfe]) || bytes.starts(with: [0xfe, 0xff]) { return nil }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             return .notUTF8(line: lineThatIsNotUTF8(bytes))
@@ -22,13 +22,13 @@ enum CueFileCheck {
         return line
     }
 
-    /// The fields of an event, in the order that the demuxer takes for granted.
+    /// The fields of an event in the order that the demuxer assumes.
     private static let fields: [Set<String>] = [
         ["layer", "marked"], ["start"], ["end"], ["style"], ["name", "actor"], ["marginl"], ["marginr"],
         ["marginv"], ["effect"], ["text"],
     ]
 
-    /// Where ASS says that its events have other fields than usual, or in another order.
+    /// Returns the line of an ASS `Format:` with other fields of events, or another order; nil if there is none.
     private static func lineOfOtherFields(_ text: String) -> Int? {
         var isEvents = false
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)

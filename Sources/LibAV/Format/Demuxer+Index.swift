@@ -1,10 +1,10 @@
 internal import CFFmpeg
 
-/// What a file's index tells.
+/// Access to a file's index.
 extension Demuxer {
-    /// The time stamp of the last key frame of a stream that its index has not after `timestamp`, in the stream's time base; nil
-    /// where there is no index, or none so early (`avformat_index_get_entry_from_timestamp`). Index time stamps are decoding
-    /// times in mov and mp4.
+    /// Returns the timestamp of a stream's last indexed keyframe that is not after `timestamp`, in the stream's time
+    /// base; nil if there is no index or no such keyframe (`avformat_index_get_entry_from_timestamp`). In mov and
+    /// mp4, index timestamps are decoding times.
     package func indexedKey(of index: Int, notAfter timestamp: Int64) -> Int64? {
         let origin = origins[index] ?? 0
         guard let stream = tandem_stream(context, UInt32(clamping: index)),

@@ -1,69 +1,69 @@
 internal import CFFmpeg
 
-/// How a track's first packet begins.
+/// The beginning of a track's first packet.
 package struct PacketOpening {
-    /// The file that it is in.
+    /// The file that contains the packet.
     package var file: any ByteSource
-    /// The container's number of its track.
+    /// The track's id in the container.
     package var trackID: Int
-    /// Its first bytes, 16,384 at most.
+    /// The packet's first bytes, at most 16,384.
     package var bytes: [UInt8]
-    /// How many it has.
+    /// Size of the packet in bytes.
     package var size: Int
 }
 
-/// What the headers of a track say of all its frames, where none has to be decoded to find that out.
+/// Properties of a track's frames from its headers, which make decoding a frame unnecessary.
 package struct PictureHeaders: Hashable, Sendable {
-    /// How many values of colour there are beside those of brightness.
+    /// Chroma subsampling.
     package enum Chroma: Sendable {
-        /// Half as many in both directions.
+        /// Subsampled horizontally and vertically.
         case yuv420
-        /// Half as many in a line.
+        /// Subsampled horizontally.
         case yuv422
     }
 
-    /// What its colours mean, as numbers of ISO/IEC 23091-2.
+    /// Color properties as code points of ISO/IEC 23091-2.
     public struct Color: Hashable, Sendable {
-        /// Of the primaries.
+        /// Code point of the primaries.
         public var primaries: UInt32
-        /// Of the transfer function.
+        /// Code point of the transfer function.
         public var transfer: UInt32
-        /// Of the matrix.
+        /// Code point of the matrix.
         public var matrix: UInt32
 
-        /// Makes one.
+        /// Creates a description.
         public init(primaries: UInt32, transfer: UInt32, matrix: UInt32) {
             (self.primaries, self.transfer, self.matrix) = (primaries, transfer, matrix)
         }
     }
 
-    /// Pixels that are shown.
+    /// Presented width in pixels.
     package var width: Int
-    /// Lines that are shown.
+    /// Presented height in pixels.
     package var height: Int
-    /// The planes of colour.
+    /// Chroma subsampling.
     package var chroma: Chroma
-    /// Bits of a value.
+    /// Bits per sample.
     package var bitDepth: Int
-    /// The shape of a pixel; 0 where it isn't told.
+    /// Pixel aspect ratio; 0/1 if unspecified.
     package var sampleAspectRatio: Rational
-    /// Values from 0 on; nil where it isn't told.
+    /// Whether the range is full; nil if unspecified.
     package var isFullRange: Bool?
-    /// Nil where they aren't told.
+    /// Color properties; nil if unspecified.
     package var color: Color?
-    /// Frames that decoding order may run ahead of what is shown.
+    /// Number of frames by which decoding order may precede presentation order.
     package var reorderDelay = 0
-    /// Where values of colour lie, as a number of ISO/IEC 14496-10 (0: left).
+    /// Chroma sample location as a code point of ISO/IEC 14496-10 (0: left).
     package var chromaLocation = 0
 
-    /// Makes one of frames whose headers tell nothing else.
+    /// Creates a description without optional properties.
     package init(width: Int, height: Int, chroma: Chroma, bitDepth: Int) {
         (self.width, self.height, self.chroma, self.bitDepth) = (width, height, chroma, bitDepth)
         sampleAspectRatio = Rational(0, 1)
     }
 
-    /// Says of a track what its decoder would. False where the container says another size, or libav has no such
-    /// frames: then they are decoded.
+    /// Sets codec parameters as the decoder would. Returns false if the container states another size, or if libav
+    /// has no such pixel format; frames must then be decoded.
     func tell(_ parameters: inout AVCodecParameters, maxPixels: Int64) -> Bool {
         guard width > 0, height > 0, Int(parameters.width) == width, Int(parameters.height) == height,
             Int64(width) * Int64(height) <= maxPixels

@@ -1,13 +1,13 @@
-/// How much is done to find out what a file's codecs are (`avformat_find_stream_info`).
+/// The effort for determining a file's codec parameters (`avformat_find_stream_info`).
 public enum StreamDiscovery: Sendable {
-    /// Some frames of each track are decoded.
+    /// Decodes some frames of each track.
     case decoding
-    /// It was opened before, and what its codecs are need not be found out once more; where the header says all that
-    /// reading needs (mp4, mov), nothing is decoded.
+    /// For a file that was probed before: its codec parameters need not be determined again. Nothing is decoded if
+    /// the header contains all that reading requires (mp4, mov).
     case known
-    /// The header is enough wherever there is one.
+    /// Decodes nothing if the container has a sufficient header.
     case header
-    /// The same, and packets are only counted: what large ones hold is not read.
+    /// As `header`, and packets are only counted: the data of large ones is not read.
     case counting
 
     func isEnough(in format: String) -> Bool {

@@ -2,42 +2,42 @@ internal import CFFmpeg
 
 private let displayMatrixType = AV_PKT_DATA_DISPLAYMATRIX.rawValue
 
-/// What a container says of one of its streams (`AVStream`), as a value.
+/// Properties that a container states of a stream (`AVStream`).
 package struct StreamInfo: Sendable {
-    /// Its index in the file.
+    /// Index of the stream in the file.
     package var index: Int
-    /// Its id in the file (track id, PID), 0 where it has none.
+    /// Id of the stream in the file (track id, PID); 0 if it has none.
     package var id: Int
-    /// Its codec and format.
+    /// Codec and format.
     package var parameters: CodecParameters
-    /// The unit of its time stamps.
+    /// Time base of the stream's timestamps.
     package var timeBase: Rational
     /// The first presentation time, in `timeBase`.
     package var startTime: Int64?
-    /// Its duration as the container says, in `timeBase`.
+    /// Duration that the container states, in `timeBase`.
     package var duration: Int64?
-    /// How many packets the index has of it, those never shown included; 0 where there is no index.
+    /// Number of indexed packets, including those that are never presented; 0 without an index.
     package var indexedPackets: Int
-    /// When the first packet of the index begins, in `timeBase`; nil where there is no index.
+    /// Timestamp of the first indexed packet, in `timeBase`; nil without an index.
     package var firstIndexedTime: Int64?
-    /// When the last packet of the index begins, in `timeBase`; nil where there is no index.
+    /// Timestamp of the last indexed packet, in `timeBase`; nil without an index.
     package var lastIndexedTime: Int64?
     /// The average frame rate.
     package var averageFrameRate: Rational?
-    /// The lowest rate that all time stamps fit.
+    /// The lowest frame rate that represents all timestamps.
     package var baseFrameRate: Rational?
-    /// Pixel aspect as the container says it.
+    /// Pixel aspect ratio that the container states.
     package var sampleAspectRatio: Rational?
     /// Dispositions by libav's names (`default`, `attached_pic`, …).
     package var disposition: Set<String>
-    /// Its tags.
+    /// Metadata tags.
     package var metadata: [MetadataEntry]
-    /// Global side data, to be handed on to an output's stream.
+    /// Global side data, to be copied to an output's stream.
     package var sideData: [StreamSideData]
-    /// The field order that its first decoded frames report; nil where they are progressive or weren't decoded.
+    /// Field order of the first decoded frames; nil if they are progressive or weren't decoded.
     package var fields: FieldOrder?
 
-    /// A stream of a source that is generated, with nothing said but its format and length.
+    /// Creates a stream of a generated source, with no properties other than format and duration.
     package init(index: Int, parameters: CodecParameters, timeBase: Rational, duration: Int64, packets: Int) {
         self.init(
             index: index, id: index + 1, parameters: parameters, timeBase: timeBase, startTime: 0,
@@ -68,13 +68,14 @@ package struct StreamInfo: Sendable {
         self.sideData = sideData
     }
 
-    /// Matroska's flag that packets have an alpha plane beside them (VP8 and VP9), which libavformat makes a tag.
+    /// Whether Matroska's flag is set that packets have an alpha plane beside them (VP8 and VP9), which libavformat
+    /// converts to a tag.
     var saysAlphaBeside: Bool { metadata.contains(where: \.saysAlphaBeside) }
 
-    /// A cover or poster, not a video track.
+    /// Whether the stream is a cover or poster rather than a video track.
     package var isAttachedPicture: Bool { disposition.contains("attached_pic") }
 
-    /// The nine numbers of the display matrix (16.16 and 2.30 fixed point), nil where there is none.
+    /// The nine numbers of the display matrix (16.16 and 2.30 fixed point); nil without one.
     package var displayMatrix: [Int32]? {
         guard let bytes = sideData.first(where: { $0.kind == "displaymatrix" })?.bytes, bytes.count >= 36
         else {
@@ -87,38 +88,38 @@ package struct StreamInfo: Sendable {
 }
 
 extension MetadataEntry {
-    /// What libavformat calls, and has to be told as, an alpha plane beside the packets.
+    /// libavformat's tag for an alpha plane beside the packets, for reading and writing.
     package static let alphaBeside = MetadataEntry(key: "alpha_mode", value: "1")
 
-    /// It is that, or the same as a tag, which libavformat writes in capitals.
+    /// Whether the entry is that tag, also in capitals, as libavformat writes it.
     package var saysAlphaBeside: Bool {
         key.lowercased() == Self.alphaBeside.key && value == Self.alphaBeside.value
     }
 }
 
-/// One global side datum of a stream (`AVPacketSideData`).
+/// A global side datum of a stream (`AVPacketSideData`).
 public struct StreamSideData: Hashable, Sendable {
     let type: UInt32
     /// A short stable name: `displaymatrix`, `mastering`, `cll`, `dovi`, or libav's own.
     public let kind: String
-    /// The datum as libav lays it out in memory.
+    /// The datum in libav's memory layout.
     public let bytes: [UInt8]
 }
 
 /// A chapter of a container.
 package struct ChapterInfo: Hashable, Sendable {
-    /// The unit of its times.
+    /// Time base of `start` and `end`.
     package var timeBase: Rational
-    /// Its start, in `timeBase`.
+    /// Start, in `timeBase`.
     package var start: Int64
-    /// Its end, in `timeBase`.
+    /// End, in `timeBase`.
     package var end: Int64
-    /// Its tags; the title is `title`.
+    /// Metadata tags; the key of the title is `title`.
     package var metadata: [MetadataEntry]
 }
 
 extension StreamSideData {
-    /// A display matrix of nine numbers.
+    /// Returns a display matrix of nine numbers.
     public static func displayMatrix(_ matrix: [Int32]) -> StreamSideData {
         StreamSideData(
             type: displayMatrixType, kind: "displaymatrix", bytes: matrix.withUnsafeBytes { Array($0) })

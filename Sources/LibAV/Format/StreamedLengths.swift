@@ -1,9 +1,9 @@
-/// A file that was written to a pipe, with its real lengths.
-///
-/// Who writes to a pipe can't go back and complete a header: WAV, RF64 and Wave64 keep 0 or the largest number as their sizes, CAF −1,
-/// IVF a number of frames that is 0 or the largest one, AVI lengths and sizes of either kind. libavformat reads some of these as the real
-/// length, so that a file is hours long or its last packet is torn, and doesn't read others at all. Here the fields are replaced by what
-/// the file has, as its writer would have done; nothing else changes, and a length that is a real one is left alone.
+/// A source that corrects the lengths of a file that was written to a pipe.
+/// | A program that writes to a pipe can't seek back to complete the header. WAV, RF64 and Wave64 then contain 0 or
+/// the maximum as sizes, CAF −1, IVF a frame count of 0 or the maximum, AVI lengths and sizes of either kind.
+/// libavformat reads some of these as the actual length, so that a file appears to last hours or its last packet
+/// appears truncated, and can't read others at all. The placeholders are replaced by the actual values, as the writer
+/// would have done. All other bytes and valid lengths are unchanged.
 final class StreamedLengths: ByteSource {
     private let source: any ByteSource
     private let patches: [Patch]
@@ -13,7 +13,7 @@ final class StreamedLengths: ByteSource {
         let bytes: [UInt8]
     }
 
-    /// Nil where no field is a placeholder.
+    /// Creates a source; nil if no field is a placeholder.
     init?(_ source: any ByteSource) {
         let patches = Self.patches(of: source)
         if patches.isEmpty { return nil }
@@ -52,7 +52,7 @@ final class StreamedLengths: ByteSource {
 
     // MARK: Numbers
 
-    /// 0, and what writers keep where a field of 32 bits can't be completed: −1, −1 less a header, and their signed likes.
+    /// Whether a 32-bit size is a placeholder: 0, −1, −1 minus the header's size, or the corresponding signed values.
     private static func isPlaceholder(_ size: UInt32) -> Bool {
         size == 0 || size >= 0xFFFF_FF00 || size == 0x7FFF_F000 || (0x7FFF_FF00...0x8000_0000).contains(size)
     }
@@ -73,14 +73,14 @@ final class StreamedLengths: ByteSource {
             offset: offset, bytes: (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * Int64($0))) })
     }
 
-    /// Whole packets of a length.
+    /// Rounds a length down to whole packets.
     private static func whole(_ length: Int64, of unit: Int64) -> Int64 {
         unit > 0 ? length - length % unit : length
     }
 
     // MARK: Audio
 
-    /// WAV, and RF64 whose sizes stand in a chunk of their own.
+    /// Corrects WAV, and RF64, which has its sizes in a separate chunk.
     private static func wave(_ source: any ByteSource, is64: Bool) -> [Patch] {
         var (at, unit, sizes) = (Int64(12), Int64(0), Int64?.none)
         for _ in 0..<256 {
@@ -105,7 +105,7 @@ final class StreamedLengths: ByteSource {
                     patch(sizes + 8, whole(rest, of: unit), bytes: 8),
                 ].compactMap { $0 }
             }
-            // An empty file may have other chunks behind its samples.
+            // A file without samples may have other chunks after the `data` chunk.
             guard let all = u32(source, 4), isPlaceholder(size), Int64(size) > rest || size == 0,
                 size != 0 || isPlaceholder(all) || Int64(all) + 8 <= body
             else { return [] }
@@ -142,7 +142,7 @@ final class StreamedLengths: ByteSource {
         return []
     }
 
-    /// Numbers are big-endian.
+    /// Corrects CAF, whose numbers are big-endian.
     private static func caf(_ source: any ByteSource) -> [Patch] {
         var (at, unit) = (Int64(8), Int64(0))
         for _ in 0..<256 {
@@ -152,7 +152,7 @@ final class StreamedLengths: ByteSource {
                 unit = Int64(little(packet.reversed()))
             }
             if head.starts(with: "data".utf8) {
-                // The number of edits comes before the samples.
+                // The edit count precedes the samples.
                 let rest = source.size - at - 16
                 guard size == -1, rest > 0 else { return [] }
                 let value = 4 + whole(rest, of: unit)
@@ -168,10 +168,10 @@ final class StreamedLengths: ByteSource {
 
     // MARK: Video
 
-    /// More frames or chunks than any real file has.
+    /// Maximum number of frames or chunks; more than any real file has.
     private static let mostChunks = 1 << 26
 
-    /// Its length is in the unit of its times, which stand before each frame.
+    /// Corrects IVF. The length is in units of the timestamps, which precede each frame.
     private static func ivf(_ source: any ByteSource) -> [Patch] {
         guard let length = u32(source, 24), let skipped = source.bytes(at: 6, 2), isPlaceholder(length) else {
             return []
@@ -223,7 +223,7 @@ final class StreamedLengths: ByteSource {
         return []
     }
 
-    /// Counts the chunks of each stream, from the first on.
+    /// Counts the chunks of each stream of an AVI file, from its first chunk on.
     private static func avi(
         _ source: any ByteSource, frames: Int64, listSize: Int64, _ mainHeader: Int64?, _ found: [AVIStream]
     ) -> [Patch] {

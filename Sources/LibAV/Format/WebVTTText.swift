@@ -1,15 +1,15 @@
-/// A WebVTT file as libavformat 5.1 can read it. At the first block that is neither a cue nor a comment (a style, a region)
-/// it takes the file for ended, and so it does at a time that it can't read: the former are left out here and told,
-/// the latter is an error.
+/// A WebVTT file in the subset that libavformat 5.1 can read. libavformat treats the first block that is neither a
+/// cue nor a comment (a style, a region), and a cue with an invalid time, as the end of the file. Here such blocks
+/// are dropped and reported; an invalid time is an error.
 final class WebVTTText: ByteSource {
-    /// What was left out, by what it is.
+    /// Kinds of dropped blocks, as text for messages.
     private(set) var left: Set<String> = []
     private var text: [UInt8] = []
 
-    /// More than any film's cues; libavformat would hold them all.
+    /// Maximum size of a file, more than the cues of a film; libavformat would keep them all in memory.
     static let mostBytes: Int64 = 64 << 20
 
-    /// Nil where it is something else, or in an encoding that WebVTT isn't.
+    /// Creates a source; nil if the file isn't WebVTT or has another encoding.
     init?(_ source: any ByteSource, path: String) throws(InputError) {
         guard source.size <= Self.mostBytes, let head = source.bytes(at: 0, min(9, Int(source.size))),
             Self.withoutMark(head[...]).starts(with: "WEBVTT".utf8),
@@ -27,7 +27,7 @@ final class WebVTTText: ByteSource {
                 if !block.isEmpty { isFirst = false }
                 (block, hasTiming) = ([], false)
             } else {
-                // A cue may follow another one, or the header, without an empty line between them.
+                // A cue may follow another cue, or the header, without an empty line in between.
                 if Self.isTiming(line), isFirst && !block.isEmpty || block.count > 1 || hasTiming {
                     try take(block, isFirst: isFirst, path: path)
                     (isFirst, block, hasTiming) = (false, [], false)
@@ -68,7 +68,7 @@ final class WebVTTText: ByteSource {
         bytes.starts(with: [0xef, 0xbb, 0xbf]) ? bytes.dropFirst(3) : bytes
     }
 
-    /// Lines end with CR, LF or both.
+    /// Splits text into lines, which end with CR, LF or both.
     private static func lines(_ bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
         var lines: [ArraySlice<UInt8>] = []
         var (start, at) = (bytes.startIndex, bytes.startIndex)
@@ -89,7 +89,7 @@ final class WebVTTText: ByteSource {
         return line.indices.dropLast(2).contains { line[$0...].starts(with: arrow) }
     }
 
-    /// Two times that libavformat reads: `[hours:]minutes:seconds.thousandths`.
+    /// Whether a line contains two times that libavformat can read: `[hours:]minutes:seconds.thousandths`.
     private static func isReadable(_ line: ArraySlice<UInt8>) -> Bool {
         let words = line.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         guard words.count >= 3, words[1].elementsEqual("-->".utf8) else { return false }

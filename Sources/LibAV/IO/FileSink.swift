@@ -9,14 +9,14 @@ internal import Glibc
 final class FileSink: @unchecked Sendable {
     let descriptor: Int32
     private var position: Int64 = 0
-    /// The first write error, as a negative code; it never clears.
+    /// The first write error, as a negative code. It is never cleared.
     private(set) var failure: Int32 = 0
     /// Bytes written so far, rewrites included.
     private(set) var bytesWritten: Int64 = 0
 
     init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// As libavformat's own files are written: a quarter of a megabyte at a time, not a packet at a time.
+    /// Write size in bytes: a quarter of a megabyte, as in libavformat's own files, instead of one packet.
     private static let blockSize: Int32 = 1 << 18
 
     func makeContext() throws(AVError) -> UnsafeMutablePointer<AVIOContext> {
@@ -46,12 +46,12 @@ final class FileSink: @unchecked Sendable {
         if let opaque { Unmanaged<FileSink>.fromOpaque(opaque).release() }
     }
 
-    /// Where bytes are asked to go to disk while more of them come: what is published must be there, and would be waited for
-    /// at the end.
+    /// Queue that starts writeback to disk while writing continues. Published data must be on disk, so all of it
+    /// would otherwise be awaited at the end.
     private static let writeback = DispatchQueue(label: "tandem.writeback", qos: .utility)
     private static let writebackBlock: Int64 = 8 << 20
     private var askedUntil: Int64 = 0
-    /// What is written now is moved at the end: it need not be on disk twice.
+    /// Whether the data is moved at the end, so that it need not be written to disk twice.
     var isMovedAtEnd = false
 
     private func askForWriteback() {
@@ -59,13 +59,13 @@ final class FileSink: @unchecked Sendable {
         let (descriptor, start, length) = (descriptor, askedUntil, position - askedUntil)
         askedUntil = position
         Self.writeback.async { @Sendable in
-            // Asked for, not waited for; who can't do it does it at the end.
+            // Writeback is only started. A file system without support writes at the end.
             _ = tandem_begin_writeback(descriptor, start, length)
         }
     }
 
     private func write(_ data: UnsafePointer<UInt8>, _ count: Int32) -> Int32 {
-        // Once a write failed the file has a hole: nothing after it may look like success.
+        // After a write error the file has a hole, so later writes fail as well.
         if failure != 0 { return failure }
         var done = 0
         while done < Int(count) {

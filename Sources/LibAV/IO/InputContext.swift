@@ -1,24 +1,23 @@
 internal import CFFmpeg
 
-/// What a demuxer reads a source through (`AVIOContext`): a position in it, and its errors in libav's terms.
-///
-/// Unchecked `Sendable`: used by the one demuxer that owns it.
+/// The I/O context of a demuxer over a source (`AVIOContext`): the read position, with errors as libav's codes.
+/// | Unchecked `Sendable`: used by the one demuxer that owns it.
 final class InputContext: @unchecked Sendable {
     private let source: any ByteSource
     private var position: Int64 = 0
-    /// Of what is larger than the buffer, which behind a header only a packet's payload is, the first bytes alone are read, and
-    /// the rest of it is not defined.
+    /// Whether only the beginning of reads larger than the buffer is read; the rest is undefined. After the header,
+    /// only packet payloads are that large.
     private var skipsPayloads = false
 
     private init(_ source: any ByteSource) { self.source = source }
 
-    /// Bytes that are read at a time.
+    /// Size of the read buffer in bytes.
     private static let bufferSize: Int32 = 1 << 16
-    /// The same where payloads are skipped, and how much of one is read: enough for the headers of a frame.
+    /// Size of the read buffer if payloads are skipped, and the number of bytes that are read of each: enough for the
+    /// headers of a frame.
     private static let (countingBufferSize, payloadHead): (Int32, Int) = (1 << 13, 1 << 12)
 
-    /// A read context over a source, which keeps it open until it is freed by `free`. `onlyCounts`: for who will
-    /// skip payloads.
+    /// Creates a read context over a source, which remains open until `free`. `onlyCounts`: payloads will be skipped.
     static func make(
         over source: any ByteSource, onlyCounts: Bool = false
     ) throws(AVError) -> UnsafeMutablePointer<AVIOContext> {
@@ -65,7 +64,7 @@ final class InputContext: @unchecked Sendable {
 
     private func skips(_ count: Int32) -> Bool { skipsPayloads && count > Self.countingBufferSize }
 
-    /// From here on nobody wants what packets hold: who only counts them is spared copying it.
+    /// Skips packet payloads from here on, which saves copying when packets are only counted.
     static func skipPayloads(of context: UnsafeMutablePointer<AVIOContext>) {
         guard let opaque = context.pointee.opaque else { return }
         Unmanaged<InputContext>.fromOpaque(opaque).takeUnretainedValue().skipsPayloads = true

@@ -2,12 +2,12 @@ internal import ExactStrings
 internal import Glibc
 internal import Locking
 
-/// Files that are open already, perhaps by another process, by the paths under which they are asked for: who may open
-/// nothing itself still reads what it was given.
+/// File descriptors that are already open, possibly by another process, by path. A process that can't open files
+/// itself can read these.
 public final class PassedDescriptors: Sendable {
     private struct State: Sendable {
         var files: [ExactString: Int32] = [:]
-        /// Files that were handed over for good, and in which order.
+        /// Descriptors that this object owns, and the order in which they were given.
         var given: [ExactString: Int32] = [:]
         var order: [ExactString] = []
         var isOver = false
@@ -15,22 +15,23 @@ public final class PassedDescriptors: Sendable {
 
     private let state = Guarded(State())
     private static let mostGiven = 128
-    /// Has a file given that is not there yet, and waits for it; false where there is none of that path.
+    /// Requests a file that isn't available yet, and waits for it; false if there is no file at that path.
     private let fetch: @Sendable (_ path: String) -> Bool
 
-    /// None. `fetch` is called for a path that nobody has lent: it may wait until it was given, and says whether to look again.
+    /// Creates an empty set. `fetch` is called for a path that was not lent. It may wait until the path is given, and
+    /// returns whether to look it up again.
     public init(fetch: @escaping @Sendable (_ path: String) -> Bool = { _ in false }) { self.fetch = fetch }
 
-    /// From now on a path is read through this descriptor, which must stay open until it is taken back.
+    /// Makes a path readable through a descriptor, which must stay open until `takeBack`.
     public func lend(_ descriptor: Int32, for path: String) {
         state.withLock { $0.files[path.exact] = descriptor }
     }
 
-    /// From now on a path is read through this descriptor, which is closed here when many others came after it.
+    /// Makes a path readable through a descriptor, which this object owns and closes after many others were given.
     public func give(_ descriptor: Int32, for path: String) {
         let unwanted = state.withLock { state -> [Int32] in
             if state.isOver { return [descriptor] }
-            // Who asked for the last ones may still come for them.
+            // The process that requested the latest ones may still need them.
             var unwanted: [Int32] = []
             if state.order.count >= Self.mostGiven {
                 unwanted += state.given.removeValue(forKey: state.order.removeFirst()).map { [$0] } ?? []
@@ -45,8 +46,8 @@ public final class PassedDescriptors: Sendable {
         for descriptor in unwanted { close(descriptor) }
     }
 
-    /// Nothing is read through them any more: they may be closed, and their numbers become other files'. Whoever comes late opens
-    /// what lies at the path, as far as it may.
+    /// Ends reading through these descriptors, so that they may be closed and their numbers reused. Later readers
+    /// open the file at the path, as far as permitted.
     public func takeBack() {
         let left = state.withLock { state in
             defer { (state.files, state.given, state.order, state.isOver) = ([:], [:], [], true) }
@@ -55,7 +56,7 @@ public final class PassedDescriptors: Sendable {
         for descriptor in left { close(descriptor) }
     }
 
-    /// A descriptor of its own for whoever asks for a path; nil where it is not lent.
+    /// Returns a duplicate of a path's descriptor, which the caller owns; nil if the path is not available.
     func duplicate(_ path: String) -> Int32? {
         if let found = find(path) { return found }
         return fetch(path) ? find(path) : nil

@@ -1,16 +1,15 @@
 internal import CFFmpeg
 
-/// A source behind an http or https URL (`avio_open2`), read by ranges: as many requests as there are jumps.
-/// Redirections lead to the same protocols alone.
-///
-/// Unchecked `Sendable`: used by the one owner of its reads.
+/// A source behind an http or https URL (`avio_open2`), read by range requests: one for each seek. Redirections are
+/// followed only to the same protocols.
+/// | Unchecked `Sendable`: used by the one owner of its reads.
 final class RemoteSource: ByteSource, @unchecked Sendable {
     let size: Int64
     private let context: UnsafeMutablePointer<AVIOContext>
     // Kept alive for the context's interrupt callback, which points at it.
     private let interrupt: InterruptFlag
 
-    /// Seconds without a byte after which a read fails.
+    /// Read timeout in seconds without data.
     private static let patience: Int64 = 30
 
     init(url: String, interrupt: InterruptFlag) throws(InputError) {
@@ -20,7 +19,7 @@ final class RemoteSource: ByteSource, @unchecked Sendable {
         defer { av_dict_free(&options) }
         av_dict_set(&options, "protocol_whitelist", "http,https,tcp,tls", 0)
         av_dict_set_int(&options, "rw_timeout", Self.patience * 1_000_000, 0)
-        // The library trusts any certificate unless it is told to look.
+        // Without this option, the library accepts any certificate.
         av_dict_set_int(&options, "tls_verify", 1, 0)
         av_dict_set_int(&options, "reconnect", 1, 0)
         av_dict_set_int(&options, "reconnect_delay_max", 4, 0)
@@ -55,7 +54,7 @@ final class RemoteSource: ByteSource, @unchecked Sendable {
         }
         let count = Int32(clamping: min(Int64(buffer.count), size - offset))
         let got = avio_read_partial(context, base.assumingMemoryBound(to: UInt8.self), count)
-        // The server said how much there is: less is a broken connection, not the end.
+        // The server has stated the size, so a shorter response is a broken connection and not the end.
         if got == tandem_eof || got == 0 { throw AVError(code: tandem_eio, operation: "avio_read_partial") }
         return Int(try check(got, "avio_read_partial"))
     }

@@ -1,18 +1,18 @@
 public import FileSystem
 
-/// Through what sources are reached, and what they may ask of the machine: handed to an asset and from there to whatever
-/// opens its file again. Nothing of it belongs to the process.
+/// The access of sources to files and network, and their resource limits. An asset passes it on to everything that
+/// opens its file again. It is not global to the process.
 public struct SourceEnvironment: Sendable {
-    /// Beneath what files lie.
+    /// The root that contains all files.
     public var root: PathRoot
-    /// Sources may be URLs. Whatever a job file or a medium asks for, this is the one gate.
+    /// Whether sources may be URLs. This is the only check, for job files as well as for media.
     public var allowsNetwork: Bool
-    /// Files that are open already.
+    /// Files that are already open.
     public var lent: PassedDescriptors?
-    /// What a source may ask of the machine.
+    /// Resource limits of sources.
     public var limits: InputLimits
 
-    /// Any file, and no URL, where nothing else is said.
+    /// Creates an environment. By default, any file and no URL is accessible.
     public init(
         root: PathRoot = .anywhere, allowsNetwork: Bool = false, lent: PassedDescriptors? = nil,
         limits: InputLimits = InputLimits()
@@ -23,7 +23,7 @@ public struct SourceEnvironment: Sendable {
         self.limits = limits
     }
 
-    /// Opens a path, or a URL where that is allowed; a raised flag makes reads fail.
+    /// Opens a path, or a URL if permitted. A raised flag makes reads fail.
     public func open(
         _ location: String, interrupt: InterruptFlag = InterruptFlag()
     ) throws(InputError) -> any ByteSource {
@@ -32,7 +32,7 @@ public struct SourceEnvironment: Sendable {
         return try RemoteSource(url: location, interrupt: interrupt)
     }
 
-    /// Opens a file, or what was lent for its path.
+    /// Opens a file, or the descriptor that was lent for its path.
     public func file(
         _ path: String, interrupt: InterruptFlag = InterruptFlag()
     ) throws(InputError) -> FileSource {

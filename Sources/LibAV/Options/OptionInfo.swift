@@ -1,24 +1,24 @@
 internal import CFFmpeg
 
-/// What an option of a filter or an encoder takes, as its class tells it (`AVOption`). Nothing is made to find it out:
-/// a class is a constant of its library.
+/// The declaration of an option of a filter or an encoder (`AVOption`). Reading it creates no object, because classes
+/// are constants of their library.
 public struct OptionInfo: Sendable {
-    /// The kind of its value.
+    /// The type of the value.
     public enum Kind: Sendable {
         case flags, integer, real, boolean, string, rational, imageSize, frameRate, pixelFormat, sampleFormat,
             duration, color, channelLayout, dictionary, other
     }
 
-    /// Its name.
+    /// The option's name.
     public let name: String
-    /// What it takes.
+    /// The type of the value.
     public let kind: Kind
-    /// The bounds of a number.
+    /// The bounds of a numeric value.
     public let range: ClosedRange<Double>
-    /// Names that stand for numbers.
+    /// Named constants.
     public let constants: [String]
 
-    /// The option of that name, one of the class' children where it has none itself (`av_opt_find`).
+    /// Returns the option of that name in a class or its children (`av_opt_find`); nil if there is none.
     static func find(_ name: String, in type: UnsafePointer<AVClass>) -> OptionInfo? {
         var holder: UnsafePointer<AVClass>? = type
         return withUnsafeMutablePointer(to: &holder) { object in
@@ -68,14 +68,14 @@ public struct OptionInfo: Sendable {
     }
 }
 
-/// What a filter of this build takes (`AVFilter`).
+/// Properties of this build's filters (`AVFilter`).
 package enum FilterInfo {
-    /// This build has a filter of that name.
+    /// Whether this build has a filter of that name.
     package static func exists(_ name: String) -> Bool {
         (try? FilterLibrary.load())?.c.avfilter_get_by_name(name) != nil
     }
 
-    /// One of its own options; nil where it has none of that name.
+    /// Returns an option of a filter; nil if there is none of that name.
     package static func option(_ option: String, of filter: String) -> OptionInfo? {
         guard let found = (try? FilterLibrary.load())?.c.avfilter_get_by_name(filter),
             let type = found.pointee.priv_class
@@ -83,13 +83,14 @@ package enum FilterInfo {
         return OptionInfo.find(option, in: type)
     }
 
-    /// It can be switched on and off along the time line by `enable`.
+    /// Whether a filter supports `enable`, which switches it along the time line.
     package static func takesEnable(_ filter: String) -> Bool {
         guard let found = (try? FilterLibrary.load())?.c.avfilter_get_by_name(filter) else { return false }
         return found.pointee.flags & tandem_timeline_flags() != 0
     }
 
-    /// What goes into it and comes out; nil where its options decide that (`AVFILTER_FLAG_DYNAMIC_INPUTS`).
+    /// Returns the media types of a filter's inputs and outputs; nil if they depend on its options
+    /// (`AVFILTER_FLAG_DYNAMIC_INPUTS`).
     package static func pads(of filter: String) -> (inputs: [MediaType], outputs: [MediaType])? {
         guard let library = try? FilterLibrary.load(),
             let found = library.c.avfilter_get_by_name(filter),

@@ -1,11 +1,11 @@
 extension BitstreamTraits {
-    /// What codecs have, by libav's names: a line each.
+    /// Traits of codecs by libav's names.
     static let table: [String: BitstreamTraits] = [
         // Audio
         "aac": made { ($0.lengths, $0.fillsPackets, $0.mayDoubleRate) = (.usual, true, true) },
         "mp1": made { $0.lengths = .usual },
         "mp2": made { ($0.lengths, $0.fillsPackets) = (.usual, true) },
-        // Packets take bytes out of those before them: 511, which may be many small ones.
+        // A packet may use up to 511 bytes of earlier ones, which may be many small packets.
         "mp3": made { ($0.lengths, $0.fillsPackets, $0.preroll) = (.usual, true, 250) },
         "ac3": made { ($0.lengths, $0.fillsPackets) = (.usual, true) },
         "eac3": made { ($0.lengths, $0.fillsPackets) = (.enhancedAC3, true) },
@@ -31,7 +31,7 @@ extension BitstreamTraits {
         },
         "hevc": made {
             ($0.parameterSets, $0.saidColor, $0.carriesCaptions) = (.hevc, .all, true)
-            // Parameter sets are out of band: Apple's players want it said.
+            // Parameter sets are out of band, which Apple's players require to be signaled.
             ($0.movieTag, $0.randomAccess) = ("hvc1", .keyframe)
         },
         "vvc": made { ($0.saidColor, $0.randomAccess) = (.all, .keyframe) },
@@ -79,9 +79,9 @@ extension BitstreamTraits {
         "dvb_subtitle": made { $0.displaySets = .dvb },
     ]
 
-    /// Samples as they are, in whatever order of bytes.
+    /// PCM of any byte order.
     static let pcm = made { ($0.lengths, $0.isPCM, $0.isCutAtSamples) = (.usual, true, true) }
-    /// The same in blocks, or a channel after the other.
+    /// PCM in blocks or with separate channels.
     private static let blockedPCM = made { ($0.lengths, $0.isPCM) = (.usual, true) }
 
     private static let meridian = made {

@@ -1,8 +1,8 @@
 internal import CFFmpeg
 
-/// The names of all codecs that libavcodec knows, whether it can encode them or not.
+/// Names of all codecs that libavcodec has a descriptor for, whether it can encode them or not.
 package enum CodecNames {
-    /// There is a codec of that name.
+    /// Whether there is a codec of that name.
     package static func isCodec(_ name: String) -> Bool { avcodec_descriptor_get_by_name(name) != nil }
 
     /// All names.
@@ -16,12 +16,12 @@ package enum CodecNames {
         return names
     }()
 
-    /// Bits of a sample of a codec whose samples stand side by side; 0 of others (`av_get_exact_bits_per_sample`).
+    /// Returns the bits per sample of a codec with fixed-size samples; 0 for others (`av_get_exact_bits_per_sample`).
     package static func bitsPerSample(of name: String) -> Int {
         avcodec_descriptor_get_by_name(name).map { Int(av_get_exact_bits_per_sample($0.pointee.id)) } ?? 0
     }
 
-    /// Those that this build decodes.
+    /// Names of the codecs that this build decodes.
     package static let decodable = all.filter { name in
         guard let descriptor = avcodec_descriptor_get_by_name(name),
             let decoder = avcodec_find_decoder(descriptor.pointee.id)

@@ -1,8 +1,7 @@
 internal import CFFmpeg
 
-/// What a track's packets are (`AVCodecParameters`): immutable once made, so it may be shared.
-///
-/// Unchecked `Sendable`: the pointee is written in the initialisers only.
+/// Parameters of a track's packets (`AVCodecParameters`). Immutable after creation, so that they may be shared.
+/// | Unchecked `Sendable`: only the initializers write to the pointee.
 public final class CodecParameters: @unchecked Sendable {
     let raw: UnsafeMutablePointer<AVCodecParameters>
 
@@ -18,7 +17,7 @@ public final class CodecParameters: @unchecked Sendable {
         try check(avcodec_parameters_from_context(raw, context), "avcodec_parameters_from_context")
     }
 
-    /// Uncompressed frames, for sources that are generated.
+    /// Returns parameters of uncompressed frames, for generated sources.
     public static func rawVideo(
         width: Int, height: Int, pixelFormat: PixelFormat, sampleAspectRatio: Rational = Rational(1, 1),
         color: ColorDescription = ColorDescription()
@@ -32,7 +31,7 @@ public final class CodecParameters: @unchecked Sendable {
         parameters.profile = FF_PROFILE_UNKNOWN
         parameters.level = FF_LEVEL_UNKNOWN
         parameters.field_order = AV_FIELD_PROGRESSIVE
-        // 0 would mean RGB, and reserved values.
+        // 0 would mean RGB, or a reserved value.
         parameters.color_space = AVCOL_SPC_UNSPECIFIED
         parameters.color_primaries = AVCOL_PRI_UNSPECIFIED
         parameters.color_trc = AVCOL_TRC_UNSPECIFIED
@@ -41,7 +40,7 @@ public final class CodecParameters: @unchecked Sendable {
         return try CodecParameters(copying: &parameters)
     }
 
-    /// Uncompressed audio, for sources that are generated.
+    /// Returns parameters of uncompressed audio, for generated sources.
     public static func rawAudio(_ format: AudioFormat) throws(AVError) -> CodecParameters {
         var parameters = AVCodecParameters()
         parameters.codec_type = AVMEDIA_TYPE_AUDIO
@@ -54,7 +53,8 @@ public final class CodecParameters: @unchecked Sendable {
         return try CodecParameters(copying: &parameters)
     }
 
-    /// Compressed frames that a program knows by itself. Throws of a name that is no video codec's, and of a size that is none.
+    /// Returns parameters of coded video for the library's API. Throws for a name of no video codec, and for an
+    /// invalid size.
     public static func video(
         codec: String, width: Int, height: Int, pixelFormat: PixelFormat, extradata: [UInt8]
     ) throws(AVError) -> CodecParameters {
@@ -75,8 +75,8 @@ public final class CodecParameters: @unchecked Sendable {
             extradata: extradata, level: nil, codecTag: nil)
     }
 
-    /// Compressed audio that a program knows by itself. `frameSize` is how many samples a packet has, 0 where that varies. Throws of a
-    /// name that is no audio codec's.
+    /// Returns parameters of coded audio for the library's API. `frameSize` is the number of samples per packet, 0 if
+    /// it varies. Throws for a name of no audio codec.
     public static func audio(
         codec: String, format: AudioFormat, frameSize: Int, extradata: [UInt8]
     ) throws(AVError) -> CodecParameters {
@@ -99,7 +99,7 @@ public final class CodecParameters: @unchecked Sendable {
             extradata: extradata, level: nil, codecTag: nil)
     }
 
-    /// Text that is shown for some time, without headers of its own. Throws of a name that is no subtitle codec's.
+    /// Returns parameters of text subtitles without headers. Throws for a name of no subtitle codec.
     public static func subtitles(codec: String) throws(AVError) -> CodecParameters {
         var parameters = AVCodecParameters()
         (parameters.codec_id, parameters.codec_type) = (try id(of: codec, .subtitle), AVMEDIA_TYPE_SUBTITLE)
@@ -124,15 +124,16 @@ public final class CodecParameters: @unchecked Sendable {
         avcodec_parameters_free(&copy)
     }
 
-    /// The codec's own headers, as the container has them.
+    /// Size of `extradata` in bytes.
     public var extradataSize: Int { Int(max(0, raw.pointee.extradata_size)) }
-    /// The bytes themselves.
+    /// The codec's headers, as stored in the container.
     public var extradata: [UInt8] {
         guard let bytes = raw.pointee.extradata, raw.pointee.extradata_size > 0 else { return [] }
         return Array(UnsafeBufferPointer(start: bytes, count: Int(raw.pointee.extradata_size)))
     }
 
-    /// The same with other headers. `codecTag` is a four-character code; nil leaves the choice to the muxer.
+    /// Returns the parameters with other headers. `codecTag` is a four-character code; nil leaves the choice to the
+    /// muxer.
     public func with(extradata: [UInt8], level: Int?, codecTag: String?) throws(AVError) -> CodecParameters {
         let copy = try CodecParameters(copying: raw)
         let padding = Int(AV_INPUT_BUFFER_PADDING_SIZE)
@@ -152,21 +153,21 @@ public final class CodecParameters: @unchecked Sendable {
         return copy
     }
 
-    /// The same of 8-bit frames whose alpha plane lies beside them.
+    /// Returns the parameters for 8-bit 4:2:0 frames with an alpha plane, which is stored beside the packets.
     func withAlpha() throws(AVError) -> CodecParameters {
         let copy = try CodecParameters(copying: raw)
         copy.raw.pointee.format = AV_PIX_FMT_YUVA420P.rawValue
         return copy
     }
 
-    /// The same for metadata each of which belongs to a time (`FF_PROFILE_KLVA_SYNC`).
+    /// Returns the parameters for timed metadata (`FF_PROFILE_KLVA_SYNC`).
     public func asSynchronousMetadata() throws(AVError) -> CodecParameters {
         let copy = try CodecParameters(copying: raw)
         copy.raw.pointee.profile = FF_PROFILE_KLVA_SYNC
         return copy
     }
 
-    /// The same at another sample rate.
+    /// Returns the parameters with another sample rate.
     package func with(sampleRate: Int32) throws(AVError) -> CodecParameters {
         let copy = try CodecParameters(copying: raw)
         copy.raw.pointee.sample_rate = sampleRate
@@ -175,15 +176,15 @@ public final class CodecParameters: @unchecked Sendable {
 
     /// The track's kind.
     public var mediaType: MediaType { MediaType(raw.pointee.codec_type) }
-    /// The codec's name (`h264`), `none` where unknown.
+    /// The codec's name (`h264`); `none` if unknown.
     public var codecName: String { String(cString: avcodec_get_name(raw.pointee.codec_id)) }
-    /// The profile's name (`High`), where libav knows one.
+    /// The profile's name (`High`); nil if libav has none.
     public var profileName: String? {
         avcodec_profile_name(raw.pointee.codec_id, raw.pointee.profile).map { String(cString: $0) }
     }
-    /// The level as the codec numbers it (41 for H.264's 4.1), nil where unknown.
+    /// The level in the codec's numbering (41 for H.264's 4.1); nil if unknown.
     public var level: Int? { raw.pointee.level >= 0 ? Int(raw.pointee.level) : nil }
-    /// The four-character code in the container, printable.
+    /// The four-character code in the container; nil if it isn't printable.
     public var codecTag: String? {
         let tag = raw.pointee.codec_tag
         guard tag != 0 else { return nil }
@@ -191,36 +192,36 @@ public final class CodecParameters: @unchecked Sendable {
         guard bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) else { return nil }
         return String(decoding: bytes, as: UTF8.self)
     }
-    /// Bits per second, 0 where unknown.
+    /// Bitrate in bits/s; 0 if unknown.
     public var bitRate: Int64 { raw.pointee.bit_rate }
     /// Coded width in pixels.
     public var width: Int { Int(raw.pointee.width) }
     /// Coded height in pixels.
     public var height: Int { Int(raw.pointee.height) }
-    /// The pixel format; `none` where it could not be found out.
+    /// The pixel format; `none` if unknown.
     public var pixelFormat: PixelFormat { PixelFormat(AVPixelFormat(rawValue: raw.pointee.format)) }
-    /// The sample format; `none` where it could not be found out.
+    /// The sample format; `none` if unknown.
     public var sampleFormat: SampleFormat { SampleFormat(AVSampleFormat(rawValue: raw.pointee.format)) }
     /// Samples per second.
     public var sampleRate: Int32 { raw.pointee.sample_rate }
-    /// Channels and their places.
+    /// The channel layout.
     public var channelLayout: ChannelLayout { ChannelLayout(raw.pointee.ch_layout) }
-    /// Samples a packet holds, 0 where that varies.
+    /// Number of samples per packet; 0 if it varies.
     public var frameSize: Int { Int(raw.pointee.frame_size) }
-    /// Samples that a packet of so many bytes decodes to, where its codec or its size tells; 0 where only its content does
-    /// (`av_get_audio_frame_duration2`).
+    /// Returns the number of samples that a packet of `count` bytes decodes to, if codec or size determine it; 0
+    /// otherwise (`av_get_audio_frame_duration2`).
     public func sampleCount(ofBytes count: Int) -> Int {
         Int(av_get_audio_frame_duration2(raw, Int32(clamping: count)))
     }
-    /// Samples of delay at the start that are not to be presented.
+    /// Number of samples of encoder delay at the start, which are not presented.
     public var initialPadding: Int { Int(raw.pointee.initial_padding) }
-    /// Frames that decoding order may run ahead of presentation order.
+    /// Number of frames by which decoding order may precede presentation order.
     public var reorderDelay: Int { Int(raw.pointee.video_delay) }
-    /// The shape of a pixel.
+    /// The pixel aspect ratio.
     public var sampleAspectRatio: Rational { Rational(raw.pointee.sample_aspect_ratio) }
-    /// Colour as tagged.
+    /// The color properties.
     public var color: ColorDescription { ColorDescription(parameters: raw.pointee) }
-    /// Coded as fields; nil where unknown.
+    /// Whether frames are coded as fields; nil if unknown.
     public var isInterlaced: Bool? {
         switch raw.pointee.field_order {
         case AV_FIELD_UNKNOWN: nil
@@ -228,21 +229,21 @@ public final class CodecParameters: @unchecked Sendable {
         default: true
         }
     }
-    /// Which of two fields comes first; nil for whole frames, and where unknown.
+    /// The field order; nil for progressive frames, and if unknown.
     public var fieldOrder: FieldOrder? { FieldOrder(raw.pointee.field_order) }
-    /// Bytes of one sample of all channels, of samples as they are; 0 of anything else (`av_get_bits_per_sample`).
+    /// Bytes of one PCM sample of all channels; 0 for other codecs (`av_get_bits_per_sample`).
     public var bytesPerFrame: Int {
         guard traits.isCutAtSamples else { return 0 }
         return Int(av_get_bits_per_sample(raw.pointee.codec_id)) / 8
             * max(0, Int(raw.pointee.ch_layout.nb_channels))
     }
-    /// Compressed without loss (`AV_CODEC_PROP_LOSSLESS` and not lossy too).
+    /// Whether the compression is lossless (`AV_CODEC_PROP_LOSSLESS` without `AV_CODEC_PROP_LOSSY`).
     public var isLossless: Bool {
         guard let descriptor = avcodec_descriptor_get(raw.pointee.codec_id) else { return false }
         return descriptor.pointee.props & (AV_CODEC_PROP_LOSSLESS | AV_CODEC_PROP_LOSSY)
             == AV_CODEC_PROP_LOSSLESS
     }
-    /// This build has a decoder for it that is used (`InputLimits.decoders`).
+    /// Whether this build has an allowed decoder (`InputLimits.decoders`).
     public var isDecodable: Bool {
         let type = raw.pointee.codec_type
         guard type == AVMEDIA_TYPE_VIDEO || type == AVMEDIA_TYPE_AUDIO else {

@@ -1,14 +1,14 @@
 internal import CFFmpeg
 
-/// What the numbers of one frame mean, as far as a change of pixel format asks for it: range and matrix, by libav's
-/// numbers. Comparing two costs nothing.
+/// Range and matrix of a frame as libav's numbers: the color properties that a pixel format conversion requires.
+/// Comparisons are cheap.
 package struct ColorCode: Hashable, Sendable {
     var range: UInt32
     var matrix: UInt32
 
     init(range: UInt32, matrix: UInt32) { (self.range, self.matrix) = (range, matrix) }
 
-    /// Of what is said by names; what is unknown is unsaid.
+    /// Creates a value from names; unknown names become unspecified.
     init(_ color: ColorDescription) {
         let range = color.range.map { av_color_range_from_name($0) } ?? -1
         let matrix = color.matrix.map { av_color_space_from_name($0) } ?? -1
@@ -16,12 +16,12 @@ package struct ColorCode: Hashable, Sendable {
         self.matrix = matrix < 0 ? AVCOL_SPC_UNSPECIFIED.rawValue : UInt32(matrix)
     }
 
-    /// `AVCOL_RANGE_JPEG`; nil where nobody says.
+    /// Whether the range is full (`AVCOL_RANGE_JPEG`); nil if unspecified.
     package var isFullRange: Bool? {
         range == AVCOL_RANGE_UNSPECIFIED.rawValue ? nil : range == AVCOL_RANGE_JPEG.rawValue
     }
 
-    /// libav's name of the matrix; nil where nobody says, and of RGB.
+    /// libav's name of the matrix; nil if unspecified, and for RGB.
     package var matrixName: String? {
         guard matrix != AVCOL_SPC_UNSPECIFIED.rawValue, matrix != AVCOL_SPC_RGB.rawValue else { return nil }
         return av_color_space_name(AVColorSpace(matrix)).map { String(cString: $0) }
@@ -29,13 +29,13 @@ package struct ColorCode: Hashable, Sendable {
 }
 
 extension Frame {
-    /// What its numbers mean, as it says itself.
+    /// Range and matrix of the frame.
     package var colorCode: ColorCode {
         ColorCode(range: raw.pointee.color_range.rawValue, matrix: raw.pointee.colorspace.rawValue)
     }
 
-    /// Leaves it to the range to say that the numbers are of full range, and not to the format's name (`yuvj420p`), which
-    /// filters keep while they change the range.
+    /// Replaces a pixel format that implies full range (`yuvj420p`) by the plain one with an explicit range. Filters
+    /// keep the format's name while they change the range.
     package func forgetRangeByName() {
         let plain = PixelFormat(AVPixelFormat(rawValue: raw.pointee.format)).withoutRangeByName
         guard plain.value != raw.pointee.format else { return }
@@ -43,7 +43,7 @@ extension Frame {
         raw.pointee.color_range = AVCOL_RANGE_JPEG
     }
 
-    /// Says what it doesn't say itself; nil stays unsaid.
+    /// Sets range and matrix where they are unspecified; a nil matrix remains unspecified.
     package func fillColor(isFullRange: Bool, matrix: String?) {
         if raw.pointee.color_range == AVCOL_RANGE_UNSPECIFIED {
             raw.pointee.color_range = isFullRange ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG

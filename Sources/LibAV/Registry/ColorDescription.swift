@@ -1,7 +1,7 @@
 internal import CFFmpeg
 
-/// What the numbers of a frame mean: primaries, transfer, matrix, range and chroma siting, each by
-/// libav's name, nil where unspecified. Unknown stays unknown.
+/// The color properties of a frame: primaries, transfer, matrix, range and chroma location, each by libav's name; nil
+/// if unspecified.
 public struct ColorDescription: Hashable, Codable, Sendable {
     /// `bt709`, `bt2020`, `smpte170m`, …
     public var primaries: String?
@@ -14,19 +14,19 @@ public struct ColorDescription: Hashable, Codable, Sendable {
     /// `left`, `topleft`, …
     public var chromaLocation: String?
 
-    /// Nothing specified.
+    /// Creates a description without properties.
     public init() {}
 
-    /// Standard dynamic range of high definition, in limited range.
+    /// BT.709 in limited range.
     public static var standard: ColorDescription {
         var color = ColorDescription()
         (color.primaries, color.transfer, color.matrix, color.range) = ("bt709", "bt709", "bt709", "tv")
         return color
     }
 
-    /// It is of high dynamic range (PQ, HLG).
+    /// Whether the transfer function is that of HDR (PQ, HLG).
     public var isHighRange: Bool { transfer.map { Self.isHighRange($0) } ?? false }
-    /// A transfer function is one of high dynamic range.
+    /// Whether a transfer function is that of HDR (PQ, HLG).
     public static func isHighRange(_ transfer: String) -> Bool {
         transfer == "smpte2084" || transfer == "arib-std-b67"
     }
@@ -65,7 +65,7 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         return String(cString: name)
     }
 
-    /// The same with what is known into parameters.
+    /// Sets the known properties in codec parameters.
     func apply(to parameters: inout AVCodecParameters) {
         if let code = primaries.map({ av_color_primaries_from_name($0) }), code >= 0 {
             parameters.color_primaries = AVColorPrimaries(UInt32(code))
@@ -81,7 +81,7 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         }
     }
 
-    /// Writes what is known into an encoder's context.
+    /// Sets the known properties in an encoder's context.
     func apply(to context: UnsafeMutablePointer<AVCodecContext>) {
         if let code = primaries.map({ av_color_primaries_from_name($0) }), code >= 0 {
             context.pointee.color_primaries = AVColorPrimaries(UInt32(code))
@@ -100,17 +100,17 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         }
     }
 
-    /// The parts that job files name.
+    /// A part of the color properties that job files set.
     public enum Part: Sendable, CaseIterable {
-        /// Primaries.
+        /// The color primaries.
         case primaries
-        /// Transfer function.
+        /// The transfer function.
         case transfer
-        /// Matrix.
+        /// The matrix coefficients.
         case matrix
     }
 
-    // A job file means the same with every FFmpeg: these are the names that 5.1 has.
+    // The names of FFmpeg 5.1, so that a job file has the same meaning with every version.
     private static let primariesNames = list(through: AVCOL_PRI_EBU3213.rawValue) {
         av_color_primaries_name(AVColorPrimaries($0))
     }
@@ -129,7 +129,7 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         }
     }
 
-    /// All names of a part.
+    /// Returns all names of a part.
     public static func names(of part: Part) -> [String] {
         switch part {
         case .primaries: primariesNames
@@ -138,18 +138,18 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         }
     }
 
-    /// The matrix that players take frames of such a size for when nobody says one.
+    /// Returns the matrix that players assume for frames of a size without a stated matrix.
     public static func usualMatrix(width: Int, height: Int) -> String {
         width >= 1280 || height > 576 ? "bt709" : "smpte170m"
     }
 
-    /// Two names of one matrix (BT.601 has one for each of its rasters), or the same name.
+    /// Whether two names mean the same matrix. BT.601 has one name for each of its rasters.
     public static func isSameMatrix(_ one: String?, _ other: String?) -> Bool {
         let names = ["smpte170m", "bt470bg"]
         return one == other || one.map(names.contains) == true && other.map(names.contains) == true
     }
 
-    /// libswscale's name of a matrix; nil where it has none.
+    /// Returns libswscale's name of a matrix; nil if it has none.
     public static func scaleName(ofMatrix name: String?) -> String? {
         guard let name else { return nil }
         return [
@@ -159,7 +159,7 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         ][name]
     }
 
-    /// The filter that converts to what is said here (`zscale`), from what the frames say of themselves.
+    /// The filter that converts frames to these properties (`zscale`); the input properties are those of the frames.
     public var conversionFilter: FilterStep? {
         let parts = [("primaries", primaries), ("transfer", transfer), ("matrix", matrix)].compactMap {
             name, value in value.map { MetadataEntry(key: name, value: $0) }
@@ -167,8 +167,8 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         return parts.isEmpty ? nil : FilterStep("zscale", options: parts)
     }
 
-    /// The filters that map tones of a high dynamic range to what is said here: in linear light, where 100 nits are
-    /// white (`zscale`, `tonemap`).
+    /// The filters that convert HDR to these properties by tone mapping in linear light, with white at 100 nits
+    /// (`zscale`, `tonemap`).
     public var toneMappingFilters: [FilterStep] {
         var target = FilterStep("zscale", ["transfer": transfer ?? "bt709"])
         if let matrix { target.options.append(MetadataEntry(key: "matrix", value: matrix)) }

@@ -1,4 +1,4 @@
-/// Parts of what a stream says of its colors.
+/// A set of color properties.
 package struct ColorParts: OptionSet, Sendable {
     package let rawValue: Int
     package init(rawValue: Int) { self.rawValue = rawValue }

@@ -1,21 +1,21 @@
 internal import CFFmpeg
 
-/// What an encoder of this build can do (`AVCodec`).
+/// Capabilities of an encoder of this build (`AVCodec`).
 public struct EncoderInfo: Sendable {
-    /// Its libav name.
+    /// The encoder's libav name.
     public let name: String
-    /// The codec that it makes.
+    /// The codec's libav name.
     public let codecName: String
-    /// Pixel formats that it takes, empty where any.
+    /// Supported pixel formats; empty for any.
     public let pixelFormats: [PixelFormat]
-    /// Sample formats that it takes, empty where any.
+    /// Supported sample formats; empty for any.
     public let sampleFormats: [SampleFormat]
-    /// Sample rates that it takes, empty where any.
+    /// Supported sample rates; empty for any.
     public let sampleRates: [Int32]
-    /// Layouts that it takes, empty where any.
+    /// Supported channel layouts; empty for any.
     public let layouts: [ChannelLayout]
 
-    /// The encoder of that name, or nil where this build has none.
+    /// Looks up the encoder of that name; nil if this build has none.
     public init?(named name: String) {
         LogBridge.install()
         guard let codec = avcodec_find_encoder_by_name(name) else { return nil }
@@ -41,7 +41,7 @@ public struct EncoderInfo: Sendable {
         return items
     }
 
-    /// One of its private options; nil where it has none of that name.
+    /// Returns a private option; nil if there is none of that name.
     public func option(_ option: String) -> OptionInfo? {
         guard let codec = avcodec_find_encoder_by_name(name), let type = codec.pointee.priv_class else {
             return nil
@@ -50,18 +50,18 @@ public struct EncoderInfo: Sendable {
     }
 }
 
-/// What a container of this build can hold (`AVOutputFormat`).
+/// A muxer of this build (`AVOutputFormat`).
 package struct MuxerInfo: Sendable {
-    /// Its libav name.
+    /// The muxer's libav name.
     package let name: String
 
-    /// The muxer of that name, or nil where this build has none.
+    /// Looks up the muxer of that name; nil if this build has none.
     package init?(named name: String) {
         guard av_guess_format(name, nil, nil) != nil else { return nil }
         self.name = name
     }
 
-    /// It can hold that codec, named as libav does (`avformat_query_codec`).
+    /// Whether the container can hold a codec, by libav's name (`avformat_query_codec`).
     package func canHold(codec: String) -> Bool {
         guard let format = av_guess_format(name, nil, nil),
             let descriptor = avcodec_descriptor_get_by_name(codec)
@@ -72,9 +72,9 @@ package struct MuxerInfo: Sendable {
     }
 }
 
-/// The libraries' own versions, for reports and fingerprints.
+/// Versions of FFmpeg's libraries, for reports and fingerprints.
 package enum LibraryVersions {
-    /// Name and version of each, as loaded or, of libavfilter, as it would be.
+    /// Name and version of each library. libavfilter need not be loaded.
     package static var all: [MetadataEntry] {
         let loaded = [
             ("libavutil", avutil_version()), ("libavcodec", avcodec_version()),
@@ -83,10 +83,10 @@ package enum LibraryVersions {
         ].map { name, version in
             MetadataEntry(key: name, value: "\(version >> 16).\(version >> 8 & 0xff).\(version & 0xff)")
         }
-        // In an order that never changes: fingerprints are made of it.
+        // The order never changes, because fingerprints contain it.
         let filters = MetadataEntry(key: "libavfilter", value: FilterLibrary.version ?? "none")
         return loaded.prefix(3) + [filters] + loaded.dropFirst(3)
     }
-    /// FFmpeg's release, as its build names it (`av_version_info`).
+    /// FFmpeg's release, as named by its build (`av_version_info`).
     package static var ffmpeg: String { String(cString: av_version_info()) }
 }

@@ -1,16 +1,15 @@
 internal import CFFmpeg
 
-/// Which field of an interlaced frame is the earlier one (`AVFieldOrder`).
-///
-/// libav names pairs by what is stored and what is shown, but containers and ffmpeg write `tb` and `bt` of frames that
-/// hold both fields line by line: the first letter is what comes first in time.
+/// The temporal order of the fields of an interlaced frame (`AVFieldOrder`).
+/// | libav documents the names as storage order and display order, but containers and ffmpeg use `tb` and `bt` for
+/// frames with interleaved fields: the first letter is the temporally first field.
 public enum FieldOrder: String, Hashable, Codable, Sendable {
-    /// The one with the uppermost line.
+    /// The field with the topmost line is first.
     case topFirst = "top"
-    /// The other one.
+    /// The other field is first.
     case bottomFirst = "bottom"
 
-    /// nil for whole frames, and where nobody says.
+    /// Converts libav's value; nil for progressive frames, and if unknown.
     init?(_ order: AVFieldOrder) {
         switch order {
         case AV_FIELD_TT, AV_FIELD_TB: self = .topFirst
@@ -19,6 +18,6 @@ public enum FieldOrder: String, Hashable, Codable, Sendable {
         }
     }
 
-    /// As it is written of frames that hold both fields line by line.
+    /// libav's value for frames with interleaved fields.
     var av: AVFieldOrder { self == .topFirst ? AV_FIELD_TB : AV_FIELD_BT }
 }

@@ -4,13 +4,13 @@ internal import CFFmpeg
 public enum MediaType: String, Hashable, Codable, Sendable, CaseIterable {
     /// Frames over time.
     case video
-    /// Audio.
+    /// Audio samples over time.
     case audio
     /// Timed text or bitmaps.
     case subtitle
-    /// Timed data that is none of the others.
+    /// Timed data of any other kind.
     case data
-    /// A file that travels along, such as a font.
+    /// An attached file, such as a font.
     case attachment
 
     init(_ type: AVMediaType) {
@@ -31,22 +31,22 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
 
     init(_ format: AVPixelFormat) { value = format.rawValue }
 
-    /// The format of that name (`yuv420p`), or nil.
+    /// Looks up the format of that name (`yuv420p`); nil if there is none.
     public init?(named name: String) {
         let format = av_get_pix_fmt(name)
         guard format != AV_PIX_FMT_NONE else { return nil }
         self.init(format)
     }
 
-    /// The names that are meant most often, for suggestions.
+    /// Names of the most common formats, for suggestions.
     public static let commonNames = [
         "yuv420p", "yuv422p", "yuv444p", "yuv420p10le", "yuv422p10le", "yuv444p10le", "yuvj420p",
         "nv12", "gray", "rgb24",
     ]
 
-    /// No format.
+    /// The absence of a format.
     public static var none: PixelFormat { PixelFormat(AV_PIX_FMT_NONE) }
-    /// 8-bit 4:2:0, what every player shows.
+    /// 8-bit 4:2:0, which all players support.
     public static var yuv420p: PixelFormat { PixelFormat(AV_PIX_FMT_YUV420P) }
 
     /// 8-bit 4:4:4.
@@ -58,50 +58,50 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
     /// 8-bit 4:2:0 with alpha.
     public static var yuva420p: PixelFormat { PixelFormat(AV_PIX_FMT_YUVA420P) }
 
-    /// Red, green and blue of 8 bits, one after the other.
+    /// 8-bit packed RGB.
     public static var rgb24: PixelFormat { PixelFormat(AV_PIX_FMT_RGB24) }
-    /// The same with alpha.
+    /// 8-bit packed RGB with alpha.
     public static var rgba: PixelFormat { PixelFormat(AV_PIX_FMT_RGBA) }
-    /// Blue, green, red and alpha of 8 bits, one after the other.
+    /// 8-bit packed BGR with alpha.
     public static var bgra: PixelFormat { PixelFormat(AV_PIX_FMT_BGRA) }
-    /// 8-bit shades of gray.
+    /// 8-bit grayscale.
     public static var gray: PixelFormat { PixelFormat(AV_PIX_FMT_GRAY8) }
     /// 8-bit 4:2:0 in two planes.
     public static var nv12: PixelFormat { PixelFormat(AV_PIX_FMT_NV12) }
 
-    /// Its name, `none` where it has none.
+    /// libav's name; `none` if it has none.
     public var description: String { av_get_pix_fmt_name(av).map { String(cString: $0) } ?? "none" }
 
-    /// Has an alpha plane.
+    /// Whether the format has an alpha plane.
     public var hasAlpha: Bool {
         av_pix_fmt_desc_get(av).map { $0.pointee.flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0 } ?? false
     }
-    /// Red, green and blue, planes or a palette of them (and XYZ, which is made of such).
+    /// Whether the components are RGB, in planes or a palette (or XYZ).
     public var isRGB: Bool {
         let flags = UInt64(AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)
         return av_pix_fmt_desc_get(av).map { $0.pointee.flags & flags != 0 } ?? false
             || description.hasPrefix("xyz")
     }
-    /// Its name alone says that the numbers are of full range: `yuvj420p` and the like.
+    /// Whether the format's name implies full range: `yuvj420p` and similar.
     public var isFullRangeByName: Bool { description.hasPrefix("yuvj") }
-    /// The same, without that in its name.
+    /// The equivalent format whose name doesn't imply full range.
     public var withoutRangeByName: PixelFormat {
         isFullRangeByName ? PixelFormat(named: "yuv" + description.dropFirst(4)) ?? self : self
     }
-    /// What its numbers are where nobody says: of full range in these, in RGB and in shades of gray.
+    /// Whether players assume full range if none is stated: for these formats, RGB and grayscale.
     public var isUsuallyFullRange: Bool {
         isFullRangeByName || isRGB || description.hasPrefix("gray") || description.hasPrefix("ya")
     }
-    /// Bits of a component.
+    /// Bits per component.
     public var bitDepth: Int { av_pix_fmt_desc_get(av).map { Int($0.pointee.comp.0.depth) } ?? 8 }
 
-    /// Pixels that share one chroma sample, horizontally and vertically.
+    /// Number of pixels that share one chroma sample, horizontally and vertically.
     public var chromaSubsampling: (x: Int, y: Int) {
         av_pix_fmt_desc_get(av).map {
             (1 << Int($0.pointee.log2_chroma_w), 1 << Int($0.pointee.log2_chroma_h))
         } ?? (1, 1)
     }
-    /// The format nearest to this one of those an encoder takes (`avcodec_find_best_pix_fmt_of_list`).
+    /// Returns the nearest of an encoder's formats (`avcodec_find_best_pix_fmt_of_list`); nil if there is none.
     public func nearest(of formats: [PixelFormat]) -> PixelFormat? {
         if formats.isEmpty || formats.contains(self) { return self }
         var list = formats.map(\.av)
@@ -110,11 +110,11 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
         return best == AV_PIX_FMT_NONE ? nil : PixelFormat(best)
     }
 
-    /// Reads a name.
+    /// Decodes a name.
     public init(from decoder: any Decoder) throws {
         self = PixelFormat(named: try decoder.singleValueContainer().decode(String.self)) ?? .none
     }
-    /// Writes the name.
+    /// Encodes the name.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
@@ -128,46 +128,46 @@ public struct SampleFormat: Hashable, Codable, Sendable, CustomStringConvertible
 
     init(_ format: AVSampleFormat) { value = format.rawValue }
 
-    /// The format of that name (`s16`, `fltp`), or nil.
+    /// Looks up the format of that name (`s16`, `fltp`); nil if there is none.
     public init?(named name: String) {
         let format = av_get_sample_fmt(name)
         guard format != AV_SAMPLE_FMT_NONE else { return nil }
         self.init(format)
     }
 
-    /// No format.
+    /// The absence of a format.
     public static var none: SampleFormat { SampleFormat(AV_SAMPLE_FMT_NONE) }
     /// 16-bit integers, interleaved.
     public static var s16: SampleFormat { SampleFormat(AV_SAMPLE_FMT_S16) }
-    /// Floating point of 32 bits, interleaved.
+    /// 32-bit floating point, interleaved.
     public static var float: SampleFormat { SampleFormat(AV_SAMPLE_FMT_FLT) }
-    /// Floating point of 32 bits, a plane a channel.
+    /// 32-bit floating point, planar.
     public static var planarFloat: SampleFormat { SampleFormat(AV_SAMPLE_FMT_FLTP) }
-    /// Its name, `none` where it has none.
+    /// libav's name; `none` if it has none.
     public var description: String { av_get_sample_fmt_name(av).map { String(cString: $0) } ?? "none" }
-    /// Size of one sample of one channel.
+    /// Size of one sample of one channel, in bytes.
     public var bytesPerSample: Int { Int(max(0, av_get_bytes_per_sample(av))) }
-    /// Each channel has a plane of its own.
+    /// Whether each channel has its own plane.
     public var isPlanar: Bool { av_sample_fmt_is_planar(av) != 0 }
 
-    /// Of an encoder's formats the one that loses least.
+    /// Returns the one of an encoder's formats that loses the least precision.
     public func nearest(of formats: [SampleFormat]) -> SampleFormat? {
         if formats.isEmpty || formats.contains(self) { return self }
         let packed = SampleFormat(av_get_packed_sample_fmt(av))
         if let same = formats.first(where: { SampleFormat(av_get_packed_sample_fmt($0.av)) == packed }) {
             return same
         }
-        // Wider first, then the widest there is: no silent loss of depth where it can be helped.
+        // Prefers the smallest of the wider formats, then the widest, to avoid a silent loss of depth.
         let wider = formats.filter { $0.bytesPerSample >= bytesPerSample }
         return wider.min { $0.bytesPerSample < $1.bytesPerSample }
             ?? formats.max { $0.bytesPerSample < $1.bytesPerSample }
     }
 
-    /// Reads a name.
+    /// Decodes a name.
     public init(from decoder: any Decoder) throws {
         self = SampleFormat(named: try decoder.singleValueContainer().decode(String.self)) ?? .none
     }
-    /// Writes the name.
+    /// Encodes the name.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
@@ -176,9 +176,9 @@ public struct SampleFormat: Hashable, Codable, Sendable, CustomStringConvertible
 
 /// A channel layout (`AVChannelLayout`) by its description: `stereo`, `5.1(side)`, `3 channels`.
 public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertible {
-    /// How many channels.
+    /// Number of channels.
     public let channels: Int
-    /// What libavutil calls it.
+    /// libavutil's name of the layout.
     public let description: String
 
     init(_ layout: AVChannelLayout) {
@@ -192,7 +192,7 @@ public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertibl
         }
     }
 
-    /// The layout of that name (`mono`, `stereo`, `5.1`, `7.1(wide)`, `3c`), or nil.
+    /// Looks up the layout of that name (`mono`, `stereo`, `5.1`, `7.1(wide)`, `3c`); nil if there is none.
     public init?(named name: String) {
         var layout = AVChannelLayout()
         guard av_channel_layout_from_string(&layout, name) >= 0 else { return nil }
@@ -201,7 +201,7 @@ public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertibl
         self.init(layout)
     }
 
-    /// The usual layout of so many channels (`av_channel_layout_default`).
+    /// Creates the default layout for a number of channels (`av_channel_layout_default`).
     public init(defaultFor channels: Int) {
         var layout = AVChannelLayout()
         av_channel_layout_default(&layout, Int32(clamping: channels))
@@ -214,7 +214,7 @@ public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertibl
     /// Left and right.
     public static var stereo: ChannelLayout { ChannelLayout(defaultFor: 2) }
 
-    /// Names its channels' places; a bare count does not.
+    /// Whether the layout assigns positions to its channels; a bare channel count doesn't.
     public var isSpecified: Bool {
         var layout = AVChannelLayout()
         guard av_channel_layout_from_string(&layout, description) >= 0 else { return false }
@@ -222,10 +222,10 @@ public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertibl
         return layout.order != AV_CHANNEL_ORDER_UNSPEC
     }
 
-    /// Itself where it names places, the usual layout of as many channels otherwise.
+    /// The layout itself if it assigns positions, otherwise the default layout for its channel count.
     public var specified: ChannelLayout { isSpecified ? self : ChannelLayout(defaultFor: channels) }
 
-    /// Speakers, a bit each (`AV_CH_…`); 0 where they have no such places.
+    /// Speaker positions as a bit mask (`AV_CH_…`); 0 without positions.
     private var speakers: UInt64 {
         var layout = AVChannelLayout()
         guard av_channel_layout_from_string(&layout, description) >= 0 else { return 0 }
@@ -233,25 +233,24 @@ public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertibl
         return layout.order == AV_CHANNEL_ORDER_NATIVE ? layout.u.mask : 0
     }
 
-    /// Surrounds are the same whether they are called side or back, where there is one pair alone and nothing between them.
+    /// Treats side and back surrounds as equal if there is only one pair and no back center.
     private static func plain(_ speakers: UInt64) -> UInt64 {
         let (side, back, centre): (UInt64, UInt64, UInt64) = (0x600, 0x30, 0x100)
         return speakers & side == side && speakers & (back | centre) == 0 ? speakers & ~side | back : speakers
     }
 
-    /// How many channels find their place in another layout.
+    /// Returns the number of channels that have a position in another layout.
     private func kept(in other: ChannelLayout) -> Int {
         let (own, others) = (speakers, other.speakers)
         return max((own & others).nonzeroBitCount, (Self.plain(own) & Self.plain(others)).nonzeroBitCount)
     }
 
-    /// Has a place for all that another one has.
+    /// Whether the layout has a position for each channel of another.
     public func holds(_ other: ChannelLayout) -> Bool {
         other.speakers != 0 && other.kept(in: self) == other.channels
     }
 
-    /// Of some layouts the one that keeps most of this one's channels where they are, with no more silent ones than it
-    /// takes.
+    /// Returns the layout that keeps the most channels at their positions, with as few silent channels as possible.
     public func nearest(of layouts: [ChannelLayout]) -> ChannelLayout? {
         if layouts.contains(self) { return self }
         let best = layouts.filter { candidate in !layouts.contains { kept(in: $0) > kept(in: candidate) } }
@@ -266,14 +265,14 @@ public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertibl
         }
     }
 
-    /// A number of channels that libavutil has no layout of: none, or more than it counts.
+    /// Creates a layout from a channel count for which libavutil has no layout: 0, or above its maximum.
     private init?(counted text: String) {
         let words = text.split(separator: " ")
         guard words.count == 2, words[1] == "channels", let count = UInt16(words[0]) else { return nil }
         (channels, description) = (Int(count), "\(count) channels")
     }
 
-    /// Reads a description; also one that a file's header made up.
+    /// Decodes a description, including invalid ones from a file's header.
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
         guard let layout = ChannelLayout(named: text) ?? ChannelLayout(counted: text) else {
@@ -282,7 +281,7 @@ public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertibl
         }
         self = layout
     }
-    /// Writes the description.
+    /// Encodes the description.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)

@@ -1,11 +1,11 @@
 internal import CFFmpeg
 
-/// A time of day that frames count, at a frame rate (`AVTimecode`): `01:00:00:00`, with `;` where numbers are dropped.
+/// A timecode at a frame rate (`AVTimecode`): `01:00:00:00`, with `;` for drop frame.
 package struct Timecode: Hashable, Sendable {
     private let rate: Rational
     private let text: String
 
-    /// Nil where it is none, or where there is no timecode of that rate.
+    /// Parses a timecode; nil if it is invalid, or if the frame rate has no timecode.
     package init?(_ text: String, rate: Rational) {
         var code = AVTimecode()
         guard rate.isPositive, av_timecode_init_from_string(&code, rate.av, text, nil) >= 0 else {
@@ -13,17 +13,17 @@ package struct Timecode: Hashable, Sendable {
         }
         self.rate = rate
         self.text = text
-        // The library counts on from what is none, such as 25:61:00:00.
+        // The library normalizes invalid timecodes such as 25:61:00:00.
         guard advanced(by: 0).filter(\.isNumber) == text.filter(\.isNumber) else { return nil }
     }
 
-    /// The timecode so many frames later.
+    /// Returns the timecode `frames` frames later.
     package func advanced(by frames: Int64) -> String {
         var code = AVTimecode()
         guard let count = Int32(exactly: frames),
             av_timecode_init_from_string(&code, rate.av, text, nil) >= 0
         else { return text }
-        // The day ends at midnight.
+        // The timecode wraps around at midnight.
         code.flags |= AV_TIMECODE_FLAG_24HOURSMAX.rawValue
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(AV_TIMECODE_STR_SIZE)) { buffer in
             guard let base = buffer.baseAddress, av_timecode_make_string(&code, base, count) != nil else {
