@@ -2,9 +2,9 @@ public import Diagnostics
 internal import Engine
 internal import JobRun
 
-/// Why something was not exported, or a job file can't be carried out.
+/// An error for an export that failed, or for a job file that can't be run.
 public struct ExportError: Error, Sendable, CustomStringConvertible {
-    /// What was found, the first error first.
+    /// All diagnostics, errors first.
     public let diagnostics: [Diagnostic]
 
     init(_ found: [Diagnostic]) {
@@ -29,6 +29,6 @@ public struct ExportError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The first message.
+    /// The message of the first diagnostic.
     public var description: String { diagnostics.first?.message ?? "it failed" }
 }

@@ -7,14 +7,14 @@ internal import JobSpec
 internal import Locking
 internal import Media
 
-/// Plans an export on a queue of its own: sources are read, which may take its time.
+/// Plans an export on its own queue, because reading sources may block.
 struct ExportPlanner: Sendable {
     let prober: LocalProber
     private static let queue = DispatchQueue(label: "tandem.exports", attributes: .concurrent)
 
     init(_ asset: Asset) { prober = LocalProber(asset.environment) }
 
-    /// A plan of one job that can be carried out.
+    /// An executable plan of one job.
     struct Planned: Sendable {
         let runnable: Pipeline.Runnable
         let task: OutputTask
@@ -24,7 +24,7 @@ struct ExportPlanner: Sendable {
         try await Self.queue.result { try planNow(request) }
     }
 
-    /// The presets by which a source can be exported, each in its first container that takes it.
+    /// Returns the presets with which an asset can be exported to at least one of their containers.
     func compatible(_ asset: Asset) async -> [ExportPreset] {
         await Self.queue.result {
             ExportPreset.all.filter { preset in
@@ -35,7 +35,7 @@ struct ExportPlanner: Sendable {
         }
     }
 
-    /// An export that is planned and not carried out.
+    /// Returns a request that is only planned, with a temporary destination.
     func trial(of asset: Asset, _ preset: ExportPreset, _ container: String) -> ExportRequest {
         let folder = prober.environment.root.path ?? NSTemporaryDirectory()
         var request = ExportRequest(

@@ -9,14 +9,13 @@ internal import Locking
 public import Media
 internal import Publishing
 
-/// Exports an asset by a preset into a file (AVFoundation's `AVAssetExportSession`). A session is used once.
-///
-/// What a job file with `export` does: the source is looked into first, a file that is there is refused before anything is read, and
-/// the output is whole or absent. From any thread.
+/// Exports an asset with a preset to a file (AVFoundation's `AVAssetExportSession`). A session can be used once.
+/// | Equivalent to a job file with `export`: the source is probed first, an existing destination is an error before
+/// the source is read, and the output is complete or absent. Thread-safe.
 public final class ExportSession: Sendable {
-    /// What is exported.
+    /// The asset that is exported.
     public let asset: Asset
-    /// How.
+    /// The export preset.
     public let preset: ExportPreset
 
     private struct State: Sendable {
@@ -24,7 +23,7 @@ public final class ExportSession: Sendable {
         var error: (any Error)?
         var isCancelled = false
         var runner: BatchRunner?
-        /// Of those who are told how far it is.
+        /// Tasks that delay the next element of `states`.
         var pauses: Set<Task<Void, Never>> = []
 
         mutating func end(_ status: SessionStatus, _ error: (any Error)? = nil) {
@@ -43,49 +42,50 @@ public final class ExportSession: Sendable {
     private let state = Guarded(State())
     private let settings = Guarded(Settings())
 
-    /// A session for an asset.
+    /// Creates a session for an asset.
     public init(asset: Asset, preset: ExportPreset) {
         self.asset = asset
         self.preset = preset
     }
 
-    // MARK: Settings, which are set before the export begins
+    // MARK: Settings, to be set before the export begins
 
-    /// The part that is exported; nil for all.
+    /// The exported range; nil for the whole asset.
     public var timeRange: TimeRange? {
         get { settings.withLock { $0.timeRange } }
         set { settings.withLock { $0.timeRange = newValue } }
     }
-    /// Tags to set beside the source's.
+    /// Tags to write in addition to the source's.
     public var metadata: [MetadataEntry] {
         get { settings.withLock { $0.metadata } }
         set { settings.withLock { $0.metadata = newValue } }
     }
-    /// The index goes to the front of the file.
+    /// Whether the index is moved to the front of the file. Default: false.
     public var shouldOptimizeForNetworkUse: Bool {
         get { settings.withLock { $0.shouldOptimizeForNetworkUse } }
         set { settings.withLock { $0.shouldOptimizeForNetworkUse = newValue } }
     }
-    /// Bytes that the file has at most: it ends where no more fits.
+    /// Maximum size of the file in bytes; the output is truncated there. Nil for no limit.
     public var fileLengthLimit: Int64? {
         get { settings.withLock { $0.fileLengthLimit } }
         set { settings.withLock { $0.fileLengthLimit = newValue } }
     }
 
-    // MARK: What can be asked before
+    // MARK: Queries before the export
 
-    /// The presets by which an asset can be exported (`exportPresets(compatibleWith:)`): none where it can't be read.
+    /// Returns the presets with which an asset can be exported (`exportPresets(compatibleWith:)`); none if it can't
+    /// be read.
     public static func presets(compatibleWith asset: Asset) async -> [ExportPreset] {
         await ExportPlanner(asset).compatible(asset)
     }
 
-    /// Containers that the preset can be written to, the usual one first (`supportedFileTypes`).
+    /// Containers that the preset supports, the default first (`supportedFileTypes`).
     public var supportedContainers: [ContainerType] {
         preset.containers.compactMap { ContainerType.named($0) }
     }
 
-    /// What the export will make, as far as it can be foretold: how long the output is, and about how many bytes
-    /// (`estimatedOutputFileLengthInBytes`); nil where nobody can say.
+    /// Returns the predicted duration and approximate size of the output (`estimatedOutputFileLengthInBytes`); the
+    /// size is nil if it can't be predicted.
     public func estimate(as container: ContainerType? = nil) async throws -> (
         duration: MediaTime, fileLength: Int64?
     ) {
@@ -100,9 +100,9 @@ public final class ExportSession: Sendable {
 
     // MARK: The export
 
-    /// Exports to a file, which must not be there; its extension says the container where that isn't named. Where the task is
-    /// cancelled, so is the export.
-    /// - Throws: `ExportError`, or `CancellationError` after a cancel; then nothing is left.
+    /// Exports to a file, which must not exist. Without `container`, the extension determines it. Cancelling the task
+    /// cancels the export.
+    /// - Throws: `ExportError`, or `CancellationError` after a cancellation. No output remains.
     @discardableResult
     public func export(to url: URL, as container: ContainerType? = nil) async throws -> OutputResult {
         try begin()
@@ -120,7 +120,8 @@ public final class ExportSession: Sendable {
         }
     }
 
-    /// Cancels the export, before or while it is under way; from any thread. While the source is looked into, that is heard when it was.
+    /// Cancels the export, before or while it runs. Thread-safe. During probing, the cancellation takes effect when
+    /// probing ends.
     public func cancelExport() {
         state.withLock { state in
             state.isCancelled = true
@@ -129,18 +130,19 @@ public final class ExportSession: Sendable {
         }?.cancel()
     }
 
-    /// Where it stands.
+    /// The current status.
     public var status: SessionStatus { state.withLock { $0.status } }
-    /// What made it fail.
+    /// The error of a failed export; nil otherwise.
     public var error: (any Error)? { state.withLock { $0.error } }
-    /// How far it has come, from 0 to 1.
+    /// Progress from 0 to 1.
     public var progress: Double {
         let (status, runner) = state.withLock { ($0.status, $0.runner) }
         if status == .completed { return 1 }
         return runner?.snapshot().running.first?.fraction ?? 0
     }
 
-    /// Status and progress from now to the end (`states(updateInterval:)`), which is told at once.
+    /// Returns a stream of status and progress (`states(updateInterval:)`). The end of the export is reported
+    /// immediately.
     public func states(updateInterval: Duration = .milliseconds(200)) -> AsyncStream<
         (
             status: SessionStatus, progress: Double
@@ -160,7 +162,7 @@ public final class ExportSession: Sendable {
         }
     }
 
-    /// Waits so long, or until the export has ended or the task is cancelled.
+    /// Waits for a duration, or until the export has ended or the task is cancelled.
     private func pause(_ length: Duration) async {
         let pause = Task { () -> Void in try? await Task.sleep(for: length) }
         let isOver = state.withLock { state in
@@ -211,7 +213,7 @@ public final class ExportSession: Sendable {
         }
         var request = try request(
             to: url.path, as: container ?? ContainerType.forExtension(url.pathExtension))
-        // What another session published is no output of this one.
+        // A unique name, so that the outputs of other sessions are not treated as this one's.
         request.file = "\(ExportRequest.name) \(UUID().uuidString)"
         let planned = try await ExportPlanner(asset).plan(request)
         if state.withLock({ $0.isCancelled }) { throw CancellationError() }
@@ -236,7 +238,7 @@ public final class ExportSession: Sendable {
     }
 }
 
-/// Nobody who wants to hear of jobs.
+/// An observer that ignores all events.
 struct NoObserver: RunObserver {
     func jobStarted(_ plan: JobPlan) {}
     func jobFinished(_ record: JobRecord) {}

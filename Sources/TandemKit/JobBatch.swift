@@ -9,17 +9,18 @@ internal import LibAV
 internal import Locking
 public import Media
 
-/// Job files, read and checked: what `tandem validate`, `plan` and `run` do, in this process.
-///
-/// Nothing is remembered but in the outputs' own marks: what is up to date by them is not made again.
+/// Decoded and validated job files: `tandem validate`, `plan` and `run` within this process.
+/// | There is no state other than the outputs' own marks; outputs that are up to date according to them are not
+/// produced again.
 public struct JobBatch: Sendable {
     private let checked: Pipeline.Checked
     /// Warnings about the job files.
     public let warnings: [Diagnostic]
     private let environment: MediaEnvironment
 
-    /// Reads job files. `variables` win over the files' `vars`; the process's environment is not seen.
-    /// - Throws: `ExportError` with everything that is wrong with them, each at its line.
+    /// Reads job files. `variables` override the files' `vars`; the process's environment variables are not
+    /// available.
+    /// - Throws: `ExportError` with all errors, each at its location.
     public init(
         contentsOf urls: [URL], variables: [String: String] = [:],
         environment: MediaEnvironment = MediaEnvironment()
@@ -44,9 +45,9 @@ public struct JobBatch: Sendable {
         warnings = sink.diagnostics
     }
 
-    /// Looks into the sources and decides everything (`tandem plan`); jobs that can't be carried out are among its `refusals`.
-    /// `only` names jobs, without it all are meant.
-    /// - Throws: `ExportError` where settings are none that this build takes, or outputs collide.
+    /// Probes the sources and plans all jobs (`tandem plan`); the plan's `refusals` contain jobs that can't be run.
+    /// `only` contains the names of jobs; empty for all.
+    /// - Throws: `ExportError` if this build rejects settings, or if destinations collide.
     public func plan(only: [String] = []) async throws -> PlannedBatch {
         try await DispatchQueue.global().result { try planNow(only) }
     }
@@ -61,7 +62,7 @@ public struct JobBatch: Sendable {
     }
 }
 
-/// A batch of which everything is decided. It is carried out once.
+/// A planned batch. It can be run once.
 public struct PlannedBatch: Sendable {
     private let runnable: Pipeline.Runnable
     private let state: RunState
@@ -73,13 +74,14 @@ public struct PlannedBatch: Sendable {
         self.environment = environment
     }
 
-    /// What will be done, and what can't be.
+    /// The plans of all jobs, and the jobs that can't be run.
     public var plan: BatchPlan { runnable.planned.plan }
-    /// Everything that was found, errors of single jobs too.
+    /// All diagnostics, including errors of single jobs.
     public var diagnostics: [Diagnostic] { runnable.planned.diagnostics.diagnostics }
 
-    /// Carries it out, as many jobs at a time as keep the processors busy; `observer` hears of them. Where the task is cancelled, what
-    /// runs is cancelled and nothing more begins. What became of each job is in the order in which they ended.
+    /// Runs the batch with as many concurrent jobs as the processors permit, and reports events to `observer`.
+    /// Cancelling the task cancels running jobs and starts no others. Returns the results in the order in which the
+    /// jobs ended.
     public func run(observer: (any RunObserver)? = nil) async -> [JobRecord] {
         let runner = runnable.runner(
             state: state, performer: LocalPerformer(environment), observer: observer ?? NoObserver())

@@ -4,35 +4,35 @@ public import JobSpec
 public import LibAV
 public import Media
 
-/// What a preset means for an asset: settings of a reader and a writer, to be changed and used (AVFoundation's
-/// `AVOutputSettingsAssistant`).
+/// Settings of reader and writer that correspond to a preset for an asset; they can be changed before use
+/// (AVFoundation's `AVOutputSettingsAssistant`).
 public struct OutputSettingsAssistant: Sendable {
     /// One track of the output.
     public struct Track: Sendable {
-        /// The asset's track that it is made of.
+        /// The asset's track that this one is created from.
         public let source: AssetTrack
-        /// In what form the track is read.
+        /// Settings for reading the track.
         public var reader: ReaderOutputSettings
-        /// How it is written.
+        /// Settings for writing the track.
         public var writer: WriterInputSettings
-        /// How frames are to be rotated for display.
+        /// The display matrix; nil for none.
         public var transform: DisplayTransform?
-        /// Tags of the track.
+        /// Metadata tags of the track.
         public var metadata: [MetadataEntry]
         /// Dispositions by libav's names.
         public var disposition: Set<String>
 
-        /// An output with these settings, for a reader.
+        /// Returns an output with these settings, for a reader.
         public func makeOutput() -> AssetReaderTrackOutput {
             let output = AssetReaderTrackOutput(track: source, settings: reader)
-            // What is counted finer than the source's clock is counted in samples.
+            // A time base other than the source's counts in samples.
             if case .passthrough(_, let unit) = writer, unit != source.timeBase {
                 output.countsSamples = true
             }
             return output
         }
 
-        /// An input with these settings, for a writer.
+        /// Returns an input with these settings, for a writer.
         public func makeInput() -> AssetWriterInput {
             let input = AssetWriterInput(mediaType: source.mediaType, settings: writer)
             input.nominalFrameRate = source.nominalFrameRate
@@ -43,17 +43,17 @@ public struct OutputSettingsAssistant: Sendable {
         }
     }
 
-    /// The container.
+    /// The container that the settings are for.
     public let container: ContainerType
     /// The output's tracks in order.
     public var tracks: [Track]
-    /// The output's tags.
+    /// Metadata tags of the output.
     public var metadata: [MetadataEntry]
-    /// The output's chapters.
+    /// Chapters of the output.
     public var chapters: [AssetChapter]
 
-    /// Finds out what a preset means for an asset; `container` is the preset's usual one where it is nil.
-    /// - Throws: `ExportError` where the asset can't be exported so.
+    /// Determines the settings of a preset for an asset. `container` defaults to the preset's first one.
+    /// - Throws: `ExportError` if the asset can't be exported with the preset.
     public init(preset: ExportPreset, asset: Asset, container: ContainerType? = nil) async throws {
         let name = container?.name ?? preset.containers.first ?? "mp4"
         guard preset.containers.contains(name), let type = ContainerType.named(name) else {
@@ -83,8 +83,9 @@ public struct OutputSettingsAssistant: Sendable {
         return try await planner.plan(planner.trial(of: asset, preset, container)).task
     }
 
-    /// How frames that a program makes are encoded by a preset. Times are counted in `timeBase`, in frames where it is nil.
-    /// - Throws: `ExportError` where the preset encodes no video, or not in this size.
+    /// Returns a preset's encoder settings for frames that a program generates. `timeBase` is the unit of their
+    /// timestamps; nil for the frame duration.
+    /// - Throws: `ExportError` if the preset encodes no video, or doesn't support the size.
     public static func videoSettings(
         preset: ExportPreset, size: PixelSize, frameRate: Rational, timeBase: Rational? = nil
     ) async throws -> WriterInputSettings {

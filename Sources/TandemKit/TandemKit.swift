@@ -1,4 +1,4 @@
-// All of the library by one import.
+// The whole library with one import.
 @_exported public import Diagnostics
 @_exported public import JobPlan
 @_exported public import JobRun

@@ -9,7 +9,7 @@ internal import JobPlan
 internal import JobRun
 internal import LibAV
 
-/// Where the program begins: as a worker, or with the command line and, for a run, its first worker.
+/// The program's entry point: runs as a worker, or parses the command line and, for a run, starts the first worker.
 @main
 enum Program {
     static func main() {
@@ -22,26 +22,26 @@ enum Program {
             exit(RunStatus.environment.rawValue)
         }
         if words.first == "run" { ProcessLimits.raiseOpenFiles() }
-        // Where no media are read, nodes of job files are made on two threads.
+        // Commands that read no media create the nodes of job files on two threads.
         if words.first == "validate" {
             tandem_widen_heaps()
         } else {
             tandem_limit_arenas(2)
             tandem_tune_allocator(0)
         }
-        // SVT-AV1 writes to the terminal by itself; errors are enough.
+        // SVT-AV1 logs to the terminal directly; only errors are useful.
         setenv("SVT_LOG", "1", 0)
         Task(executorPreference: CommandExecutor()) { await run() }
         dispatchMain()
     }
 
-    /// Is a worker until the end.
+    /// Runs the process as a worker.
     private static func work() -> Never {
         tandem_look_at_own_threads()
         WorkerMain.run(seesOwnThreadsAlone: true)
     }
 
-    /// As `AsyncParsableCommand.main`, but that what standard output didn't take is no success.
+    /// As `AsyncParsableCommand.main`, with a failure status if standard output couldn't be written completely.
     private static func run() async -> Never {
         var problem: (any Error)?
         if let word = CommandLine.arguments.dropFirst().first, !word.hasPrefix("-"),
@@ -58,7 +58,7 @@ enum Program {
                 try command.run()
             }
         } catch  where Tandem.exitCode(for: error) == .success {
-            // Help and the like.
+            // Help and version.
             Terminal.print(Tandem.fullMessage(for: error) + "\n")
         } catch let error as EngineError where error.status != .usage {
             Terminal.say("error: \(error.message)")
@@ -77,7 +77,7 @@ enum Program {
 }
 
 extension Tandem {
-    /// What is wrong with the name of a command; nil for one that exists.
+    /// Returns an error message for an unknown command; nil for one that exists.
     fileprivate static func problem(withCommand word: String) -> String? {
         let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
         if names.contains(word) { return nil }
@@ -87,7 +87,7 @@ extension Tandem {
     }
 }
 
-/// The command line.
+/// The root command.
 struct Tandem: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tandem",

@@ -22,7 +22,7 @@ package struct StreamInfo: Sendable {
     package var firstIndexedTime: Int64?
     /// Timestamp of the last indexed packet, in `timeBase`; nil without an index.
     package var lastIndexedTime: Int64?
-    /// The average frame rate.
+    /// Average frame rate in frames/s; nil if unknown.
     package var averageFrameRate: Rational?
     /// The lowest frame rate that represents all timestamps.
     package var baseFrameRate: Rational?

@@ -204,7 +204,7 @@ public final class CodecParameters: @unchecked Sendable {
     public var sampleFormat: SampleFormat { SampleFormat(AVSampleFormat(rawValue: raw.pointee.format)) }
     /// Samples per second.
     public var sampleRate: Int32 { raw.pointee.sample_rate }
-    /// The channel layout.
+    /// The channel layout of audio.
     public var channelLayout: ChannelLayout { ChannelLayout(raw.pointee.ch_layout) }
     /// Number of samples per packet; 0 if it varies.
     public var frameSize: Int { Int(raw.pointee.frame_size) }

@@ -30,7 +30,7 @@ struct CleanCommand: ParsableCommand {
         try reporting.require(set.diagnostics, of: set)
         let locks = try state.location.lock(set, waits: wait)
         let memory = try state.location.open(set)
-        // Patterns are expanded; nothing is looked into.
+        // Patterns are expanded; no source is probed.
         let (destinations, stills, sources, problems) = BatchPlanner.places(
             set.files, beneath: set.access.root)
         try reporting.report(problems, of: set)

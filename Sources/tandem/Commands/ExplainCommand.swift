@@ -43,7 +43,7 @@ struct ExplainCommand: ParsableCommand {
                 for reason in reasons.lines { Terminal.print(SafeText.line("  \(reason)") + "\n") }
             }
         }
-        // Jobs that can't be planned come last and hide none of the others.
+        // Errors of jobs that can't be planned come last, so that they hide no other result.
         try reporting.require(planned.diagnostics, of: set)
     }
 }

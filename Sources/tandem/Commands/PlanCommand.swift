@@ -41,7 +41,7 @@ struct PlanCommand: ParsableCommand {
     }
 
     func run() throws {
-        // Parts are carried out from any folder.
+        // Parts can be run from any folder, so paths are absolute.
         let paths = shards == nil ? spec.files : spec.files.map { StateFolder(path: $0).absolute }
         let set = try spec.settings.load(paths)
         let checked = try reporting.passing(set) { () throws(Pipeline.Rejection) in
@@ -97,20 +97,20 @@ struct PlanCommand: ParsableCommand {
         try reporting.report(diagnostics, of: set)
     }
 
-    /// Whether a plan with errors can be written: parts are, without the jobs that can't be planned. A conflict of the
-    /// batch, or a warning that is an error, leaves no parts.
+    /// Whether a plan with errors can be written: parts can, without the jobs that can't be planned. A conflict of
+    /// the batch, or a warning that is an error, prevents parts.
     private func isWritable(_ planned: Pipeline.Planned, _ diagnostics: DiagnosticSink) -> Bool {
         shards != nil && !planned.conflicts.hasErrors && !planned.plan.jobs.isEmpty
             && !(reporting.warningsAsErrors && diagnostics.hasWarnings)
     }
 
     private struct Report: Encodable {
-        /// Whether a job would run; it is up to date where there are no reasons.
+        /// Whether a job would run; an empty `reasons` means that it is up to date.
         struct Run: Encodable {
             let id: String
             let file: String
             let reasons: [String]
-            /// Its output stays, and what is newly expected of it is judged.
+            /// Whether the output is kept and only new expectations are evaluated.
             let onlyJudges: Bool
 
             init(id: String, file: String, _ why: RunReasons) {

@@ -69,7 +69,7 @@ struct PresetsCommand: ParsableCommand {
         let name: String
         let summary: String
         let containers: [String]
-        /// Why the file can't be exported so; absent where it can, or where none was named.
+        /// Reason why the file can't be exported with the preset; nil if it can, or without a file.
         let problem: String?
     }
     private struct Report: Encodable {

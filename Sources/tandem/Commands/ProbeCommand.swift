@@ -36,7 +36,7 @@ struct ProbeCommand: ParsableCommand {
 
 extension AssetTiming: ExpressibleByArgument {}
 
-/// In what form a source is described.
+/// The output format of commands that describe sources.
 enum ProbeFormat: String, ExpressibleByArgument, CaseIterable {
     case text
     case json

@@ -117,7 +117,7 @@ struct RunCommand: AsyncParsableCommand {
 
     private func carryOut(_ unfinished: UnfinishedRun) async throws {
         unfinished.concerns(spec.files)
-        // Until jobs run, a signal ends everything; workers end when this process has.
+        // Until jobs run, a signal ends the process; workers end with it.
         let end = { @Sendable (number: Int32) in
             { @Sendable in
                 for message in unfinished.end(.interrupted) { Terminal.say(message) }
@@ -142,13 +142,13 @@ struct RunCommand: AsyncParsableCommand {
         let checked = try ending { () throws(Pipeline.Rejection) in
             try set.loaded.checked(reporting.strictness)
         }
-        // On a shared file system the outputs' own marks are the only record.
+        // On a shared file system, only the outputs' own marks record what is done.
         let isShard = saved?.folder != nil
         let locks = isShard ? [] : try state.location.lock(set, waits: wait)
         let pool = try workers.settings.pool(in: locks.first?.folder, access)
         defer { pool?.close() }
-        // The first worker starts while the state is read: of a few jobs a large part of the time. Of many, most may be up
-        // to date.
+        // The first worker starts while the state is read, which saves a large part of the time of a few jobs. With
+        // many jobs, most may be up to date.
         if set.files.reduce(0, { $0 + $1.jobs.count }) < Self.few { pool?.warm() }
         let memory =
             isShard
@@ -185,7 +185,7 @@ struct RunCommand: AsyncParsableCommand {
         if result.status != .succeeded { throw ExitCode(result.status) }
     }
 
-    /// For programs there is one result, at the end.
+    /// Whether there is a single machine-readable result at the end.
     private var isOne: Bool { reporting.isForPrograms }
 
     private var policy: RunPolicy {
@@ -195,12 +195,12 @@ struct RunCommand: AsyncParsableCommand {
         return policy
     }
 
-    /// Calls a stage whose diagnostics are printed already.
+    /// Calls a stage whose diagnostics are already printed, and ends the command if it fails.
     private func ending<Stage>(_ stage: () throws(Pipeline.Rejection) -> Stage) throws -> Stage {
         do throws(Pipeline.Rejection) { return try stage() } catch { throw ExitCode(error.status) }
     }
 
-    /// Opens encoders and plans; where a stage rejects the batch, prints why and ends.
+    /// Opens encoders and plans the jobs. If a stage rejects the batch, prints the diagnostics and ends the command.
     private func planned(
         _ checked: Pipeline.Checked, _ set: JobFileSet, _ saved: SavedPlan?, _ state: RunState,
         _ pool: WorkerPool?, _ found: inout DiagnosticSink, _ unfinished: UnfinishedRun
@@ -228,7 +228,7 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    /// Prints the plan's warnings, which can be errors.
+    /// Prints the plan's warnings, and ends the command if they are errors.
     private func warn(_ warnings: DiagnosticSink, of set: JobFileSet, _ found: inout DiagnosticSink) throws {
         guard warnings.hasWarnings else { return }
         found.add(warnings)
@@ -241,7 +241,7 @@ struct RunCommand: AsyncParsableCommand {
 
     private static let few = 100
 
-    /// The command line that repeats the run for the jobs that are left.
+    /// The command line that repeats the run for the remaining jobs.
     private var again: ProgressDisplay.Again {
         var words: [String] = []
         var arguments = CommandLine.arguments.dropFirst()

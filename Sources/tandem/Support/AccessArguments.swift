@@ -26,7 +26,7 @@ struct AccessArguments: ParsableArguments {
         }
     }
 
-    /// Grants access before any of the files is opened.
+    /// Grants access before any file is opened.
     func granted(for files: [String]) throws -> SourceAccess {
         try SourceAccess.granted(
             root: root, isUntrusted: untrusted, allowsNetwork: allowNetwork, for: files)

@@ -1,7 +1,7 @@
 internal import Dispatch
 
-/// Where a command's own code runs: a thread of Dispatch. Commands load, probe and plan, which blocks; a thread of Swift's pool, of which
-/// there are as many as processors, is for what doesn't.
+/// Runs a command's own code on a Dispatch thread. Commands load, probe and plan, which blocks; Swift's cooperative
+/// pool has only as many threads as processors.
 final class CommandExecutor: TaskExecutor {
     private let queue = DispatchQueue(label: "tandem.command")
 

@@ -3,7 +3,7 @@ internal import Diagnostics
 internal import Engine
 internal import JobPlan
 
-/// The form in which diagnostics are printed.
+/// The output format of diagnostics.
 enum ReportFormat: String, ExpressibleByArgument, CaseIterable {
     case text
     case json
@@ -22,10 +22,10 @@ struct ReportArguments: ParsableArguments {
     @Flag(help: "Warnings are errors.")
     var warningsAsErrors = false
 
-    /// The severities that end a command.
+    /// The severities that fail a command.
     var strictness: Pipeline.Strictness { Pipeline.Strictness(warningsAreErrors: warningsAsErrors) }
 
-    /// Whether only programs read the result.
+    /// Whether the output is machine-readable.
     var isForPrograms: Bool { format.map { $0 != .text } ?? false }
 
     /// Prints diagnostics: as text to standard error, otherwise to standard output. `annotates`: under GitHub Actions text is

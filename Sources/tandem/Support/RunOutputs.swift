@@ -10,7 +10,7 @@ struct EventArguments: ParsableArguments {
     var events: String?
 }
 
-/// Files that a run writes for programs and for reading later.
+/// Report files of a run.
 struct RunOutputs: ParsableArguments {
     @Option(help: ArgumentHelp("The results as JUnit's XML.", valueName: "file"), completion: .file())
     var junit: String?
@@ -28,7 +28,7 @@ struct RunOutputs: ParsableArguments {
         if junit == "-" { throw ValidationError("--junit is a file: only --events can be -") }
     }
 
-    /// The files for the engine.
+    /// The report files as the engine's configuration.
     func destinations(events: String? = nil) -> ReportDestinations {
         ReportDestinations(junit: junit, reports: report, events: events)
     }

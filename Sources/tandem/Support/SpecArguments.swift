@@ -16,7 +16,7 @@ struct SpecArguments: ParsableArguments {
     }
 }
 
-/// How job files are read.
+/// Options for reading job files.
 struct SpecSettings: ParsableArguments {
     @Option(
         name: .customLong("set"), parsing: .singleValue,
@@ -25,7 +25,7 @@ struct SpecSettings: ParsableArguments {
 
     @OptionGroup var access: AccessArguments
 
-    /// The variables by name.
+    /// Returns the variables of `--set` by name.
     func values() throws -> [String: String] {
         var values: [String: String] = [:]
         for text in variables {
@@ -37,10 +37,11 @@ struct SpecSettings: ParsableArguments {
         return values
     }
 
-    /// Keeps what was read until the process ends: releasing ten thousand jobs takes time and serves nobody.
+    /// Retains the decoded files until the process ends, because releasing ten thousand jobs takes time without
+    /// benefit.
     private static let kept = Guarded<[JobFileSet]>([])
 
-    /// Reads and decodes files. `access` is an access that was granted already.
+    /// Reads and decodes files. `access` is an access that is already granted.
     func load(
         _ files: [String], access given: SourceAccess? = nil, allowsNoJobs: Bool = false
     ) throws -> JobFileSet {

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Engine
 internal import JobRun
 
-/// Where a batch records what was done, and how it identifies sources.
+/// Options for the location of the state, and for identifying sources.
 struct StateArguments: ParsableArguments {
     @Option(
         name: .customLong("state"),
@@ -16,14 +16,14 @@ struct StateArguments: ParsableArguments {
             "By what a source is known to be unchanged: stat (size, time, inode) or content (SHA-256)."))
     var fingerprint: Fingerprint = .stat
 
-    /// `FingerprintMode` as an argument.
+    /// Command-line values of `FingerprintMode`.
     enum Fingerprint: String, ExpressibleByArgument, CaseIterable {
         case stat, content
 
         var mode: FingerprintMode { self == .stat ? .stat : .content }
     }
 
-    /// The location for the engine.
+    /// The state's location as the engine's configuration.
     var location: StateLocation {
         StateLocation(folder: folder, mode: fingerprint.mode, notify: { Terminal.say($0) })
     }

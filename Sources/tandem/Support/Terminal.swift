@@ -7,7 +7,8 @@ internal import Locking
 enum Terminal {
     private static let firstLoss = Guarded<Int32?>(nil)
 
-    /// Why standard output didn't take all; nil where it did. Who stops reading wants no more, which is no loss.
+    /// The first write error of standard output; nil without one. A reader that closes the pipe (`EPIPE`) is not an
+    /// error.
     static var loss: String? { firstLoss.withLock { $0 }.map { String(cString: strerror($0)) } }
 
     /// Writes to standard output.
@@ -18,18 +19,18 @@ enum Terminal {
     /// Writes to standard error.
     static func report(_ text: String) { StreamWriting.write(text, to: STDERR_FILENO) }
 
-    /// Writes a line to standard error, whatever names and words of others it has in it.
+    /// Writes a line to standard error, with control characters of names and other external text made safe.
     static func say(_ line: String) { report(SafeText.line(line) + "\n") }
 
-    /// Standard error is a terminal that understands control sequences.
+    /// Whether standard error is a terminal that supports control sequences.
     static var isInteractive: Bool {
         isatty(STDERR_FILENO) == 1 && getenv("TERM").map { String(cString: $0) } != "dumb"
     }
 
-    /// Colour is wanted: a terminal, and no `NO_COLOR`.
+    /// Whether colors are used: on a terminal, unless `NO_COLOR` is set.
     static var usesColor: Bool { isInteractive && (getenv("NO_COLOR").map { $0[0] == 0 } ?? true) }
 
-    /// Columns of the terminal.
+    /// Width of the terminal in columns; 80 if unknown.
     static var width: Int {
         var size = winsize()
         guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Engine
 internal import JobSpec
 
-/// The processes in which media are read.
+/// Options for the worker processes that read media.
 struct WorkerArguments: ParsableArguments {
     @Option(
         help:
@@ -40,7 +40,7 @@ struct WorkerArguments: ParsableArguments {
         Quantity.bytes(text).flatMap { $0 >= 16 << 20 ? $0 : nil }
     }
 
-    /// The settings for the engine.
+    /// The options as the engine's configuration.
     var settings: WorkerSettings {
         var settings = WorkerSettings(notify: { Terminal.say($0) })
         settings.usesWorkers = isolation == .worker
