@@ -47,7 +47,8 @@ package struct CompositionSpec: Sendable {
         /// Playback speed in thousandths.
         package var speed: Located<Int>?
         package var volume: Level?
-        /// The frame before the clip's first one, where the clip begins earlier.
+        /// The display before the first frame, if the source's first frame is later than the clip's start: that frame
+        /// or black.
         package var leadIn: Located<LeadIn>?
         package var place: SourceRange
     }

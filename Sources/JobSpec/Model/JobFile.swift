@@ -32,7 +32,7 @@ package struct JobFile: Sendable {
     /// The sections that the jobs were decoded from, for expanding patterns.
     let definition: BatchDefinition
 
-    /// Settings that only a dry open of the encoder can validate, each once for each location.
+    /// Settings that only a dry open of encoders and filters can validate, each once for each location.
     package var settingsChecks: [SettingsCheck] {
         var seen: [SettingsTrial: Set<SourceRange>] = [:]
         return jobs.flatMap(\.outputs).flatMap { $0.tracks.flatMap(\.action.settingsChecks) }.filter {
@@ -185,7 +185,7 @@ package enum IfExists: String, Codable, Hashable, Sendable, CaseIterable {
 package struct DestinationSpec: Sendable {
     /// The path as written.
     package var path: Located<String>
-    /// The handling of a file at the destination that another program wrote.
+    /// The handling of a file at the destination that doesn't belong to this job file.
     package var ifExists: IfExists
     /// Whether missing folders are created.
     package var makesDirectories: Bool

@@ -82,7 +82,7 @@ package struct TrackRule: Sendable {
             }
         }
 
-        /// Settings that only a dry open of the encoder can validate.
+        /// Settings that only a dry open of encoders and filters can validate.
         var settingsChecks: [SettingsCheck] {
             switch self {
             case .copy(_, let otherwise): otherwise?.settingsChecks ?? []

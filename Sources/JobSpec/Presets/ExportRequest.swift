@@ -14,7 +14,7 @@ package struct ExportRequest: Sendable {
     package var container: String
     /// The destination path.
     package var destination: String
-    /// The handling of a file at the destination that another program wrote. Default: `fail`.
+    /// The handling of a file at the destination that doesn't belong to this request. Default: `fail`.
     package var ifExists = IfExists.fail
     /// The exported range; nil for the whole source.
     package var range: TimeRange?
@@ -25,7 +25,7 @@ package struct ExportRequest: Sendable {
     /// Maximum size of the output in bytes; nil for no limit.
     package var sizeLimit: Int64?
     /// The name of the virtual job file, which owns the published outputs. Outputs with another owner are treated as
-    /// those of another program.
+    /// foreign files.
     package var file = Self.name
     /// The method by which times and duration of the source are determined. Default: `fast`.
     package var timing = AssetTiming.fast

@@ -8,7 +8,7 @@ public struct AVError: Error, Hashable, Sendable, CustomStringConvertible {
     public var operation: String
     /// The last line that the library logged about the error, if any.
     public var detail: String?
-    /// Whether reading can continue after the error.
+    /// Whether the library read part of the data, so that reading can continue after the error.
     public internal(set) var isPartial = false
 
     /// Creates an error from a return code and the operation that returned it.

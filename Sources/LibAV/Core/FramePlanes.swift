@@ -38,7 +38,7 @@ extension Frame {
         return FramePlane(bytesPerRow: stride, rowSize: size, rows: planeHeight(index))
     }
 
-    /// Returns the first byte of a plane.
+    /// Returns a pointer to the first byte of a plane; nil if there is none.
     func planeBytes(_ index: Int) -> UnsafeMutablePointer<UInt8>? {
         guard (0..<8).contains(index) else { return nil }
         return withUnsafeBytes(of: raw.pointee.data) {

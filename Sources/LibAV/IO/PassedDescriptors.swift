@@ -31,7 +31,7 @@ public final class PassedDescriptors: Sendable {
     public func give(_ descriptor: Int32, for path: String) {
         let unwanted = state.withLock { state -> [Int32] in
             if state.isOver { return [descriptor] }
-            // The process that requested the latest ones may still need them.
+            // Readers that requested the latest ones may not have opened them yet.
             var unwanted: [Int32] = []
             if state.order.count >= Self.mostGiven {
                 unwanted += state.given.removeValue(forKey: state.order.removeFirst()).map { [$0] } ?? []

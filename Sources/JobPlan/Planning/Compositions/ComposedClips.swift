@@ -104,8 +104,8 @@ struct ComposedClips {
         return nil
     }
 
-    /// Returns the time on the composition's time line at which a clip's first frame is presented: the clip's start
-    /// if the first frame is at most one frame late or if the lead-in holds it back to the start, else the frame's
+    /// Returns the time on the composition's time line at which a clip's first frame is presented. That is the clip's
+    /// start if the frame is at most one frame late, or if `lead_in` extends it to the start; otherwise the frame's
     /// own time.
     func beginning(of clip: Int) -> MediaTime? {
         guard let track = track(of: clip) else { return nil }

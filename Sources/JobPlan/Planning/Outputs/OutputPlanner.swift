@@ -249,8 +249,8 @@ struct OutputPlanner {
         return chosen
     }
 
-    /// The selection without text subtitle tracks that have no event in what is read: an optional rule goes on without them, for any other that
-    /// is an error. What is known only once another job has run is left to the run.
+    /// Returns the selection without text subtitle tracks that have no event in what is read. An optional rule omits
+    /// them; for any other rule that is an error. Sources that other jobs have yet to publish are checked by the run.
     private mutating func withoutEmptySubtitles(_ chosen: [Chosen], _ extent: PlannedExtent) -> [Chosen] {
         guard case .file(let path, _) = source else { return chosen }
         var kept: [Chosen] = []

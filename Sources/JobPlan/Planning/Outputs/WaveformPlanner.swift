@@ -11,7 +11,8 @@ struct WaveformPlanner {
 
     /// Maximum number of pixels of a data file, and of the data read for an image.
     private static let most: Int64 = 20_000_000
-    /// Subdivisions of an image column, so that audio begins at the correct position within it.
+    /// Number of measured parts per column of an image, so that each column begins at the correct position to within
+    /// one part.
     private static let parts: Int64 = 32
 
     /// Number of samples from 0 on, including silence before the track's start.
