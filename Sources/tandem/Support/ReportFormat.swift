@@ -28,8 +28,8 @@ struct ReportArguments: ParsableArguments {
     /// Whether the output is machine-readable.
     var isForPrograms: Bool { format.map { $0 != .text } ?? false }
 
-    /// Prints diagnostics: as text to standard error, otherwise to standard output. `annotates`: under GitHub Actions text is
-    /// accompanied by annotations.
+    /// Prints diagnostics: as text to standard error, otherwise to standard output. `annotates`: under GitHub Actions
+    /// text is accompanied by annotations.
     func report(_ sink: DiagnosticSink, of set: JobFileSet, annotates: Bool = true) throws {
         switch format {
         case .text: Terminal.report(set.renderer.render(sink))

@@ -256,8 +256,8 @@ struct CompositionPlanner {
         }
     }
 
-    /// Without `frame_rate`, the rate is one at which every frame of the first clip is shown: its packets determine it. What a job has yet to
-    /// publish, and generated sources, have the rate that they state.
+    /// Without `frame_rate`, the rate is one at which every frame of the first clip is shown: its packets determine
+    /// it. What a job has yet to publish, and generated sources, have the rate that they state.
     private mutating func setRate(to first: Placed, _ video: TrackDescription) {
         guard case .file(let path) = first.found.source, first.found.awaited == nil else { return }
         let cadence: FrameCadence?

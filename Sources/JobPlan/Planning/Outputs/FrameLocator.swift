@@ -3,8 +3,8 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Turns frame numbers into times. Frames of a file have their own times, for which the file is read; those of a generated source, and of a file
-/// that another job has yet to publish, follow their rate.
+/// Turns frame numbers into times. Frames of a file have their own times, for which the file is read; those of a
+/// generated source, and of a file that another job has yet to publish, follow their rate.
 struct FrameLocator {
     /// The first selected video track.
     let track: TrackDescription?
@@ -21,7 +21,8 @@ struct FrameLocator {
         self.init(track: track, path: path, prober: prober)
     }
 
-    /// Locates frames, counted in `ranges` joined end to end, or in the whole track. Nil where the source can't be read; the sink has the reason.
+    /// Locates frames, counted in `ranges` joined end to end, or in the whole track. Nil where the source can't be
+    /// read; the sink has the reason.
     func positions(
         of numbers: [Located<Int64>], in ranges: [TimeRange], into sink: inout DiagnosticSink
     ) -> FramePositions? {
@@ -48,8 +49,8 @@ struct FrameLocator {
     /// Frames that were located in one read of the source, by number, for some ranges.
     private var located: (ranges: [TimeRange], frames: [Int64: FramePositions.Position?], count: Int64)?
 
-    /// Locates several frames in one read of the source, for later calls of `position`. Without numbers there is nothing to do; false where the
-    /// source can't be read, which is reported.
+    /// Locates several frames in one read of the source, for later calls of `position`. Without numbers there is
+    /// nothing to do; false where the source can't be read, which is reported.
     mutating func locate(
         _ times: [Located<TimeExpression>], in ranges: [TimeRange], into sink: inout DiagnosticSink
     ) -> Bool {

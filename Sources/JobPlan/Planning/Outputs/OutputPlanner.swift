@@ -292,7 +292,8 @@ struct OutputPlanner {
         return false
     }
 
-    /// An optional rule selects nothing. A silent output of a source with audio is rarely meant: that is a warning, anything else a note.
+    /// An optional rule selects nothing. A silent output of a source with audio is rarely meant: that is a warning,
+    /// anything else a note.
     private mutating func omit(_ rule: TrackRule, has: String) {
         let isSilent =
             rule.mediaType == .audio && !description.tracks(of: .audio).isEmpty
