@@ -8,9 +8,9 @@ internal import Media
 internal import Publishing
 internal import Synchronization
 
-/// Whether a job can begin.
+/// Admission: whether a job can start, and whether its outputs fit on disk.
 extension BatchRunner {
-    /// Why a job can't be done now that everything it waited for has ended; nil where it can.
+    /// Returns why a job can't start although all its dependencies have ended; nil if it can.
     func obstacle(to job: JobPlan) -> String? {
         func failed(_ id: String) -> Bool {
             outcomes[JobKey(file: job.file, id: id)].map { !$0.isSuccess } ?? false
@@ -27,11 +27,11 @@ extension BatchRunner {
         return nil
     }
 
-    /// What a job fills, where that can be foretold, and why there is no room for it beside what runs.
+    /// Returns the estimated space that a job's outputs fill, and why they don't fit beside those of running jobs.
     func room(for job: JobPlan) -> Room {
         let room = room(for: job, without: [])
-        // Of several outputs, those that stay as they are take no room. To know them takes a digest, or a look at the whole
-        // source: only where room is short.
+        // Outputs that are up to date need no space. Finding them takes a digest, or reading the whole source, so
+        // they are determined only if space is short.
         guard room.lack != nil, job.outputs.count > 1, let state else { return room }
         let kept = job.tasks.filter { state.standing($0).standing != .other }
         return kept.isEmpty ? room : self.room(for: job, without: Set(kept.map(\.output.destination.exact)))
@@ -43,7 +43,7 @@ extension BatchRunner {
             guard
                 let size = output.expectedSize.map({ $0.adding(upToLimit: output.files.count > 1 ? $0 : 0) })
             else { continue }
-            // Several files are made as one, and then taken apart.
+            // Several files are written as one file, which is then split.
             add(size, at: output.destination, to: &room) { free in
                 "its output is likely to need \(PlanText.bytes(size)) for a length of \(PlanText.time(output.expectedDuration)), and \(PlanText.bytes(free)) are free at \(output.destination) (where it is known to be less, `limit: { size }` says so)"
             }
@@ -57,7 +57,8 @@ extension BatchRunner {
         return room
     }
 
-    /// Reckons with some bytes more, beside what runs and what the job itself fills already.
+    /// Adds bytes to a job's estimate, and compares the sum with the free space: running jobs and what the job fills
+    /// already are included.
     private func add(_ size: Int64, at path: String, to room: inout Room, lack: (_ free: Int64) -> String) {
         guard let space = policy.space(path) else { return }
         let taken = (running.values.flatMap(\.fills) + room.fills).reduce(Int64(0)) { sum, fills in
@@ -67,13 +68,13 @@ extension BatchRunner {
         if taken &+ size > space.bytes { room.lack = room.lack ?? lack(space.bytes) }
     }
 
-    /// What a job fills, and why it can't; an output that is up to date needs none.
+    /// The estimated space that a job fills, and why it isn't available; an output that is up to date needs none.
     struct Room {
         var fills: [RunPolicy.FreeSpace]
         var lack: String?
     }
 
-    /// What killed runs left where an output goes is removed, once a folder.
+    /// Removes temporary files of killed runs from a destination's folder, once for each folder.
     func collectDeadParts(beside destination: String) {
         let (folder, _) = Self.split(destination)
         if cleaned.insert(folder.exact).inserted {
@@ -81,7 +82,9 @@ extension BatchRunner {
         }
     }
 
-    /// A file that was not foretold, since the source is another than was thought, where another output goes.
+    /// Returns a file of `plan` that is also the destination of another output of this run; nil if there is none.
+    /// `foretold` is the plan from before the source existed. Files that it contains were checked when it was
+    /// planned.
     func takenName(of plan: JobPlan, beyond foretold: JobPlan) -> String? {
         let known = Set(foretold.outputs.flatMap(\.files).map(\.exact))
         return plan.outputs.flatMap(\.files).first { path in

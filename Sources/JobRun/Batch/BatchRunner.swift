@@ -8,36 +8,36 @@ internal import Media
 internal import Synchronization
 internal import Publishing
 
-/// Hears of what happens to a batch. Called on a private queue, one call at a time.
+/// A receiver of a batch's events. Called on a private queue, one call at a time.
 public protocol RunObserver: Sendable {
-    /// A job begins.
+    /// Called when a job starts.
     func jobStarted(_ plan: JobPlan)
-    /// A job ended.
+    /// Called when a job has ended.
     func jobFinished(_ record: JobRecord)
 }
 
-/// A job under way, for progress.
+/// The progress of a running job.
 public struct RunningJob: Sendable {
     /// The job's id.
     public var id: String
     /// The job file.
     public var file: String
-    /// From 0 to 1.
+    /// Completed fraction, from 0 to 1.
     public var fraction: Double
-    /// Media seconds done.
+    /// Processed media in seconds.
     public var media: Double
-    /// Wall-clock seconds since it began.
+    /// Wall-clock seconds since the current attempt started.
     public var elapsed: Double
 
-    /// Media seconds a second.
+    /// Processed media in seconds per second of wall-clock time.
     public var speed: Double { elapsed > 0 ? media / elapsed : 0 }
-    /// Seconds that are left at this speed, where that can be told.
+    /// Estimated seconds until the job ends at this speed; nil while the completed fraction is at most 0.001.
     public var remaining: Double? { fraction > 0.001 ? elapsed / fraction * (1 - fraction) : nil }
 }
 
-/// Carries out a batch: several jobs at a time, each job after the ones it waits for, in one dispatch group.
+/// A run of a batch: several jobs concurrently, each after its dependencies, in one dispatch group.
 ///
-/// An actor on a queue of its own: what jobs call back, timers and signals are put on that queue in their order.
+/// An actor on a queue of its own: callbacks of jobs, timers and signals are put on that queue in their order.
 package actor BatchRunner {
     private let plan: BatchPlan
     private let files: [JobFile]
@@ -48,51 +48,51 @@ package actor BatchRunner {
     private let observer: any RunObserver
     private let sources: Set<SourceFileKey>
     private let control = QueueExecutor(label: "tandem.batch")
-    /// Its queue (`Actor`).
+    /// The executor of the actor's queue (`Actor`).
     package nonisolated var unownedExecutor: UnownedSerialExecutor { control.asUnownedSerialExecutor() }
     private let group = DispatchGroup()
     private var queue: JobQueue
     private var budget: ResourceBudget
-    /// Jobs of which a run did not succeed, by the ids that the files have.
+    /// Jobs with an instance that did not succeed, by the ids in the job files.
     var failures: Set<JobKey> = []
-    /// Jobs that have a run, by the ids that the files have.
+    /// Jobs that have an instance, by the ids in the job files.
     let bases: Set<JobKey>
-    /// A job under way.
+    /// A running job.
     struct Running {
         let executor: JobExecutor
         let cost: JobCost
         let lane: Int
         let begun: Double
-        /// The file systems that its output and its notes fill, and by about how much.
+        /// File systems that the job's output and its two-pass statistics fill, with the estimated bytes.
         let fills: [RunPolicy.FreeSpace]
         var attempts = 1
-        /// Its work is done, and its output on the way to disk: its processors are others'.
+        /// Whether the work is done and the output is being published: the job's processors are free for other jobs.
         var isPublishing = false
     }
     var running: [JobKey: Running] = [:]
-    /// Jobs whose source, another job's output, is being looked at.
+    /// Jobs being replanned: their source is the output of another job and is being probed.
     private var replanning: [JobKey: (job: JobPlan, cost: JobCost)] = [:]
-    /// Jobs between two attempts.
+    /// Jobs that wait for their next attempt.
     private var pausing: [JobKey: (plan: JobPlan, outcome: JobOutcome)] = [:]
-    /// Jobs that will not be begun.
+    /// Number of jobs that ended without being started.
     private var notRun = 0
     var outcomes: [JobKey: JobOutcome] = [:]
     private var records: [JobRecord] = []
     private var started = 0
     private var previewsMade = 0
-    /// Why nothing more starts; nil while jobs do.
+    /// Reason why no further jobs start; nil while jobs do.
     private var stop: String?
     private var isCancelled = false
     private let begun = DispatchTime.now()
-    /// Folders in which what dead runs left was looked for.
+    /// Folders in which temporary files of dead runs were looked for.
     var cleaned: Set<ExactString> = []
     let namesByFolder: [ExactString: Set<String>]
-    /// Seconds of work, as far as they can be foretold: for telling how long the rest takes.
+    /// Estimated seconds of work in all jobs, from which the remaining time is predicted.
     private let workInAll: Double
     private var workDone = 0.0
 
-    /// A runner of a plan. `files` are the job files it was made of; `performer` does the work and `prober` looks into sources that
-    /// jobs made, in this process or in others; `state` remembers.
+    /// Creates a runner of a plan. `files`: the job files that the plan was created from; `performer` does the work
+    /// and `prober` probes sources that jobs created, in this process or in others; `state` records the outputs.
     package init(
         plan: BatchPlan, files: [JobFile], policy: RunPolicy = RunPolicy(), state: RunState? = nil,
         performer: any WorkPerformer, prober: any SourceProber,
@@ -100,7 +100,8 @@ package actor BatchRunner {
     ) {
         self.prober = prober
         self.plan = plan
-        // Only what jobs make is planned anew; ten thousand jobs' own words are not kept for nothing.
+        // Only jobs that read outputs of other jobs are replanned. Otherwise the job files, with up to ten thousand
+        // jobs, are not kept.
         let isChained = plan.jobs.contains { !$0.readJobs.isEmpty }
         self.files = isChained ? files : []
         self.policy = policy
@@ -122,7 +123,7 @@ package actor BatchRunner {
             plan.jobs.map { JobKey(file: $0.file, id: $0.base) }
                 + plan.settled.map { JobKey(file: $0.file, id: $0.base) }
                 + plan.refusals.map { JobKey(file: $0.file, id: String($0.id.prefix { $0 != "[" })) })
-        // Before anybody can cancel.
+        // Enter before `cancel` can be called.
         for _ in plan.jobs { group.enter() }
         sources = Set(plan.sourceFiles.map { SourceFileKey($0) })
     }
@@ -133,7 +134,7 @@ package actor BatchRunner {
         return (folder, String(path[slash...].dropFirst()))
     }
 
-    /// Runs everything; returns what became of each job, in the order they ended.
+    /// Runs all jobs. Returns their records, in the order in which the jobs ended.
     package func run() async -> [JobRecord] {
         TemporaryFile.completeInterrupted(namesByFolder, in: prober.environment.root)
         for settled in plan.settled {
@@ -148,7 +149,7 @@ package actor BatchRunner {
         return records
     }
 
-    /// Does something on the actor's queue, behind what was put there before.
+    /// Runs `body` on the actor's queue, behind what was put there before.
     private nonisolated func later(
         after pause: DispatchTimeInterval? = nil, _ body: @escaping @Sendable (isolated BatchRunner) -> Void
     ) {
@@ -157,7 +158,7 @@ package actor BatchRunner {
         control.queue.asyncAfter(deadline: .now() + pause, execute: work)
     }
 
-    /// No further job is started; running ones go on to their end.
+    /// Starts no further job. Running jobs continue to their end.
     package nonisolated func stopAdmitting() {
         later { runner in
             runner.stop = runner.stop ?? "the run was interrupted"
@@ -165,7 +166,7 @@ package actor BatchRunner {
         }
     }
 
-    /// Cancels what runs and starts nothing more.
+    /// Cancels the running jobs and starts no further job.
     package nonisolated func cancel() { later { $0.cancelAll() } }
 
     private func cancelAll() {
@@ -181,9 +182,8 @@ package actor BatchRunner {
         admit()
     }
 
-    /// What runs now, in the order of their starts, with how many jobs have ended (those that never begin don't) and how many
-    /// there are, and about how
-    /// many seconds all of it still takes.
+    /// Returns the running jobs in the order of their starts, the number of jobs that have ended (without those that
+    /// never start), the number of all jobs, and the estimated seconds until all have ended.
     package nonisolated func snapshot() -> (
         running: [RunningJob], finished: Int, total: Int, remaining: Double?
     ) {
@@ -226,7 +226,7 @@ package actor BatchRunner {
         end(record)
     }
 
-    /// Tells everybody of it.
+    /// Adds a record, and passes it to the observer and the state.
     private func end(_ record: JobRecord) {
         records.append(record)
         observer.jobFinished(record)
@@ -243,7 +243,7 @@ package actor BatchRunner {
         }
     }
 
-    /// Starts what may start.
+    /// Starts all jobs that may start.
     private func admit() {
         while stop == nil {
             queue.bringForward { performer.isPrepared(for: plan.jobs[$0]) }
@@ -257,13 +257,13 @@ package actor BatchRunner {
             let cost = JobCost(job)
             guard budget.admits(cost) else { return }
             let room = self.room(for: job)
-            // What runs may be smaller than foretold, or make room by replacing.
+            // The running jobs may fill less than predicted, or free space by replacing files.
             if room.lack != nil, !running.isEmpty || !replanning.isEmpty { return }
             queue.takeNext()
             start(job, cost, room)
         }
         if let stop {
-            // Nobody waits for another attempt any more.
+            // No retry is started any more.
             let given = pausing.values
             pausing = [:]
             for (plan, outcome) in given { finish(plan, isCancelled ? .cancelled : outcome) }
@@ -276,7 +276,7 @@ package actor BatchRunner {
     private func start(_ job: JobPlan, _ cost: JobCost, _ room: Room) {
         budget.take(cost)
         guard !job.readJobs.isEmpty else { return launch(job, cost, room) }
-        // Foretold until now; the file is there, and is looked at, which may take its time.
+        // The plan was a prediction until now. The file exists, and probing it may take time.
         let key = JobKey(file: job.file, id: job.id)
         replanning[key] = (job, cost)
         let (files, prober) = (files, prober)
@@ -288,7 +288,7 @@ package actor BatchRunner {
         }
     }
 
-    /// What a job reads was looked at. After a cancel nobody waits for it any more.
+    /// Continues with a job whose source was probed. Does nothing after a cancel.
     private func replanned(
         _ key: JobKey, _ result: Result<JobPlan, PlanningError>, _ room: Room
     ) {
@@ -303,7 +303,7 @@ package actor BatchRunner {
         }
     }
 
-    /// A job whose source was made and doesn't serve.
+    /// Fails a job whose source was created but can't be used.
     private func refuse(
         _ job: JobPlan, _ cost: JobCost, _ why: String, _ rule: Rule?, at place: SourceRange? = nil
     ) {
@@ -342,7 +342,7 @@ package actor BatchRunner {
             completion: { @Sendable outcome in self.later { $0.ended(plan, outcome) } })
     }
 
-    /// What is left of a job needs no processor.
+    /// Frees the processors of a job that only has to publish its outputs.
     private func publishes(_ plan: JobPlan) {
         let key = JobKey(file: plan.file, id: plan.id)
         guard let job = running[key], !job.isPublishing else { return }
@@ -351,7 +351,7 @@ package actor BatchRunner {
         admit()
     }
 
-    /// An attempt has ended; one whose reason can pass is made again, in the place that it holds.
+    /// Ends an attempt. A transient failure is retried in the job's lane.
     private func ended(_ plan: JobPlan, _ outcome: JobOutcome) {
         guard let job = running[JobKey(file: plan.file, id: plan.id)] else { return }
         guard case .failed(let failure) = outcome, failure.isTransient, stop == nil,
@@ -392,7 +392,7 @@ package actor BatchRunner {
 
     private func work(_ plan: JobPlan) -> Double { state?.seconds(of: plan) ?? JobCost(plan).work }
 
-    /// Seconds since the runner was made.
+    /// Seconds since the runner was created.
     private var now: Double {
         Double(DispatchTime.now().uptimeNanoseconds - begun.uptimeNanoseconds) / 1e9
     }

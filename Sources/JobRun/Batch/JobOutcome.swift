@@ -3,22 +3,22 @@ internal import JobPlan
 internal import JobSpec
 public import Media
 
-/// How a job ended.
+/// The outcome of a job.
 public enum JobOutcome: Sendable {
-    /// Its outputs are published; those that were up to date stayed as they were.
+    /// The outputs are published; outputs that were up to date are unchanged.
     case succeeded(JobResult)
-    /// Its outputs were made by just this before, and nobody touched them since.
+    /// The outputs are up to date: created by the same plan, and not changed since.
     case upToDate
-    /// Nothing was to be done, and why.
+    /// The job had nothing to do, for the given reason.
     case skipped(String)
-    /// It failed; nothing of it is left.
+    /// The job failed; nothing of it is published.
     case failed(JobFailure)
-    /// It was cancelled; nothing of it is left.
+    /// The job was cancelled; nothing of it is published.
     case cancelled
-    /// It was not started, and why.
+    /// The job was not started, for the given reason.
     case notRun(String)
 
-    /// Nothing is wrong.
+    /// Whether the job succeeded, was up to date or was skipped.
     public var isSuccess: Bool {
         switch self {
         case .succeeded, .upToDate, .skipped: true
@@ -26,7 +26,7 @@ public enum JobOutcome: Sendable {
         }
     }
 
-    /// What a report shows of the outputs, by their names.
+    /// Returns the previews of the outputs, by output name.
     func previews(ofJob id: String) -> [String: JobPreview] {
         switch self {
         case .succeeded(let result):
@@ -40,7 +40,7 @@ public enum JobOutcome: Sendable {
         }
     }
 
-    /// A report shows something of its outputs.
+    /// Whether an output has a preview.
     var hasPreview: Bool {
         switch self {
         case .succeeded(let result): result.outputs.contains { $0.preview != nil }
@@ -49,94 +49,96 @@ public enum JobOutcome: Sendable {
         }
     }
 
-    /// Its outputs were up to date.
+    /// Whether all outputs were up to date.
     public var isUpToDate: Bool { if case .upToDate = self { true } else { false } }
 }
 
-/// What a job published.
+/// The published outputs of a job.
 public struct JobResult: Sendable {
-    /// The outputs that were made, in the plan's order.
+    /// The outputs that were created, in the plan's order.
     public var outputs: [OutputResult]
-    /// Outputs that were left out since somebody else's file is where they would go, and why; by their ids.
+    /// Reasons for skipped outputs, by output id. An output is skipped if another file is at its destination.
     public var skipped: [String: String] = [:]
-    /// Wall-clock seconds that it took.
+    /// Wall-clock seconds that the job took.
     public var seconds: Double
 
-    /// Things that a person should know, of all outputs.
+    /// Warnings of all outputs.
     public var warnings: [String] { outputs.flatMap(\.warnings) }
 }
 
-/// An output that was made and published.
+/// An output that was created and published.
 public struct OutputResult: Sendable {
-    /// Its id; nil for the only one of a job.
+    /// The output's id; nil for the only output of a job.
     public var id: String?
-    /// The absolute path.
+    /// Absolute path of the output.
     public var destination: String
-    /// Bytes.
+    /// Size in bytes.
     public var size: Int64
     /// Size and time of the output as it was published, as one word.
     package var output: String
-    /// How long the output lasts.
+    /// Duration of the output's media.
     public var duration: MediaTime
-    /// What was done with each track.
+    /// Reports on the output's tracks.
     public var tracks: [TrackReport]
-    /// Things that a person should know, such as samples left out.
+    /// Warnings for the user, such as dropped samples.
     public var warnings: [String]
-    /// What was expected and measured.
+    /// Expectations with their measured values.
     public var expectations: [JudgedExpectation] = []
-    /// Tracks whose loudness was changed.
+    /// Loudness of the normalized tracks.
     public var loudness: [Normalization] = []
-    /// What a report shows of it, where it is to.
+    /// Preview for the report; nil if the report shows none.
     package var preview: JobPreview?
 
-    /// Its stills.
+    /// Still images of an image output; empty for other outputs.
     public var stills: [Still] = []
 
-    /// A still that was made.
+    /// A still image that was created.
     public struct Still: Codable, Sendable {
-        /// The time that was asked for, on the source's time line.
+        /// Requested time, on the source's time line.
         public var requested: MediaTime
-        /// When the frame comes on screen, on the source's.
+        /// Presentation time of the frame, on the source's time line.
         public var actual: MediaTime
-        /// The absolute path of its file; nil where all are one.
+        /// Absolute path of the image file; nil if one file contains all images.
         public var path: String?
     }
 
-    /// What was measured of a track before, and what comes of it.
+    /// The loudness of a track before and after normalization.
     public struct Normalization: Codable, Sendable {
-        /// The output's track.
+        /// Index of the output's track.
         public var track: Int
-        /// As the source has it.
+        /// Loudness of the source.
         public var before: Loudness
-        /// As the output has it.
+        /// Loudness of the output.
         public var after: Loudness
     }
 }
 
-/// Why a job failed, and which part of the job file asked for it.
+/// The reason why a job failed, and the part of the job file that it concerns.
 public struct JobFailure: Error, Codable, Sendable {
     /// The reason in one line.
     public var message: String
-    /// The part of the job file.
+    /// Location in the job file.
     package var location: SourceRange
-    /// A stable rule, where a rule says it.
+    /// Rule of the failure; nil if no rule describes it.
     package var rule: Rule?
-    /// It can pass by itself, such as a server that doesn't answer: worth another attempt.
+    /// Whether the failure is transient, such as a server that doesn't respond, and the job is worth another attempt.
     public var isTransient: Bool
-    /// What was expected and measured, where that is why it failed.
+    /// Expectations with their measured values, if an unmet expectation is the reason.
     package var expectations: [JudgedExpectation] = []
-    /// What became of outputs that are not as expected, as the ends of sentences, by their ids; empty for the only one.
+    /// Sentence endings that state whether outputs with unmet expectations were kept, by output id; the key is empty
+    /// for the only output of a job.
     package var kept: [String: String] = [:]
-    /// What a report shows of an output that is not as expected.
+    /// Preview of an output with unmet expectations.
     package var preview: JobPreview?
 
-    /// What to say of it and where: each expectation that failed at its own line, anything else at once.
+    /// Messages with their rules and locations: one for each unmet expectation at its own line, or one for any other
+    /// failure.
     package var diagnostics: [(rule: Rule, message: String, location: SourceRange)] {
         let failed = expectations.filter { !$0.holds }
         guard rule == .expectationFailed, let first = failed.first else {
             return [(rule ?? .jobFailed, message, location)]
         }
-        // What was kept of an output is said once.
+        // The sentence ending of an output is reported once.
         var told: Set<String> = []
         return ([first] + failed.dropFirst()).map { one in
             let output = one.output ?? ""
@@ -147,7 +149,7 @@ public struct JobFailure: Error, Codable, Sendable {
         }
     }
 
-    /// Makes a failure.
+    /// Creates a failure that concerns a part of the job file.
     package init(_ message: String, at location: SourceRange, rule: Rule? = nil, isTransient: Bool = false) {
         self.message = message
         self.location = location

@@ -2,33 +2,34 @@ internal import HeapModule
 internal import JobPlan
 internal import JobSpec
 
-/// Jobs that have not begun, by position in the plan. A job comes out once everything that it waits for has ended:
-/// those of higher priority first, then the longest. What a job costs doesn't grow with their number.
+/// The jobs that have not started, by index in the plan. A job is ready once all its dependencies have ended: jobs of
+/// higher priority first, then the longest. The cost of a job doesn't grow with the number of jobs.
 struct JobQueue {
     private struct Ready: Comparable {
         let priority: Int
         let work: Double
         let index: Int
 
-        /// The greatest comes first; of equals the one that stands first in the plan.
+        /// Orders by priority and work. Of equals, the job that is first in the plan is the greatest.
         static func < (a: Ready, b: Ready) -> Bool {
             (a.priority, a.work, -a.index) < (b.priority, b.work, -b.index)
         }
     }
 
     private var ready: Heap<Ready> = []
-    /// One of those that are ready, before its turn.
+    /// A ready job that is taken before its turn.
     private var front: Ready?
-    /// How much of what a job waits for is still open: the run it reads, and each job that it needs.
+    /// Number of open dependencies by job: the instances that it reads, and the jobs that it needs.
     private var open: [Int]
     private var isWaiting: [Bool]
     private let ranks: [Ready]
     private var readers: [JobKey: [Int]] = [:]
     private var needers: [JobKey: [Int]] = [:]
-    /// Runs of each job that have not ended.
+    /// Number of instances of each job that have not ended.
     private var openRuns: [JobKey: Int] = [:]
 
-    /// The jobs of a plan; refused ones have ended before anything begins. `work` tells how long a job takes.
+    /// Creates a queue of the jobs of a plan; refused jobs have ended before any job starts. `work` returns how long
+    /// a job takes.
     init(_ plan: BatchPlan, work: (JobPlan) -> Double = { JobCost($0).work }) {
         open = [Int](repeating: 0, count: plan.jobs.count)
         isWaiting = [Bool](repeating: true, count: plan.jobs.count)
@@ -55,16 +56,17 @@ struct JobQueue {
         }
     }
 
-    /// The next job that waits for nothing; nil when there is none now. It stays until it is taken.
+    /// Index of the next job without open dependencies; nil if there is none now. The job stays in the queue until it
+    /// is taken.
     var next: Int? { (front ?? ready.max)?.index }
 
-    /// Takes out the next one.
+    /// Removes the next job.
     mutating func takeNext() {
         guard let rank = front.take() ?? ready.popMax() else { return }
         isWaiting[rank.index] = false
     }
 
-    /// Of the first few, which are about as long, one that suits better comes next.
+    /// Moves a suitable job to the front, if one of the first few jobs with similar work is suitable.
     mutating func bringForward(_ suits: (Int) -> Bool) {
         if let front = front.take() { ready.insert(front) }
         guard let first = ready.max, !suits(first.index) else { return }
@@ -78,7 +80,7 @@ struct JobQueue {
         for rank in passed { ready.insert(rank) }
     }
 
-    /// A run has ended, whatever came of it.
+    /// Records that a job instance has ended, with any outcome.
     mutating func ended(_ job: JobPlan) {
         release(readers.removeValue(forKey: JobKey(file: job.file, id: job.id)) ?? [])
         let base = JobKey(file: job.file, id: job.base)
@@ -94,7 +96,7 @@ struct JobQueue {
         }
     }
 
-    /// Takes everything out that has not begun.
+    /// Removes and returns all jobs that have not started.
     mutating func drain() -> [Int] {
         let left = isWaiting.indices.filter { isWaiting[$0] }
         for index in left { isWaiting[index] = false }

@@ -1,32 +1,33 @@
 public import JobPlan
 
-/// What became of one job of a batch.
+/// The outcome of one job of a batch, with its times.
 public struct JobRecord: Sendable {
     /// The job's id.
     public var id: String
     /// The job file.
     public var file: String
-    /// How it ended.
+    /// Outcome of the job.
     public var outcome: JobOutcome
-    /// What was carried out; nil where it was not even planned, or settled before.
+    /// The plan that was carried out; nil if the job was refused, or was up to date before planning.
     public var plan: JobPlan? { boxed?.plan }
     private let boxed: Box?
-    /// What a job that was settled before published.
+    /// Published outputs of a job that was up to date before planning.
     public var settled: [BatchPlan.Output] = []
-    /// Seconds from the run's begin to the job's; nil where it was not started.
+    /// Seconds from the start of the run to the start of the job; nil if the job was not started.
     public var begun: Double?
-    /// Wall-clock seconds that it took.
+    /// Wall-clock seconds that the job took.
     public var seconds: Double = 0
-    /// Which of the places that run side by side it had, from 0.
+    /// Index of the job's lane among the concurrent jobs, from 0.
     package var lane = 0
-    /// How often it was begun.
+    /// Number of times the job was started.
     public var attempts = 0
-    /// What a person should know of the outputs; of those that are up to date, what was said when they were made.
+    /// Warnings about the outputs. For outputs that are up to date, the warnings from when they were created.
     public var warnings: [String] = []
-    /// Of those, what was said of outputs when they were made before, by their ids; empty for the only one.
+    /// Warnings about outputs that were created by earlier runs, by output id; the key is empty for the only output
+    /// of a job.
     package var kept: [String: [String]] = [:]
 
-    /// A plan is large, and records are many.
+    /// A box, because a plan is large and there are many records.
     private final class Box: Sendable {
         let plan: JobPlan
         init(_ plan: JobPlan) { self.plan = plan }

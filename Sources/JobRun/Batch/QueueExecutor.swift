@@ -1,9 +1,9 @@
 internal import Dispatch
 
-/// Runs an actor on a Dispatch queue, for which Linux has no executor of its own: what callbacks put on the queue and what tasks
-/// ask of the actor come one after the other, in the order in which they were put there.
+/// An executor that runs an actor on a Dispatch queue, which Linux has none for. Callbacks that are put on the queue
+/// and tasks that call the actor run one after the other, in the order in which they were put there.
 final class QueueExecutor: SerialExecutor {
-    /// What is put here is isolated to the actor (`Actor.assumeIsolated`).
+    /// The queue. Work on it is isolated to the actor (`Actor.assumeIsolated`).
     let queue: DispatchQueue
 
     init(label: String) { queue = DispatchQueue(label: label) }

@@ -2,43 +2,42 @@ internal import JobPlan
 internal import Locking
 internal import Publishing
 
-/// How a batch is carried out.
+/// The settings with which a batch is run.
 package struct RunPolicy: Sendable {
-    /// What of the machine it may use.
+    /// Resources of the machine that the batch may use.
     package var budget: ResourceBudget
-    /// An output that fails its expectations stays, as `web.failed.mp4`.
+    /// Whether an output that fails its expectations is kept, as `web.failed.mp4`.
     package var keepsFailed = false
-    /// After the first failure nothing more is started.
+    /// Whether no further jobs start after the first failure.
     package var failsFast = false
-    /// How many finished outputs are looked at for a report's frames: each takes time and memory.
+    /// Maximum number of finished outputs with a preview in the report. A preview takes time and memory.
     package var previews = 0
 
-    /// Where encoders note what a second pass needs: the state's folder, or where temporary files go. Room is reckoned
-    /// there as it is at destinations; nil reckons none.
+    /// Folder of the encoders' two-pass statistics: the state's folder, or the folder of temporary files. Free space
+    /// is checked there as at destinations; nil disables the check.
     package var notesFolder: String? = PassFiles.base.withLock { $0 }
 
-    /// How much room there is where a file goes; nil where that can't be told.
+    /// Returns the free space at a destination; nil if it can't be determined.
     package var space: @Sendable (_ destination: String) -> FreeSpace? = RunPolicy.space
 
-    /// Room on a file system.
+    /// Bytes on a file system: free ones, or those that an output fills.
     package struct FreeSpace: Sendable {
-        /// Tells file systems apart.
+        /// Identifier of the file system.
         package var fileSystem: UInt64
-        /// Bytes.
+        /// Number of bytes.
         package var bytes: Int64
-        /// Notes it.
         package init(fileSystem: UInt64, bytes: Int64) {
             self.fileSystem = fileSystem
             self.bytes = bytes
         }
     }
 
-    /// Asks the system.
+    /// Returns the free space that the system reports; nil if it can't be determined.
     package static func space(_ destination: String) -> FreeSpace? {
         guard let path = DestinationPath(destination), let bytes = path.freeSpace else { return nil }
         return FreeSpace(fileSystem: path.fileSystem, bytes: bytes)
     }
 
-    /// The whole machine by default.
+    /// Creates a policy. By default a batch may use the whole machine.
     package init(budget: ResourceBudget = .ofThisMachine()) { self.budget = budget }
 }

@@ -11,23 +11,23 @@ internal import Media
 internal import FileSystem
 internal import Publishing
 
-/// Carries out one plan: temporary files, work, publish. Only this touches destinations; the work itself may be done by
-/// another process.
+/// The execution of one plan: temporary files, work, publishing. Only this class writes to destinations; the work
+/// itself may be done by another process.
 ///
-/// Unchecked `Sendable`: everything mutable is touched on `queue` only, or is behind the mutex.
+/// Unchecked `Sendable`: mutable state is accessed on `queue` only, or is behind the mutex.
 final class JobExecutor: @unchecked Sendable {
     let plan: JobPlan
-    /// Why there is no room for its outputs; nil where there is.
+    /// Reason why there is no space for the outputs; nil if there is.
     private let lack: String?
-    /// The sources of the whole call: none of them is ever replaced.
+    /// Sources of the whole call. None of them is ever replaced.
     private let sources: Set<SourceFileKey>
     let number: Int
-    /// Outputs that fail their expectations stay, under other names.
+    /// Whether outputs that fail their expectations are kept under other names.
     private let keepsFailed: Bool
     private let makesPreview: Bool
     private let state: RunState?
     private let performer: any WorkPerformer
-    /// Beneath what outputs are published.
+    /// Root beneath which outputs are published.
     private let root: PathRoot
     private let queue = DispatchQueue(label: "tandem.publish")
     private let begun = DispatchTime.now()
@@ -39,24 +39,25 @@ final class JobExecutor: @unchecked Sendable {
     }
     private let running = Guarded(Running())
     private var timer: (any DispatchSourceTimer)?
-    /// The outputs that are made, and where; touched on `queue` only.
+    /// Outputs that are being created, with their temporary files; accessed on `queue` only.
     private var making: [(publisher: OutputPublisher, file: TemporaryFile)] = []
 
-    /// Why outputs are left out, by their ids; touched on `queue` only.
+    /// Reasons for skipped outputs, by output id; accessed on `queue` only.
     private var skipped: [String: String] = [:]
 
-    /// How it ends where nothing is made.
+    /// Outcome if no output is created.
     private var rest: JobOutcome {
         skipped.isEmpty
             ? .upToDate : .succeeded(JobResult(outputs: [], skipped: skipped, seconds: elapsed))
     }
 
-    /// Where the destination of the only output was written; of several, the job.
+    /// Location of the destination in the job file if there is one output, else of the job.
     private var place: SourceRange {
         plan.outputs.count == 1 ? plan.outputs[0].destinationLocation : plan.location
     }
 
-    /// `number` counts the starts of a batch.
+    /// Creates an executor. `number` is the number of the start within the batch; `lack` is the reason why there is
+    /// no space.
     init(
         plan: JobPlan, lack: String?, sources: Set<SourceFileKey>, number: Int, keepsFailed: Bool,
         makesPreview: Bool,
@@ -73,8 +74,8 @@ final class JobExecutor: @unchecked Sendable {
         self.performer = performer
     }
 
-    /// Begins; `completion` is called once, on a private queue. `onWork` says that there is something to do, `onPublish`
-    /// that the work is done and its outputs good.
+    /// Starts the job. `completion` is called once, on a private queue. `onWork` is called if there is something to
+    /// do, `onPublish` when the work is done and its outputs are as expected.
     func start(
         onWork: @escaping @Sendable () -> Void, onPublish: @escaping @Sendable () -> Void,
         completion: @escaping @Sendable (JobOutcome) -> Void
@@ -82,7 +83,7 @@ final class JobExecutor: @unchecked Sendable {
         queue.async { @Sendable in
             let end: @Sendable (JobOutcome) -> Void = { outcome in
                 self.timer?.cancel()
-                // It holds what it tells, which is this.
+                // Breaks a reference cycle: the handle holds its callback, which holds this object.
                 self.running.withLock { $0.work = nil }
                 completion(outcome)
             }
@@ -94,7 +95,7 @@ final class JobExecutor: @unchecked Sendable {
         }
     }
 
-    /// Cancels at once; the completion still comes.
+    /// Cancels the job at once. `completion` is still called.
     func cancel() {
         running.withLock { running in
             running.isCancelled = true
@@ -102,10 +103,10 @@ final class JobExecutor: @unchecked Sendable {
         }?.cancel()
     }
 
-    /// How far it has come.
+    /// Progress of the work.
     var progress: WorkProgress { running.withLock { $0.work }?.progress ?? WorkProgress() }
 
-    /// Wall-clock seconds since it was made.
+    /// Wall-clock seconds since the executor was created.
     var elapsed: Double { Double(DispatchTime.now().uptimeNanoseconds - begun.uptimeNanoseconds) / 1e9 }
 
     private func outcome(of error: any Error) -> JobOutcome {
@@ -183,7 +184,7 @@ final class JobExecutor: @unchecked Sendable {
         }
     }
 
-    /// Makes some of the plan's outputs.
+    /// Creates some of the plan's outputs.
     private func make(
         _ wanted: [OutputPublisher], _ onPublish: @escaping @Sendable () -> Void,
         _ completion: @escaping @Sendable (JobOutcome) -> Void
@@ -202,10 +203,10 @@ final class JobExecutor: @unchecked Sendable {
             plan.hasTwoPasses ? try TemporaryFile(destination: plan.outputs[0].destination, in: root) : nil
         var order = WorkOrder(
             plan: plan, outputs: making.map(\.file), scratch: scratch, makesPreview: makesPreview)
-        // A report's images are not the job's to pay for.
+        // The images for a report don't count towards the job's timeout.
         order.onChecked = { @Sendable in self.queue.async { @Sendable in self.timer?.cancel() } }
         let work = performer.perform(order) { @Sendable outcome in
-            // After a failure it may be that nothing more is to begin.
+            // Not after a failure, which may prevent further jobs from starting.
             if case .finished(let findings) = outcome, findings.isAsExpected { onPublish() }
             self.queue.async { @Sendable in
                 self.timer?.cancel()
@@ -228,8 +229,8 @@ final class JobExecutor: @unchecked Sendable {
         if isCancelled { work.cancel() }
     }
 
-    /// Holds outputs that are there, made by just this plan, against what is expected of them now. `completion` hears on
-    /// `queue` why one is not as expected, or nothing.
+    /// Evaluates the current expectations of existing outputs that the same plan created. `completion` is called on
+    /// `queue` with the reason why an output doesn't meet them, or with nil.
     private func judge(
         _ judged: [(publisher: OutputPublisher, digest: PlanDigest)], _ onWork: @Sendable () -> Void,
         _ completion: @escaping @Sendable ((any Error)?) -> Void
@@ -277,8 +278,8 @@ final class JobExecutor: @unchecked Sendable {
         }
     }
 
-    /// What is said where an expectation doesn't hold; nil where all do. `kept` tells what becomes of such an output, by its
-    /// place.
+    /// Returns the failure if an expectation isn't met; nil if all are. `kept` returns a sentence ending on what
+    /// happens to such an output, by its index.
     private func failure(of findings: WorkFindings, leaving kept: (Int) -> String?) -> JobFailure? {
         let failed = findings.outputs.indices.filter { index in
             findings.outputs[index].expectations.contains { !$0.holds }
@@ -302,7 +303,7 @@ final class JobExecutor: @unchecked Sendable {
         return failure
     }
 
-    /// The clock of `timeout`, on `queue`.
+    /// Starts the timer of `timeout`, on `queue`.
     private func watchTime() {
         guard let timeout = plan.scheduling.timeout else { return }
         let timer = DispatchSource.makeTimerSource(queue: queue)
@@ -325,7 +326,7 @@ final class JobExecutor: @unchecked Sendable {
                 guard findings.outputs.count == making.count else {
                     throw MediaError.misuse("\(findings.outputs.count) findings of \(making.count) outputs")
                 }
-                // Somebody else made the same meanwhile: one of the two is enough.
+                // Another process created the same outputs meanwhile: one of the two is enough.
                 if findings.isAsExpected, making.flatMap(\.publisher.parts).allSatisfy(\.isMadeAlready) {
                     discard()
                     return rest
@@ -344,8 +345,8 @@ final class JobExecutor: @unchecked Sendable {
 
     // MARK: Publishing
 
-    /// Publishes all outputs or none: what can fail is done before the first has its name, and where another can't have its
-    /// own after all, those that have theirs give them back.
+    /// Publishes all outputs or none. Everything that can fail is done before the first output gets its name. If a
+    /// later output can't get its name after all, those that have theirs are withdrawn.
     private func publish(_ findings: WorkFindings) throws -> [OutputResult] {
         try SourceCheck(plan).check(when: "while it was read")
         let failure = failure(of: findings) { index in

@@ -9,23 +9,23 @@ internal import Media
 internal import FileSystem
 internal import Publishing
 
-/// An output that is left out: somebody else's file is where it would go, and is to stay.
+/// The error of an output that is skipped, because another file is at its destination and is to stay.
 struct SkippedOutput: Error {
     let reason: String
 }
 
-/// Puts one output of a job where it belongs, and nothing else in danger.
+/// The publisher of one output of a job. It replaces only files that may be replaced.
 struct OutputPublisher {
     private(set) var task: OutputTask
-    /// The sources of the whole call: none of them is ever replaced.
+    /// Sources of the whole call. None of them is ever replaced.
     let sources: Set<SourceFileKey>
     let state: RunState?
-    /// What it is made by; nil where that can't be told.
+    /// Digest of everything that determines the output; nil if it can't be determined.
     var digest: PlanDigest?
 
     private var output: OutputPlan { task.output }
 
-    /// What publishes each of its files.
+    /// Publishers of the output's single files.
     var parts: [OutputPublisher] {
         task.files.map { part in
             var publisher = self
@@ -34,13 +34,13 @@ struct OutputPublisher {
         }
     }
 
-    /// The files that are published, out of the one that was made.
+    /// Returns the files to publish, split from the one that was written.
     func pieces(
         of file: TemporaryFile, _ findings: OutputFindings, in root: PathRoot
     ) throws -> [(publisher: OutputPublisher, file: TemporaryFile)] {
         let parts = parts
         guard parts.count > 1 else { return [(self, file)] }
-        // One behind the other, or the same again: no more is copied than was written.
+        // The parts follow each other, or repeat the one before: no more is copied than was written.
         var end: Int64 = 0
         var last: TemporaryFile.Part?
         let isInOrder = findings.parts.allSatisfy { part in
@@ -60,16 +60,16 @@ struct OutputPublisher {
         return pieces
     }
 
-    /// What is at the destination was made by just this plan, and is not to be made anew.
+    /// Whether the file at the destination was created by the same plan, and is not to be created again.
     var isMadeAlready: Bool {
         guard let digest, state?.isForced == false else { return false }
         return (RunState.mark(of: task)?.digest).map { digest.standing(of: $0) != .other } ?? false
     }
 
-    /// Brings a finished file to disk with everything that it is to have, but its name.
+    /// Writes a finished file to disk with its times and its mark. Only its name is missing.
     mutating func prepare(_ file: TemporaryFile, _ findings: OutputFindings) throws {
         if JobWarnings(task: task, findings: findings).tellsOfDamage { digest = digest?.afterDamage }
-        // Before the mark, which tells the file by its time.
+        // Before the mark, which identifies the file by its time.
         if output.keepsFileTimes, let source = FileIdentity(path: task.input.sourceName) {
             try file.setModified(seconds: source.modified, nanoseconds: source.modifiedNanoseconds)
         }
@@ -79,19 +79,19 @@ struct OutputPublisher {
         let isMarked = file.setAttribute(DestinationPath.attribute, mark.text)
         try file.synchronize()
         if isMarked { return }
-        // Times are coarse on such file systems: what is there can have the same size and time, and a run that died here
-        // would leave one of two that can't be told apart.
+        // Timestamps are coarse on such file systems: the existing file can have the same size and time. If a run died
+        // here, it would be unknown which of the two files is at the destination.
         let looksTheSame = TemporaryFile.fingerprint(path: output.destination) == mark.output
         try state?.intend(task, output: mark.output, digest: looksTheSame ? nil : digest)
     }
 
-    /// Gives a prepared file its name; false where somebody else published the same a moment before. `keepsReplaced`: see
-    /// `TemporaryFile.publishTogether`.
+    /// Gives a prepared file its name. Returns false if another process has just published the same output.
+    /// `keepsReplaced`: see `TemporaryFile.publishTogether`.
     func publish(_ file: TemporaryFile, keepsReplaced: Bool) throws -> Bool {
-        // Where somebody was quicker, whose file it is decides again.
+        // If another file was published meanwhile, it is checked again whether that file may be replaced.
         for _ in 0..<2 {
             let replaces = try replacesExisting()
-            // Of several files all are made, or none: a part would be told as the whole.
+            // Of several files, all are created or none: one of them would be reported as the whole output.
             if replaces, isMadeAlready, output.files.count == 1 {
                 file.discard()
                 return false
@@ -104,7 +104,7 @@ struct OutputPublisher {
             }
         }
         guard file.isPublished else { throw PublishingError.destinationExists }
-        // Whoever moved the folder meanwhile has the output elsewhere.
+        // If the folder was moved meanwhile, the output is elsewhere.
         guard file.isAt(output.destination) else {
             throw JobFailure(
                 "the output was published, and is not at \(output.destination): its folder was moved or replaced",
@@ -113,7 +113,7 @@ struct OutputPublisher {
         return true
     }
 
-    /// What is told of it.
+    /// Returns the result of the output for the report.
     func result(_ files: [TemporaryFile], _ findings: OutputFindings) -> OutputResult {
         let lines = JobWarnings(task: task, findings: findings).lines
         return OutputResult(
@@ -123,14 +123,14 @@ struct OutputPublisher {
             warnings: output.id.map { id in lines.map { "\(id): \($0)" } } ?? lines,
             expectations: findings.expectations, loudness: findings.loudness, preview: findings.preview,
             stills: zip(output.images?.stills ?? [], findings.stills).map { still, actual in
-                // Both count from the source's time zero. Of a whole source that is the output's as well.
+                // Both are relative to the source's time zero. For a whole source that is the output's as well.
                 let requested = task.input.extent.ranges.isEmpty ? still.time : still.sourceTime
                 return OutputResult.Still(requested: requested, actual: actual, path: still.destination)
             })
     }
 
-    /// Gives an output that failed a name beside the one it was to have: `web.failed.mp4`. Only such a file of the
-    /// same job is replaced. Tells what came of it.
+    /// Publishes an output that failed its expectations under a name beside its destination: `web.failed.mp4`.
+    /// Replaces only such a file of the same job. Returns the outcome as the end of a sentence.
     func keep(_ file: TemporaryFile) -> String {
         let name = output.destination.pathParts.last ?? "output"
         let (stem, ending) = name.nameParts
@@ -154,7 +154,8 @@ struct OutputPublisher {
         }
     }
 
-    /// Whether what is at the destination may be replaced. Throws where it may not.
+    /// Returns true if the file at the destination is to be replaced, and false if there is none. Throws if the
+    /// output can't be published there.
     func replacesExisting() throws -> Bool {
         if let identity = FileIdentity(path: output.destination),
             sources.contains(SourceFileKey(identity))
@@ -163,7 +164,7 @@ struct OutputPublisher {
                 "the destination is a source, and sources are never overwritten: \(output.destination)",
                 at: output.destinationLocation, rule: .destinationIsSource)
         }
-        // What is up to date for any job file is nobody's loss.
+        // An output that is up to date for any job file can be replaced without loss.
         let owner = isMadeAlready ? nil : RunState.owner(task.file, at: output.destination)
         switch DestinationPath.occupant(of: output.destination, owner: owner) {
         case .nothing: return false
@@ -187,7 +188,7 @@ struct OutputPublisher {
         }
     }
 
-    /// Makes the destination's folder, where it may.
+    /// Creates the destination's folder if it is missing. Throws if `make_directories` is false.
     func makeFolder() throws {
         let folder = String(
             output.destination[..<(output.destination.lastSlash ?? output.destination.startIndex)])

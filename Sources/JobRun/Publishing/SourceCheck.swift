@@ -4,13 +4,13 @@ internal import LibAV
 internal import Media
 internal import FileSystem
 
-/// Whether the sources of a job are what they were when it was planned.
+/// A check that the sources of a job are unchanged since the job was planned.
 struct SourceCheck {
     private let plan: JobPlan
 
     init(_ plan: JobPlan) { self.plan = plan }
 
-    /// Throws where one is gone or changed; `when` says since when.
+    /// Throws if a source is missing or changed. `when` is the time of the change in the message.
     func check(when: String) throws {
         for (sequence, identity) in plan.imageSequences {
             try check("an image of the source", sequence.path, sequence.filesIdentity, identity, when)
@@ -22,7 +22,8 @@ struct SourceCheck {
         }
         for input in plan.inputs {
             guard case .file(let path, let identity) = input.source else { continue }
-            // Of what a server has, only who fetched it can tell; its worker reads it to the length that was planned.
+            // A remote source can be checked only by the worker that fetched it, which reads it to the planned
+            // length.
             if SourceLocation.isRemote(path) { continue }
             guard let now = FileIdentity(path: path) else {
                 throw JobFailure("the source is gone: \(path)", at: plan.location, rule: .sourceUnreadable)

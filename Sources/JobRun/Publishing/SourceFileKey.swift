@@ -1,12 +1,12 @@
 internal import JobPlan
 package import FileSystem
 
-/// A file, changed or not.
+/// The identity of a file by device and inode, whether its contents have changed or not.
 package struct SourceFileKey: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
 
-    /// Of a file that was looked at.
+    /// Creates the key of a file from its full identity.
     package init(_ identity: FileIdentity) {
         device = identity.device
         inode = identity.inode

@@ -5,10 +5,10 @@ internal import Glibc
 package import JobPlan
 internal import Locking
 
-/// Writes what happens as JSON lines, as it happens: `run_started`, `job_planned`, `job_started`, `progress`,
-/// `job_finished`, `run_finished`. A job is announced before it finishes; fields are only ever added.
+/// A writer of a run's events as JSON lines, while they happen: `run_started`, `job_planned`, `job_started`,
+/// `progress`, `job_finished`, `run_finished`. A job is announced before it finishes; fields are only ever added.
 ///
-/// Unchecked `Sendable`: everything mutable is touched on `queue` only.
+/// Unchecked `Sendable`: mutable state is accessed on `queue` only.
 package final class EventWriter: RunObserver, @unchecked Sendable {
     private let descriptor: Int32
     private let queue = DispatchQueue(label: "tandem.events")
@@ -67,14 +67,15 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         }
     }
 
-    /// Opens a file for it; `-` is standard output. Nil where it can't be written.
+    /// Opens the file for the events; `-` is standard output. Nil if it can't be written.
     package init?(path: String) {
         descriptor =
             path == "-" ? dup(STDOUT_FILENO) : Self.open(path)
         if descriptor < 0 { return nil }
     }
 
-    /// What is there is one of ours, a pipe or a device (`ReportFile.problem`); what isn't there is made, and nowhere else.
+    /// Opens an existing file of Tandem's, a pipe or a device (`ReportFile.problem`). A missing file is created; a
+    /// dangling link is not followed.
     private static func open(_ path: String) -> Int32 {
         let flags = O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
         let known = Glibc.open(path, flags | O_TRUNC)
@@ -84,7 +85,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
 
     deinit { close(descriptor) }
 
-    /// The run begins, with these jobs.
+    /// Writes the start of the run and its planned jobs, and starts the progress timer.
     package func begin(_ plan: BatchPlan, files: [String], runner: BatchRunner) {
         var event = Event(event: "run_started", time: Self.now)
         event.files = files
@@ -155,7 +156,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         write(event)
     }
 
-    /// The run is over. Tells what could not be written, if anything.
+    /// Writes the end of the run. Returns why events could not be written, or nil.
     package func end(_ records: [JobRecord], status: String) -> String? {
         queue.sync {
             timer?.cancel()
@@ -170,7 +171,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         return problem.withLock { $0 }
     }
 
-    /// All of a run that ended before its first job began.
+    /// Writes all events of a run that ended before its first job started.
     package func tell(_ report: RunReport) {
         var event = Event(event: "run_started", time: Self.now)
         (event.files, event.jobs) = (report.files, 0)
@@ -198,14 +199,15 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
 
     private func write(_ event: Event) { queue.async { @Sendable in self.put(event) } }
 
-    /// On `queue`.
+    /// Writes an event. Called on `queue`.
     private func put(_ event: Event) {
         guard problem.withLock({ $0 == nil }) else { return }
         guard var line = try? JSONForm.data(of: event, isLine: true) else { return }
         line.append(0x0a)
         var done = 0
         while done < line.count {
-            // A reader that doesn't read must not hold the run up: what fits into a pipe is written once there is room.
+            // A reader that doesn't read must not block the run. The part that fits into a pipe is written once there
+            // is room.
             var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             guard poll(&waiting, 1, 5000) != 0 else {
                 return problem.withLock { $0 = "nobody reads them" }

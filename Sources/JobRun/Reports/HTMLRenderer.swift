@@ -4,21 +4,23 @@ internal import FoundationEssentials
 package import JobPlan
 internal import LibAV
 
-/// A run as one page that needs nothing else: no script, no font, no frame from outside. It reads on a phone, in the
-/// dark and on paper. Its own script filters and sorts; without it everything is there as well.
+/// The HTML report: one self-contained page without external scripts, fonts or images. It is readable on a phone, in
+/// dark mode and on paper. Its inline script filters and sorts; without the script everything is shown as well.
 ///
-/// A page has at most `leastBudget` bytes, or `jobBudget` for each job where that is more: pictures are left out for it.
+/// A page has at most `leastBudget` bytes, or `jobBudget` for each job if that is more: images are dropped to meet
+/// this limit.
 package enum HTMLRenderer {
-    /// Jobs with all their details; beyond that many, those that went well are lines of a table.
+    /// Maximum number of jobs without failures that are shown with all details; the others are only rows of the
+    /// table.
     private static let detailed = 500
-    /// Outputs that are shown with frames.
+    /// Maximum number of outputs that are shown with frames.
     package static let previews = 200
-    /// Bytes of a page that pictures never have to give way to.
+    /// Size of a page in bytes up to which no images are dropped.
     static let leastBudget = 1_000_000
-    /// Bytes of the page for each job.
+    /// Size of the page in bytes for each job.
     static let jobBudget = 15_000
 
-    /// What there is to show of a run's outputs.
+    /// Returns the previews of a run's outputs.
     package static func previews(of records: [JobRecord]) -> [JobKey: JobPreview] {
         var found: [JobKey: JobPreview] = [:]
         for record in records {
@@ -29,9 +31,9 @@ package enum HTMLRenderer {
         return found
     }
 
-    /// The page.
+    /// Renders the page.
     package static func render(_ report: RunReport, previews: [JobKey: JobPreview] = [:]) -> String {
-        // What isn't pictures comes first; these get what is left, in equal shares.
+        // Everything but the images is counted first. The images share the remaining bytes equally.
         let bare = page(report, previews) { _ in [] }.utf8.count
         let total = max(leastBudget, jobBudget * report.jobs.count)
         let share = max(0, total - bare) / max(1, previews.count)
@@ -66,7 +68,8 @@ package enum HTMLRenderer {
             page += "</section>\n"
         }
         page += timeline(report)
-        // What was made now comes first, then what is known of what was up to date.
+        // Outputs that were created in this run come first, then outputs that were up to date and whose details are
+        // known.
         let told =
             rest.filter { $0.outcome == "succeeded" || $0.outcome == "skipped" }
             + rest.filter { $0.outcome == "up-to-date" && !$0.tracks.isEmpty }
@@ -143,7 +146,7 @@ package enum HTMLRenderer {
         @media print { body { max-width: none; } details { break-inside: avoid; } summary { list-style: none; } }
         """
 
-    /// Filters the rows of the table and the details of their jobs by words, and sorts the rows by a column.
+    /// Script that filters the table's rows and the details of their jobs by words, and sorts the rows by a column.
     private static let script = """
         (() => {
           const table = document.getElementById("all");
@@ -303,7 +306,7 @@ package enum HTMLRenderer {
         return text + "</div>\n</details>\n"
     }
 
-    /// No more than a person looks through; all are in the report's JSON.
+    /// Renders at most 200 still images; all of them are in the report's JSON.
     private static func table(of stills: [RunReport.Still]) -> String {
         func time(_ seconds: Double) -> String { "\((seconds * 1000).rounded() / 1000) s" }
         let shown = stills.prefix(200)
@@ -338,7 +341,7 @@ package enum HTMLRenderer {
         return text + "</tbody></table></div>\n"
     }
 
-    /// All jobs, a row each, with the name of its details where it has any.
+    /// Renders all jobs, one row each, with the name of the job's details if there are any.
     private static func table(_ jobs: [(job: RunReport.Job, details: String?)]) -> String {
         guard !jobs.isEmpty else { return "" }
         let heads = ["Job", "Outcome", "Time", "Size", "Note"]
@@ -361,7 +364,7 @@ package enum HTMLRenderer {
         return text + "</tbody></table></div>\n"
     }
 
-    /// A cell that is sorted by its number.
+    /// Renders a cell that is sorted by its numeric value.
     private static func cell(_ text: String, value: Double) -> String {
         "<td class=\"number\" data-value=\"\(number(value))\">\(Markup.escaped(text))</td>"
     }

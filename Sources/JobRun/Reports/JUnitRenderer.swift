@@ -1,9 +1,9 @@
 internal import Diagnostics
 internal import ExactStrings
 
-/// A run as JUnit's XML: a suite a job file, a case an output, and one an expectation.
+/// The JUnit XML report: a test suite for each job file, a test case for each output and each expectation.
 package enum JUnitRenderer {
-    /// The document.
+    /// Renders the document.
     package static func render(_ report: RunReport) -> String {
         var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         var files = report.files
@@ -29,7 +29,7 @@ package enum JUnitRenderer {
         var seconds: Double
         var failure: (type: String, message: String, place: String)?
         var skipped: String?
-        /// What a person should know.
+        /// Warnings for the user, written as `system-out`.
         var warnings: [String] = []
 
         var text: String {
@@ -54,7 +54,7 @@ package enum JUnitRenderer {
         var output = Case(name: job.id, group: job.file, seconds: job.seconds)
         switch job.outcome {
         case "failed" where job.expectations.contains { !$0.holds }:
-            // Each of them is a case of its own that fails.
+            // Each unmet expectation is a test case of its own that fails.
             output.skipped = "not published: it is not what `expect` says"
         case "failed":
             output.failure = (job.rule ?? "job-failed", job.reason ?? "", job.place ?? job.file)
@@ -87,9 +87,10 @@ package enum JUnitRenderer {
     private static func escaped(_ text: String) -> String { Markup.escaped(text) }
 }
 
-/// Text inside XML and HTML.
+/// The escaping of text in XML and HTML.
 enum Markup {
-    /// With everything replaced that means something there; what XML can't say at all becomes U+FFFD.
+    /// Returns a text with all markup characters escaped. Hidden characters, and those that XML can't represent,
+    /// become U+FFFD.
     static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

@@ -1,10 +1,10 @@
 package import JobPlan
 
-/// Tells several observers.
+/// An observer that forwards events to several observers.
 package struct ObserverGroup: RunObserver {
     private let observers: [any RunObserver]
 
-    /// Of these, in this order.
+    /// Creates a group that calls these observers, in this order.
     package init(_ observers: [any RunObserver]) { self.observers = observers }
 
     /// See `RunObserver`.

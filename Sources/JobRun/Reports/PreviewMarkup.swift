@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import JobPlan
 internal import Media
 
-/// What a page shows of an output beside its source: frames, audio, bit rate.
+/// The preview of an output beside its source on a page: frames, audio, bit rate.
 enum PreviewMarkup {
     private static let width = 720.0
 
@@ -22,8 +22,8 @@ enum PreviewMarkup {
         return text
     }
 
-    /// The pictures of a preview that have room in so many bytes: the middle first, and where even that is too much the
-    /// output's alone.
+    /// Returns the image pairs of a preview that fit into that many bytes: the middle ones first, and if even these
+    /// are too large, only the output's image.
     static func pairs(_ preview: JobPreview, within bytes: Int) -> [JobPreview.Pair] {
         let all = Array(preview.pairs.prefix(12))
         let order = all.indices.sorted { abs($0 * 2 - (all.count - 1)) < abs($1 * 2 - (all.count - 1)) }
@@ -54,7 +54,7 @@ enum PreviewMarkup {
     }
 
     private static func curve(_ waveform: Waveform) -> String {
-        // A line a column, of whole numbers: a fifth of what an outline takes.
+        // One line for each column, in integers: a fifth of the size of an outline.
         let height = 80
         let count = max(1, waveform.peaks.count)
         func bars(_ values: [UInt8]) -> String {
@@ -100,7 +100,7 @@ enum PreviewMarkup {
         "<line class=\"axis\" x1=\"0\" x2=\"\(Int(width))\" y1=\"\(HTMLRenderer.number(y))\" y2=\"\(HTMLRenderer.number(y))\"/>"
     }
 
-    /// The curve's end, and what is written below: as text of the page, which keeps its size on a phone.
+    /// Renders the end of the curve, and its caption as text of the page, which keeps its size on a phone.
     private static func ends(_ length: String, _ said: String) -> String {
         let texts = ["0 s", said, length].map { "<span>\(Markup.escaped($0))</span>" }
         return "</svg>\n<p class=\"ends\" aria-hidden=\"true\">\(texts.joined())</p>\n"

@@ -2,20 +2,20 @@ internal import ExactStrings
 internal import Diagnostics
 internal import Glibc
 
-/// A file that is written for other programs: a report, events, a plan. Only what Tandem wrote before, or nothing, is
-/// replaced; what is no regular file is written to.
+/// A file for other programs: a report, events, a plan. A regular file is replaced only if Tandem wrote it or if it
+/// is empty. Other kinds of files, such as pipes, are written to.
 package enum ReportFile {
-    /// Why one can't be written, for people.
+    /// The reason why a file can't be written, for the user.
     package struct Problem: Error, CustomStringConvertible {
         /// The reason.
         package let description: String
     }
 
-    /// Why a file must not be written over; nil where it may be, or where nothing is.
+    /// Returns why a file must not be overwritten; nil if it may be, or if it doesn't exist.
     package static func problem(_ path: String) -> String? {
         var (own, target) = (stat(), stat())
         if lstat(path, &own) == 0, own.st_mode & S_IFMT == S_IFLNK {
-            // What a stranger's link leads to would be made, or filled where it is empty.
+            // An untrusted link would create its target, or fill it if it is empty.
             guard stat(path, &target) == 0 else { return "\(path) is a link that leads nowhere" }
             if target.st_mode & S_IFMT == S_IFREG, target.st_size == 0 {
                 return "\(path) is a link to another file, and that is not written over"
@@ -24,7 +24,7 @@ package enum ReportFile {
         if path.pathParts.dropLast().contains(where: { $0 == ".tandem" }) {
             return "\(path) lies in a `.tandem`, where the state of job files is kept"
         }
-        // A pipe must not be waited for.
+        // Must not wait for a pipe.
         let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
             return errno == ENOENT || errno == ENXIO || errno == EACCES ? nil : reason(errno, path)
@@ -40,7 +40,7 @@ package enum ReportFile {
         return isOurs(text) ? nil : "\(path) is another file, and is not written over"
     }
 
-    /// How our files begin.
+    /// Returns whether a text begins like a file that Tandem wrote.
     private static func isOurs(_ text: String) -> Bool {
         if text.hasPrefix("<!DOCTYPE html") { return text.contains("<title>Tandem: ") }
         if text.hasPrefix("<?xml") { return text.contains("<testsuites name=\"tandem\"") }
@@ -54,12 +54,12 @@ package enum ReportFile {
         "\(path) can't be written: \(String(cString: strerror(code)))"
     }
 
-    /// Writes it, whole or not at all where it is a regular file, with the mode that it had.
+    /// Writes a file. A regular file is replaced as a whole or not at all, and keeps its mode.
     package static func write(_ bytes: [UInt8], to path: String) throws(Problem) {
         var status = stat()
         let exists = stat(path, &status) == 0
         if exists, status.st_mode & S_IFMT != S_IFREG { return try pour(bytes, into: path) }
-        // A link stays one: what it leads to is replaced.
+        // A link stays a link: its target is replaced.
         var target = path
         if exists, let real = realpath(path, nil) {
             target = String(cString: real)
@@ -86,7 +86,7 @@ package enum ReportFile {
         }
     }
 
-    /// What a new file may be to others.
+    /// Mode of a new file, by the umask.
     private static var newMode: mode_t {
         let mask = umask(0)
         umask(mask)
@@ -104,7 +104,7 @@ package enum ReportFile {
         return true
     }
 
-    /// A device or a pipe takes it as it comes; who reads nothing for half a minute is not waited for.
+    /// Writes to a device or a pipe. Throws if nothing is read for 30 seconds.
     private static func pour(_ bytes: [UInt8], into path: String) throws(Problem) {
         let file = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
         guard file >= 0 else {

@@ -9,114 +9,114 @@ internal import Media
 internal import FileSystem
 internal import Publishing
 
-/// What became of a run, whole: a value from which `report.json`, JUnit and the HTML report are written.
-/// Fields are only ever added.
+/// The outcome of a whole run: a value from which `report.json`, JUnit and the HTML report are written. Fields are
+/// only ever added.
 package struct RunReport: Codable, Sendable {
-    /// The version of its form.
+    /// Version of the report's format.
     package var version = 1
     /// The program and its version.
     package var program = "tandem \(ProgramVersion.current)"
-    /// FFmpeg's libraries.
+    /// Versions of FFmpeg's libraries.
     package var libraries: [MetadataEntry] = LibraryVersions.all
     /// The job files.
     package var files: [String]
-    /// When the run began, seconds since 1970.
+    /// Start of the run, in seconds since 1970.
     package var begun: Double
-    /// How long it took, in seconds.
+    /// Duration of the run in seconds.
     package var seconds: Double
     /// `succeeded`, `failed` or `interrupted`.
     package var status: String
-    /// The part of a sharded plan that was carried out, as SHA-256 of its file; nil of other runs.
+    /// SHA-256 of the part of a sharded plan that was carried out; nil for other runs.
     package var part: String?
-    /// Its jobs: failures first, then in the order they ended. Of a job with several outputs that has succeeded, each output
-    /// by itself.
+    /// Jobs of the run: failures first, then in the order in which they ended. A job with several outputs that has
+    /// succeeded has an entry for each output.
     package var jobs: [Job]
 
-    /// One job of it, or one output of a job.
+    /// A job of the run, or one output of a job.
     package struct Job: Codable, Sendable {
-        /// Its id; the job's and the output's, as `web/hd`, where it is one of several outputs.
+        /// The job's id; for one of several outputs the job's and the output's, as `web/hd`.
         package var id: String
-        /// Its file.
+        /// The job file.
         package var file: String
-        /// Its line there; 0 where it is not known.
+        /// Line of the job in its file; 0 if it isn't known.
         package var line: Int
         /// `succeeded`, `up-to-date`, `skipped`, `failed`, `cancelled` or `not-run`.
         package var outcome: String
-        /// The job that a problem concerns, where the run ended before its first job: `id` is the problem's name then.
+        /// The job that a problem concerns, if the run ended before its first job. `id` is the problem's name then.
         package var job: String?
-        /// Why it failed, was skipped or not run.
+        /// Reason why the job failed, was skipped or was not run.
         package var reason: String?
-        /// The rule that a failure goes by.
+        /// Rule of a failure.
         package var rule: String?
-        /// What of the job file asked for what failed: `jobs.yaml:3:5`.
+        /// Location in the job file that a failure concerns: `jobs.yaml:3:5`.
         package var place: String?
-        /// Seconds from the run's begin to its own.
+        /// Seconds from the start of the run to the start of the job.
         package var begun: Double?
-        /// How long it took, in seconds.
+        /// Seconds that the job took.
         package var seconds: Double
-        /// Which of the places that run side by side it had.
+        /// Index of the job's lane among the concurrent jobs.
         package var lane: Int
-        /// How often it was begun.
+        /// Number of times the job was started.
         package var attempts: Int
-        /// What it read.
+        /// Name of the source.
         package var source: String?
-        /// Where its output is.
+        /// Absolute path of the output.
         package var destination: String?
         /// Size and time of the output as it was published, as one word.
         package var output: String?
         /// Bytes of the output.
         package var size: Int64?
-        /// How long the output lasts, in seconds.
+        /// Duration of the output in seconds.
         package var duration: Double?
-        /// The output's stills; nil of a movie.
+        /// Still images of an image output; nil for other outputs.
         package var stills: [Still]?
-        /// What stands on the time line of a composition; nil of other sources.
+        /// Sections on the time line of a composition; nil for other sources.
         package var timeline: [TimelineStretch]?
         /// The output's tracks.
         package var tracks: [Track] = []
-        /// What became of everything in the source.
+        /// Account of everything in the source: kept, changed, dropped, each with its reason.
         package var ledger: [LedgerEntry] = []
-        /// What was expected and measured.
+        /// Expectations with their measured values.
         package var expectations: [Expected] = []
-        /// Things that a person should know.
+        /// Warnings for the user.
         package var warnings: [String] = []
     }
 
-    /// A still.
+    /// A still image of an output.
     package struct Still: Codable, Hashable, Sendable {
-        /// The time that was asked for, in seconds on the source's time line.
+        /// Requested time, in seconds on the source's time line.
         package var requested: Double
-        /// When its frame comes on screen, in seconds on the source's.
+        /// Presentation time of the frame, in seconds on the source's time line.
         package var actual: Double
-        /// The absolute path of its file; nil where all are one.
+        /// Absolute path of the image file; nil if one file contains all images.
         package var file: String?
     }
 
     /// One track of an output.
     package struct Track: Codable, Sendable {
-        /// What it is: `video h264 1280x720`.
+        /// Description of the source's track: `video h264 1280x720`.
         package var source: String
-        /// What was done: `copied`, `libx264`, …
+        /// Action of the plan: `copied`, an encoder such as `libx264`, …
         package var action: String
-        /// The settings with where each came from.
+        /// Settings with their origins.
         package var settings: [TrackPlan.Setting]
-        /// Frames, samples or packets.
+        /// Number of frames, samples or packets.
         package var samples: Int?
     }
 
-    /// An expectation beside what was measured.
+    /// An expectation with its measured value.
     package struct Expected: Codable, Sendable {
-        /// What must hold.
+        /// The expectation as text.
         package var expected: String
-        /// What was found.
+        /// The measured value as text.
         package var measured: String
-        /// It holds.
+        /// Whether the expectation is met.
         package var holds: Bool
-        /// Where it was written.
+        /// Location of the expectation in the job file.
         package var place: String
     }
 
-    /// Of a run's records.
+    /// Creates the report of a run from its records.
     package init(_ records: [JobRecord], files: [String], begun: Double, seconds: Double, status: String) {
         self.files = files
         self.begun = begun
@@ -126,8 +126,8 @@ package struct RunReport: Codable, Sendable {
         self.jobs = jobs.filter { $0.outcome == "failed" } + jobs.filter { $0.outcome != "failed" }
     }
 
-    /// Of a run that ended before its first job began: what stood against it, each as something that failed.
-    /// `jobs` names the job that a place belongs to.
+    /// Creates the report of a run that ended before its first job started: each problem is an entry that failed.
+    /// `jobs` are the job files, from which the job at a problem's location is determined.
     package init(
         problems: [Diagnostic], in jobs: [JobFile] = [], files: [String], begun: Double, seconds: Double,
         status: String
@@ -161,7 +161,7 @@ package struct RunReport: Codable, Sendable {
         self.jobs = [run]
     }
 
-    /// A job as it ended: one entry, or one for each of several outputs that are there.
+    /// Returns the entries of a job that has ended: one, or one for each of several outputs that exist.
     private static func entries(_ record: JobRecord) -> [Job] {
         var whole = Job(
             id: record.id, file: record.file, line: record.plan?.location.line ?? 0,
@@ -181,7 +181,7 @@ package struct RunReport: Codable, Sendable {
         case .upToDate, .cancelled: break
         }
         guard let plan = record.plan else { return settled(record, whole) }
-        // What became of a job that made nothing is said once.
+        // A job that failed is reported once, not for each output.
         if !record.outcome.isSuccess, plan.outputs.count > 1 {
             whole.warnings = record.warnings
             return [whole]
@@ -192,7 +192,7 @@ package struct RunReport: Codable, Sendable {
         }
     }
 
-    /// A job that was settled before it was planned, or that never was.
+    /// Returns the entries of a job that was up to date before planning, or that was never planned.
     private static func settled(_ record: JobRecord, _ whole: Job) -> [Job] {
         var whole = whole
         whole.warnings = record.warnings
@@ -258,14 +258,14 @@ package struct RunReport: Codable, Sendable {
         }
     }
 
-    /// As JSON, stable from run to run.
+    /// Encodes the report as JSON, in the same form for every run.
     package func json() throws -> Data {
         try JSONForm.data(of: self)
     }
 }
 
 extension RunReport {
-    /// Of jobs that are known already.
+    /// Creates a report of existing entries.
     init(jobs: [Job], files: [String], begun: Double, seconds: Double, status: String) {
         self.files = files
         self.begun = begun
@@ -276,10 +276,10 @@ extension RunReport {
 }
 
 extension RunReport.Job {
-    /// Its output is published and up to date.
+    /// Whether nothing is left to do: the job succeeded, was up to date or was skipped.
     package var isDone: Bool { ["succeeded", "up-to-date", "skipped"].contains(outcome) }
 
-    /// What another process wrote is possible.
+    /// Whether all values are in their ranges. The entry comes from another process.
     var isSound: Bool {
         let words = ["succeeded", "up-to-date", "skipped", "failed", "cancelled", "not-run"]
         let numbers = [begun ?? 0, seconds, duration ?? 0]
@@ -292,16 +292,16 @@ extension RunReport.Job {
             }
     }
 
-    /// Its output is as it was left.
+    /// Whether the output is unchanged since the entry was written.
     func stands(beneath root: PathRoot) -> Bool {
         guard let destination, let output, root.holds(destination) else { return false }
         return TemporaryFile.fingerprint(path: destination) == output
     }
 
-    /// Why this entry, of an output that it reports as done, can't be believed; nil where plan and files confirm it.
+    /// Returns why this entry, which reports an output as done, can't be trusted; nil if plan and files confirm it.
     ///
-    /// The entry must name the plan's output. Every file of the output must be there, beneath `root`, with the mark of this
-    /// output where the file system keeps marks, and with the size and time that the entry reports.
+    /// The entry must name the plan's output. Every file of the output must exist, beneath `root`, with the mark of
+    /// this output where the file system keeps marks, and with the size and time that the entry reports.
     func fault(against task: OutputTask, beneath root: PathRoot) -> String? {
         guard destination?.exact == task.output.destination.exact else {
             return "its result names another output: \(destination ?? "none")"
@@ -316,7 +316,7 @@ extension RunReport.Job {
             guard root.holds(path) else { return "its output lies outside the root: \(path)" }
             var status = stat()
             guard lstat(path, &status) == 0 else {
-                // Of somebody else's files one is enough for `skip`.
+                // For `skip`, one existing file of several is enough.
                 if isSkipped, file.part > 0 { continue }
                 return "its output is gone or changed: \(path) doesn't exist"
             }
@@ -336,10 +336,10 @@ extension RunReport.Job {
         return nil
     }
 
-    /// Why the mark of a file is not that of the output; nil where it is, or where the file system keeps none.
+    /// Returns why the mark of a file isn't that of the output; nil if it is, or if the file system keeps no marks.
     private static func markFault(of task: OutputTask, at path: String) -> String? {
         guard let mark = RunState.mark(of: task) else {
-            // What doesn't fit into an attribute isn't there on any file system.
+            // A mark that doesn't fit into an attribute is missing on every file system.
             let fits = task.name.utf8.count < 1024
             return fits && TemporaryFile.takesAttributes(path)
                 ? "its output is gone or changed: \(path) doesn't have its mark" : nil
@@ -349,13 +349,12 @@ extension RunReport.Job {
         {
             return nil
         }
-        // Made by another job, or under another id, in just the same way: up to date for this one as well.
+        // Created by another job, or under another id, by the same plan: up to date for this one as well.
         if let digest = try? PlanDigest(task), digest.standing(of: mark.digest) != .other { return nil }
         return "its output was published by another job: \(path)"
     }
 
-    /// An output of which nothing came.
-    /// A job that couldn't be planned.
+    /// Creates the entry of a job that couldn't be planned.
     init(refused refusal: BatchPlan.Refusal) {
         let error = refusal.diagnostics.first { $0.severity == .error }
         self.init(
@@ -366,6 +365,7 @@ extension RunReport.Job {
         place = error.map { "\($0.range)" }
     }
 
+    /// Creates the entry of an output that was not created.
     init(missing task: OutputTask, reason: String) {
         self.init(
             id: task.name, file: task.file, line: task.output.location.line, outcome: "not-run",
@@ -375,7 +375,7 @@ extension RunReport.Job {
 }
 
 extension JobOutcome {
-    /// One word for programs.
+    /// The outcome as one word, for programs.
     package var word: String {
         switch self {
         case .succeeded: "succeeded"

@@ -1,9 +1,9 @@
 internal import Diagnostics
 internal import JobPlan
 
-/// A run in Markdown, for the summary of a CI step.
+/// The Markdown report for the summary of a CI step.
 package enum StepSummary {
-    /// Figures, then what failed, at most fifty jobs.
+    /// Renders the numbers of outcomes, then warnings and failures, at most fifty jobs each.
     package static func render(_ report: RunReport) -> String {
         var counts: [String: Int] = [:]
         for job in report.jobs { counts[job.outcome, default: 0] += 1 }
@@ -24,7 +24,7 @@ package enum StepSummary {
         if failed.isEmpty { return text }
         text += "\n| job | where | why |\n| --- | --- | --- |\n"
         for job in failed.prefix(50) {
-            // A problem of the file as a whole is no job's.
+            // A problem of the whole file belongs to no job.
             let isProblem = job.attempts == 0 && job.rule.map { job.id.hasPrefix($0 + "[") } ?? false
             let name = job.job ?? (isProblem ? "" : job.id)
             text += "| \(cell(name)) | \(cell(job.place ?? job.file)) | \(cell(job.reason ?? "")) |\n"
@@ -33,7 +33,7 @@ package enum StepSummary {
         return text
     }
 
-    /// What would end a cell, or begin markup.
+    /// Escapes characters that would end a cell or begin markup.
     private static func cell(_ text: String) -> String {
         var cell = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {

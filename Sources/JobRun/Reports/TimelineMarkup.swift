@@ -1,15 +1,15 @@
 internal import JobPlan
 
-/// A drawing of a composition's time line: clips, layers and runs of audio in as many rows as overlap.
+/// A drawing of a composition's time line: clips, layers and audio items, in as many rows as overlap.
 enum TimelineMarkup {
     private static let (width, left, row) = (720.0, 90.0, 18.0)
-    /// Rows of each kind; what is beyond shares the last one.
+    /// Maximum number of rows of each kind; the last row contains everything beyond.
     private static let mostRows = 12
 
     static func render(_ stretches: [TimelineStretch]) -> String {
         let length = stretches.map(\.end).max() ?? 0
         guard length > 0 else { return "" }
-        // Of each kind, what doesn't overlap shares a row.
+        // Sections of one kind that don't overlap share a row.
         var rows: [(kind: TimelineStretch.Kind, end: Double)] = []
         var rowOfClip: [Int: Int] = [:]
         func place(_ stretch: TimelineStretch) -> Int {

@@ -7,23 +7,24 @@ internal import JobSpec
 internal import LibAV
 package import FileSystem
 
-/// A folder that several machines share: a plan in parts, which never change, and what became of each.
+/// A folder that several machines share: a plan in parts, which never change, and the results of each part.
 ///
-/// Nothing in it is ever written twice: parts are made once, results get names of their own, and each is whole or absent.
-/// So a part that is carried out twice, even at the same time, does no harm, and there is no lock and no database.
+/// No file in it is written twice: parts are written once, results get unique names, and each file is complete or
+/// absent. So a part that is carried out twice, even at the same time, does no harm, and neither a lock nor a
+/// database is needed.
 package struct ShardFolder: Sendable {
-    /// Its path.
+    /// Path of the folder.
     package let path: String
-    /// Beneath what its files and the outputs lie that its results name.
+    /// Root beneath which the folder's files and the outputs in its results must lie.
     private let root: PathRoot
 
-    /// A folder by its path.
+    /// Creates a reference to a folder. Nothing is read or written.
     package init(path: String, beneath root: PathRoot) {
         self.path = path
         self.root = root
     }
 
-    /// What of it can't be used, and why.
+    /// The reason why the folder or a file in it can't be used.
     package struct Problem: Error, Sendable, CustomStringConvertible {
         /// One line for people.
         package let description: String
@@ -47,7 +48,7 @@ package struct ShardFolder: Sendable {
     }
     private var results: String { path + "/results" }
 
-    /// Writes the parts. The folder is made; one that has anything in it is left alone.
+    /// Writes the parts. The folder is created; a folder that isn't empty is an error.
     package func write(_ plan: PlanFile, shards: [[Int]]) throws(Problem) {
         if let found = try? FileManager.default.contentsOfDirectory(atPath: path), !found.isEmpty {
             throw Problem("\(path) is not empty, and parts of a plan are never changed")
@@ -58,7 +59,7 @@ package struct ShardFolder: Sendable {
             for (index, jobs) in shards.enumerated() {
                 var part = plan
                 part.shard = PlanFile.Shard(index: index, count: shards.count)
-                // What can't be planned is in no part; the first one keeps why, for `collect`.
+                // Jobs that can't be planned are in no part. The first part contains the reasons, for `collect`.
                 part.plan = BatchPlan(
                     jobs: jobs.map { plan.plan.jobs[$0] }, refusals: index == 0 ? plan.plan.refusals : [])
                 let data = try part.data()
@@ -78,7 +79,7 @@ package struct ShardFolder: Sendable {
         return hasher.finish()
     }
 
-    /// The digests of all parts, in order.
+    /// Returns the digests of all parts, in order.
     private func digests() throws(Problem) -> [String] {
         guard let data = contents(of: manifest) else {
             throw Problem("\(path) is no plan in parts: \(manifest) can't be read")
@@ -89,7 +90,7 @@ package struct ShardFolder: Sendable {
         return list.parts
     }
 
-    /// One part. A part that is not as it was planned is a `Problem`.
+    /// Returns one part. Throws if the part was changed after it was planned.
     package func shard(_ index: Int) throws(Problem) -> PlanFile { try shard(index, of: try digests()) }
 
     private func shard(_ index: Int, of digests: [String]) throws(Problem) -> PlanFile {
@@ -108,7 +109,7 @@ package struct ShardFolder: Sendable {
         return file
     }
 
-    /// A file's bytes: of a regular file alone, beneath the root where there is one, and of no more than a plan can be.
+    /// Reads a file: only a regular file beneath the root, and no more bytes than a plan can have.
     private func contents(of path: String) -> Data? {
         guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }
@@ -117,18 +118,18 @@ package struct ShardFolder: Sendable {
         return (try? SystemSpecFiles().read(file, limit: 1 << 30)).map { Data($0) }
     }
 
-    /// What a page shows of an output, beside what became of its part.
+    /// The preview of an output, stored beside the results of its part.
     private struct Shown: Codable {
         var file: String
         var id: String
-        /// Which output of the job it was.
+        /// Size and time of the output as it was published, as one word.
         var output: String
         var preview: JobPreview
     }
 
     private static let shown = ".previews"
 
-    /// Writes what became of a part, under a name of its own.
+    /// Writes the results of a part, under a unique name.
     package func write(
         _ report: RunReport, previews: [JobKey: JobPreview], ofShard index: Int
     ) throws(Problem) {
@@ -159,7 +160,7 @@ package struct ShardFolder: Sendable {
         }
     }
 
-    /// Everything that was ever written about parts. A result that can't be read is nobody's.
+    /// Returns all results that were ever written. A result that can't be read is ignored.
     package func reports() -> [RunReport] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: results)) ?? []
         return names.sorted().filter { $0.hasSuffix(".json") }.compactMap { name in
@@ -172,7 +173,7 @@ package struct ShardFolder: Sendable {
         }
     }
 
-    /// What the parts' own pages show of outputs that still stand, of so many at most.
+    /// Returns the previews that the parts stored of outputs that are unchanged, at most `most`.
     package func previews(of report: RunReport, most: Int) -> [JobKey: JobPreview] {
         let outputs = Dictionary(
             report.jobs.filter(\.isDone).compactMap { job in
@@ -196,7 +197,7 @@ package struct ShardFolder: Sendable {
     /// A part with its digest, and what its results report.
     private struct Part {
         var plan: PlanFile
-        /// Of each entry's name all that results report of it.
+        /// The entries of all results, by file and id.
         var claims: [ClaimKey: [RunReport.Job]] = [:]
     }
 
@@ -207,11 +208,12 @@ package struct ShardFolder: Sendable {
         init(_ file: String, _ id: String) { (self.file, self.id) = (file.exact, id.exact) }
     }
 
-    /// The outcome of the plan as a whole: of each output the best result that the plan and the files confirm
-    /// (`RunReport.Job.fault`). An output without such a result is `not-run`, or what its failed attempt was.
+    /// Returns the outcome of the plan as a whole: for each output the best result that the plan and the files
+    /// confirm (`RunReport.Job.fault`). An output without such a result is `not-run`, or has the outcome of its
+    /// failed attempt.
     ///
-    /// A result counts for the part whose digest it carries and for no other, so that neither results of another plan nor
-    /// parts that were edited can stand in for an output.
+    /// A result counts only for the part whose digest it contains, so that neither results of another plan nor edited
+    /// parts can stand in for an output.
     package func collect() throws(Problem) -> RunReport {
         let digests = try digests()
         var parts: [Part] = []
@@ -237,10 +239,10 @@ package struct ShardFolder: Sendable {
             status: isWhole ? "succeeded" : "failed")
     }
 
-    /// The entries of a job: one for each output.
+    /// Returns the entries of a job: one for each output.
     private func entries(of plan: JobPlan, _ claims: [ClaimKey: [RunReport.Job]]) -> [RunReport.Job] {
         let entries = plan.tasks.map { best($0, of: claims[ClaimKey(plan.file, $0.name)] ?? []) }
-        // A job with several outputs that failed is listed once. Only a failure is reported of a job as a whole.
+        // A job with several outputs that failed is listed once. Only a failure is reported for a job as a whole.
         if plan.outputs.count > 1, entries.contains(where: { $0 == nil }),
             let whole = claims[ClaimKey(plan.file, plan.id)]?.last(where: { !$0.isDone })
         {
@@ -251,8 +253,9 @@ package struct ShardFolder: Sendable {
         }
     }
 
-    /// The best of the results that claim to be of an output: one that is confirmed, if possible the one of the run that made
-    /// the output, which reports most; else a failure; else why no claim holds. Nil where there is no result.
+    /// Returns the best of the results that claim to be of an output: a confirmed one, if possible of the run that
+    /// created the output, which reports most; else a failure; else the reason why no claim holds. Nil if there is no
+    /// result.
     private func best(_ task: OutputTask, of claims: [RunReport.Job]) -> RunReport.Job? {
         var fault: String?
         var failed: RunReport.Job?

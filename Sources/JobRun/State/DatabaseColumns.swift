@@ -1,6 +1,6 @@
 internal import GRDB
 
-/// Columns of a database that anybody may have written into: another type than ours is no value.
+/// Columns of an untrusted database: a value of an unexpected type counts as missing.
 ///
 /// Kept out of line: inlined into a loop, GRDB's accessor makes the optimizer of Swift 6.3 crash.
 extension Row {

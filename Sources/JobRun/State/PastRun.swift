@@ -1,33 +1,33 @@
-/// A run of the past.
+/// An earlier run, as the state recorded it.
 package struct PastRun: Codable, Sendable {
-    /// Its number in its folder.
+    /// Number of the run in its state folder.
     package var number: Int64
     /// Seconds since 1970.
     package var begun: Double
-    /// Seconds since 1970; nil where it died.
+    /// Seconds since 1970; nil if the run died.
     package var ended: Double?
-    /// The job files.
+    /// Names of the job files, separated by spaces.
     package var files: String
-    /// Jobs that were done.
+    /// Number of jobs that were done.
     package var done: Int
-    /// Jobs whose outputs were up to date.
+    /// Number of jobs whose outputs were up to date.
     package var current: Int
-    /// Jobs that failed.
+    /// Number of jobs that failed.
     package var failed: Int
     /// `succeeded`, `failed`, `interrupted`, `running`, or `died`.
     package var status: String
 
-    /// A job that did not go well.
+    /// A job that did not succeed, or whose output has warnings.
     package struct Attempt: Codable, Sendable {
         /// The job file.
         package var file: String
         /// The job's id.
         package var job: String
-        /// How it ended.
+        /// Outcome as one word, such as `failed` or `warned`.
         package var outcome: String
-        /// Why.
+        /// The reason, or the warnings.
         package var message: String
-        /// How long it took.
+        /// Seconds that the job took.
         package var seconds: Double
     }
 }

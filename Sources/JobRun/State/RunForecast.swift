@@ -2,21 +2,21 @@ internal import ExactStrings
 package import JobPlan
 package import JobSpec
 
-/// Which outputs of a plan would be made, and why.
+/// The outputs of a plan that a run would create, and the reasons.
 package struct RunForecast: Sendable {
     private var reasons: [JobKey: RunReasons] = [:]
 
-    /// Of a plan, by what earlier runs left behind.
+    /// Creates a forecast of a plan from the state of earlier runs.
     package init(
         _ plan: BatchPlan, files: [JobFile], state: RunState, prober: any SourceProber
     ) throws(StateError) {
-        // Where outputs that would be made go: who reads them reads something new.
+        // Destinations of outputs that would be created: a job that reads one of them has a new source.
         var made: Set<ExactString> = []
         for job in plan.jobs {
             var job = job
             let read = job.inputs.flatMap(\.jobOutputs)
             let runs = read.first { made.contains($0.path.exact) }?.job
-            // The output that it reads is there and stays.
+            // The output that the job reads exists and is not created again.
             if runs == nil, !read.isEmpty,
                 let fresh = try? BatchPlanner.replan(job, in: files, prober: prober)
             {
@@ -35,7 +35,7 @@ package struct RunForecast: Sendable {
         }
     }
 
-    /// Why an output would be made.
+    /// Returns the reasons why an output would be created.
     package func reasons(for task: OutputTask) -> RunReasons {
         reasons[JobKey(file: task.file, id: task.name)] ?? RunReasons(lines: [])
     }

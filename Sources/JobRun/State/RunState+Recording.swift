@@ -8,9 +8,9 @@ internal import Media
 internal import FileSystem
 internal import Publishing
 
-/// What happens in a run, as it is remembered.
+/// The recording of a run.
 extension RunState {
-    /// A run begins.
+    /// Records the start of a run.
     package func begin() throws(StateError) {
         for (place, store) in stores {
             try store.begin(
@@ -18,30 +18,30 @@ extension RunState {
         }
     }
 
-    /// An output is about to be published whose file system keeps no mark.
+    /// Records that an output is about to be published on a file system that keeps no marks.
     func intend(_ task: OutputTask, output: String, digest: PlanDigest?) throws {
         try store(of: task.file)?.intend(
             destination: task.output.destination,
             StateStore.Intent(output: output, digest: digest?.value ?? ""))
     }
 
-    /// An output was made, or was found to be up to date by its plan.
+    /// Records that an output was created, or was found to be up to date by its plan.
     func succeeded(_ task: OutputTask, digest: PlanDigest, seconds: Double) {
         guard let place = folders[task.file.exact], let store = stores[place],
             let output = TemporaryFile.fingerprint(path: task.output.destination)
         else { return }
-        // Of several files not before all of them are there.
+        // Of several files, not before all of them exist.
         let shortcut = task.output.hasSeveralFiles ? "" : shortcut(of: task)
         store.note(
             StateStore.Record(
                 job: StateStore.JobName(file: store.name(ofFile: task.file), id: task.name),
                 shortcut: shortcut,
                 digest: digest.value, destination: task.output.destination, output: output, seconds: seconds),
-            // What it is made of is said once, with the first of its files.
+            // The parts of the digest are stored once, with the first file.
             digest: task.part == 0 ? digest : nil)
     }
 
-    /// All files of an output are there: those that it had beyond them are no longer asked for.
+    /// Records that all files of an output exist: files that it had beyond them are obsolete.
     func succeeded(whole task: OutputTask) {
         guard task.output.images != nil, let store = store(of: task.file) else { return }
         let (shortcut, count) = (shortcut(of: task), task.output.files.count)
@@ -55,7 +55,7 @@ extension RunState {
         shortcuts.withLock { $0.asked[JobKey(file: task.file, id: task.name)] } ?? ""
     }
 
-    /// A job ended otherwise.
+    /// Records that a job ended without success.
     func ended(_ file: String, _ id: String, outcome: String, message: String, seconds: Double) {
         guard let store = folders[file.exact].flatMap({ stores[$0] }) else { return }
         store.note(
@@ -63,7 +63,7 @@ extension RunState {
             seconds: seconds)
     }
 
-    /// The run is over; tells what could not be written.
+    /// Records the end of the run. Returns the errors of what could not be written.
     package func end(_ records: [JobRecord], status: String) -> [StateError] {
         var problems: [StateError] = []
         for (place, store) in stores {
@@ -79,7 +79,7 @@ extension RunState {
         return problems
     }
 
-    /// An output that another job file made is this one's from now on.
+    /// Transfers an output that another job file created to this job file.
     func adopt(_ task: OutputTask) {
         guard var mark = DestinationPath.mark(at: task.output.destination),
             mark.owner != Self.owner(task.file, at: task.output.destination)
@@ -89,7 +89,7 @@ extension RunState {
         write(mark, to: task)
     }
 
-    /// An output that was there holds what is expected of it now.
+    /// Records that an existing output meets its current expectations.
     func judged(_ task: OutputTask, _ digest: PlanDigest) {
         adopt(task)
         if var mark = DestinationPath.mark(at: task.output.destination) {

@@ -2,11 +2,11 @@ internal import FoundationEssentials
 package import JobPlan
 internal import LibAV
 
-/// What reports said of outputs is kept with the state, so that those that were up to date are shown as when they were
-/// made.
+/// Report entries of outputs, stored with the state, so that a report shows outputs that are up to date as in the run
+/// that created them.
 extension RunState {
-    /// Keeps what a report says of outputs that were made, and puts in what was said of those that were up to date, where
-    /// they are still the same. At most so many previews are shown. Losing it costs no run anything.
+    /// Stores the report entries of outputs that were created, and adds the stored entries of outputs that are up to
+    /// date and unchanged. Adds previews up to a total of `most`. Losing the stored entries causes no rerun.
     package func complete(_ report: inout RunReport, previews: inout [JobKey: JobPreview], most: Int) {
         var made: [StateFolder: [(StateStore.JobName, StateStore.Said)]] = [:]
         var asked: [StateFolder: [(StateStore.JobName, index: Int)]] = [:]
@@ -27,7 +27,7 @@ extension RunState {
             for (name, index) in jobs {
                 let job = report.jobs[index]
                 guard let said = said[name], let known: RunReport.Job = Self.value(said.job) else {
-                    // Of a run that was killed, or that wrote no report: where it is, at least.
+                    // After a run that was killed, or that wrote no report, at least the destination is known.
                     let place = published(name, in: folder)
                     report.jobs[index].destination = job.destination ?? place?.destination
                     report.jobs[index].output = job.output ?? place?.output
@@ -55,8 +55,8 @@ extension RunState {
 }
 
 extension RunReport.Job {
-    /// An output that was up to date, with what was said of it when it was made. Lines are told only where the job file
-    /// still says the same.
+    /// Returns the entry of an output that is up to date, with the values from when it was created. Lines are
+    /// reported only if the job file still has the same contents.
     fileprivate func completed(by known: RunReport.Job, isSameSpec: Bool) -> RunReport.Job {
         var job = known
         (job.id, job.file, job.outcome, job.reason) = (id, file, outcome, reason)

@@ -7,14 +7,14 @@ internal import Media
 internal import FileSystem
 internal import Publishing
 
-/// What is up to date by what the job file says, before its source is even looked into.
+/// The check whether outputs are up to date by the job file alone, before the source is probed.
 extension RunState {
     /// See `PlanMemory`.
     package func settled(_ question: SettledQuestion) -> [BatchPlan.Output]? {
         let file = question.file.path
         guard let spec = specs[file.exact] else { return nil }
         var text = "\(spec)\n"
-        // Who asks for content has it taken, once.
+        // Shortcuts for `content` differ, so that the digest of the content is computed once.
         if mode == .content { text += "content\n" }
         if let source = question.source {
             guard let word = FileIdentity.word(path: source) else { return nil }
@@ -40,7 +40,7 @@ extension RunState {
         return settled
     }
 
-    /// The files of an output as they were published, where all of them are so still.
+    /// Returns the files of an output if all of them are unchanged since they were published.
     private func files(
         of output: SettledQuestion.Output, _ name: String, _ shortcut: String, in file: String
     ) -> [String]? {
@@ -63,7 +63,7 @@ extension RunState {
         return files
     }
 
-    /// How many files an output has stands behind its shortcut: it is whole.
+    /// Returns the shortcut of a complete output: the number of its files is appended.
     static func shortcut(_ shortcut: String, ofFiles count: Int) -> String { "\(shortcut) \(count)" }
 
     private static func count(in kept: String, behind shortcut: String) -> Int? {

@@ -8,11 +8,11 @@ internal import Media
 internal import FileSystem
 package import Publishing
 
-/// What earlier runs did and left behind.
+/// The history of earlier runs, and the outputs that they left.
 extension RunState {
-    // MARK: What was
+    // MARK: History
 
-    /// The latest runs of all folders, newest first.
+    /// Returns the latest runs of all folders, newest first.
     package func history(limit: Int) throws(StateError) -> [(
         folder: StateFolder, run: PastRun, attempts: [PastRun.Attempt]
     )] {
@@ -20,7 +20,7 @@ extension RunState {
         for place in places {
             guard let store = stores[place] else { continue }
             let names = Set(folders.filter { $0.value == place }.keys.map { Self.lastPart($0.text) })
-            // As many as are kept: those of other job files are left out.
+            // Reads all runs that are kept, since those of other job files are dropped.
             for (index, run) in try store.runs(limit: 200).enumerated() {
                 var run = run
                 let isAsked =
@@ -38,9 +38,10 @@ extension RunState {
         path.pathParts.last ?? path
     }
 
-    /// Outputs that were published for jobs which the files no longer have, or which go elsewhere now: `asked` are the
-    /// destinations of all jobs; of outputs of stills those that they last had are. What somebody changed since, what another job file
-    /// made its own, and what is a source is not listed.
+    /// Returns outputs that were published for jobs which the files no longer contain, or which have other
+    /// destinations now. `asked`: the destinations of all jobs; `stills`: image outputs, which keep the destinations
+    /// that they last had. An output is not listed if it was changed since, if another job file has taken it over, or
+    /// if it is a source.
     package func strays(
         asked: Set<DestinationPath>, stills: Set<JobKey> = [], sources: Set<SourceFileKey>
     ) -> [Stray] {
@@ -58,7 +59,7 @@ extension RunState {
                 guard let file = owners[record.job.file.exact], isLeft(record, of: file, in: place) else {
                     continue
                 }
-                // What another job made a job that names its stills so may make its own.
+                // An image output with such a destination may have taken over the file of another job.
                 let isOfJob = stills.contains { $0.id == OutputTask.whole(record.job.id) && $0.file == file }
                 if !isOfJob, templates.contains(where: { $0.matches(record.destination) }) { continue }
                 guard let path = DestinationPath(record.destination), !asked.contains(path),
@@ -73,7 +74,7 @@ extension RunState {
         return strays.sorted { ($0.file, $0.path) < ($1.file, $1.path) }
     }
 
-    /// Where the files of outputs of stills are that were made last.
+    /// Returns the files that image outputs published last.
     private func destinations(of stills: Set<JobKey>) -> [DestinationPath] {
         if stills.isEmpty { return [] }
         return folders.flatMap { file, place -> [DestinationPath] in
@@ -87,7 +88,7 @@ extension RunState {
         }
     }
 
-    /// An output is as it was published, and still that job file's.
+    /// Returns whether an output is unchanged since it was published, and still belongs to that job file.
     private func isLeft(_ record: StateStore.Former, of file: String, in place: StateFolder) -> Bool {
         guard TemporaryFile.fingerprint(path: record.destination) == record.output else { return false }
         // A record may have come with a repository; the mark can't.
@@ -97,7 +98,8 @@ extension RunState {
         return mark.owner == Self.owner(file, at: record.destination)
     }
 
-    /// A job file in the mark of one of its outputs: a digest of the way there from the output's folder, so that a tree which is moved or copied as a whole stays whose it was.
+    /// Returns the job file as it is written in the mark of its output: a digest of the relative path from the
+    /// output's folder to the job file, so that a tree that is moved or copied as a whole keeps its owner.
     static func owner(_ file: String, at destination: String) -> String {
         let own = StateFolder.absolute(file: file).pathParts
         let folder = destination.pathParts.dropLast()
@@ -106,7 +108,7 @@ extension RunState {
         return ContentDigest.of(way.joined(separator: "/").utf8)
     }
 
-    /// Removes an output that is no longer asked for, if it still is what was published; false where it isn't.
+    /// Removes an obsolete output if it is still the file that was published. Returns false if it isn't.
     package func remove(_ stray: Stray) throws(StateError) -> Bool {
         let name = StateStore.JobName(file: stray.file, id: stray.job)
         guard
@@ -124,12 +126,12 @@ extension RunState {
     }
 }
 
-/// A destination that names each still by its number or its time.
+/// A destination that contains the number or the time of each still image.
 private struct StillTemplate {
     private let before: String
     private let after: String
 
-    /// Nil where nothing in it is of each still.
+    /// Creates a template; nil if the path has no placeholder for the single image.
     init?(_ path: String) {
         let marks = [ImagesSpec.Placeholder.number, ImagesSpec.Placeholder.time]
         guard let first = marks.compactMap({ path.firstRange(of: $0)?.lowerBound }).min(),
@@ -141,14 +143,14 @@ private struct StillTemplate {
     func matches(_ path: String) -> Bool { path.hasPrefix(before) && path.hasSuffix(after) }
 }
 
-/// An output that was published and is no longer asked for.
+/// An output that was published and that no job produces any more.
 package struct Stray: Sendable {
     /// The job file's name in the state.
     package var file: String
-    /// The job that made it.
+    /// The job that created the output.
     package var job: String
-    /// Its absolute path.
+    /// Absolute path of the output.
     package var path: String
-    /// Where it is remembered.
+    /// State folder with the record of the output.
     package var folder: StateFolder
 }

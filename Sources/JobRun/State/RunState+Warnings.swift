@@ -6,10 +6,10 @@ internal import LibAV
 internal import Locking
 internal import Media
 
-/// What was said of outputs when they were made.
+/// The warnings from when outputs were created.
 extension RunState {
-    /// The same records, those of outputs that are up to date with what was said when they were made. It is kept as long as
-    /// the output is the same.
+    /// Stores the warnings of created outputs, and returns the records with the stored warnings of outputs that are
+    /// up to date. Stored warnings are valid as long as the output is unchanged.
     package func withWarnings(_ records: [JobRecord]) -> [JobRecord] {
         records.map { record in
             guard let place = folders[record.file.exact], let store = stores[place] else { return record }

@@ -8,7 +8,7 @@ internal import Media
 internal import FileSystem
 internal import Publishing
 
-/// By what a source is known to be the same.
+/// The property by which an unchanged source is recognized.
 package enum FingerprintMode: String, Sendable, CaseIterable {
     /// Size, time of last change and inode.
     case stat
@@ -16,13 +16,13 @@ package enum FingerprintMode: String, Sendable, CaseIterable {
     case content
 }
 
-/// What earlier runs of the job files of one call left behind, and what this one does.
+/// The state that earlier runs of a call's job files left, and that this run writes.
 ///
-/// A job is up to date when the digest of its plan is the one that its output was made with, and the output is as it
-/// was left. Two ways lead there: by what the job file says, before the source is even looked into (`settled`), and by
-/// the plan itself (`isCurrent`), which also finds what the store has lost in the output's own mark.
+/// A job is up to date if the digest of its plan is the one that its output was created with, and the output is
+/// unchanged. This is determined in two ways: from the job file, before the source is probed (`settled`), and from
+/// the plan itself (`standing`), which also finds in the output's mark what the store has lost.
 package final class RunState: PlanMemory, Sendable {
-    /// An output, and whose it is by its name in the store; nil where that isn't known.
+    /// An output and the store's name of the job file that owns it; nil if the owner isn't known.
     struct Owned: Hashable, Sendable {
         var output: String
         var file: String?
@@ -30,18 +30,19 @@ package final class RunState: PlanMemory, Sendable {
 
     struct Known: Sendable {
         var records: [StateStore.JobName: StateStore.Record]
-        /// Published files without a mark, or with one, by their paths: what was published last, and what was about to be.
+        /// Published files, with or without a mark, by path: what was published last, and what was about to be
+        /// published.
         var outputs: [ExactString: Set<Owned>]
-        /// What was about to be published, by its path.
+        /// Outputs that were about to be published, by path.
         var intents: [ExactString: StateStore.Intent]
-        /// What jobs published before they went elsewhere.
+        /// Outputs that jobs published at earlier destinations.
         var former: [StateStore.Former]
-        /// What was said of outputs.
+        /// Warnings about outputs.
         var warned: [StateStore.JobName: StateStore.Warned]
-        /// Everything that was ever published and not removed.
+        /// All outputs that were published and not removed.
         var published: [StateStore.Former] { records.values.map(\.place) + former }
 
-        /// What a job published at a place.
+        /// Returns the record of what a job published at a destination.
         func published(_ job: StateStore.JobName, at destination: String) -> StateStore.Former? {
             if let record = records[job], record.destination.exact == destination.exact {
                 return record.place
@@ -57,17 +58,17 @@ package final class RunState: PlanMemory, Sendable {
     let stores: [StateFolder: StateStore]
     let folders: [ExactString: StateFolder]
     let known: [StateFolder: Known]
-    /// What the stores call the job files.
+    /// Names of the job files in the stores.
     let names: [ExactString: String]
     let mode: FingerprintMode
-    /// Through what sources are reached, and beneath what everything lies.
+    /// Access to sources, and the root beneath which all files lie.
     let environment: SourceEnvironment
     let specs: [ExactString: String]
     let isForced: Bool
     let shortcuts = Guarded(Shortcuts())
 
-    /// Opens the state of some job files. `specs`: what each of them says, as a digest of everything that its jobs were
-    /// decoded from; a file without one is never taken by its shortcut. `isReading` writes nothing.
+    /// Opens the state of some job files. `specs`: a digest of everything that each file's jobs were decoded from.
+    /// Shortcuts of a file without such a digest are never used. `isReading` writes nothing.
     package init(
         files: [String], folder: StateFolder?, environment: SourceEnvironment,
         specs: [ExactString: String], mode: FingerprintMode = .stat,
@@ -97,7 +98,7 @@ package final class RunState: PlanMemory, Sendable {
             stores[place] = store
             names[file.exact] = store.name(ofFile: file)
             let (records, intents, former, warned) = store.first
-            // None overrides another: of a run that was killed nobody knows how far it came.
+            // None overrides another, since it isn't known how far a killed run came.
             var outputs = intents.mapValues { Set([Owned(output: $0.output)]) }
             for one in former {
                 outputs[one.destination.exact, default: []].insert(
@@ -121,7 +122,7 @@ package final class RunState: PlanMemory, Sendable {
         self.damaged = damaged
     }
 
-    /// Remembers nothing but what outputs say themselves.
+    /// Creates a state without stores. Only the marks of the outputs are used.
     package init(isForced: Bool, environment: SourceEnvironment) {
         self.environment = environment
         (stores, folders, known, names, specs) = ([:], [:], [:], [:], [:])
@@ -130,27 +131,27 @@ package final class RunState: PlanMemory, Sendable {
         self.isForced = isForced
     }
 
-    /// What remembers a job file's jobs.
+    /// Returns the store of a job file.
     func store(of file: String) -> StateStore? { folders[file.exact].flatMap { stores[$0] } }
     func store(in folder: StateFolder) -> StateStore? { stores[folder] }
-    /// What a job published when it was last done.
+    /// Returns what a job published when it last succeeded.
     func published(_ job: StateStore.JobName, in folder: StateFolder) -> StateStore.Former? {
         known[folder]?.records[job]?.place
     }
-    /// What a job file says, as a digest; empty where that isn't known.
+    /// Returns the digest of a job file's contents; empty if it isn't known.
     func spec(of file: String) -> String { specs[file.exact] ?? "" }
 
-    /// The folders that are used.
+    /// State folders in use.
     package var places: [StateFolder] { stores.keys.sorted { $0.path < $1.path } }
 
-    /// Folders whose state was damaged: begun anew, or where nothing is written, not heeded.
+    /// Folders whose state was damaged. It was begun anew, or ignored if nothing is written.
     package let damaged: [StateFolder]
 
-    // MARK: What is up to date
+    // MARK: Up-to-date checks
 
     /// See `PlanMemory`.
     package func owns(_ path: String, for file: String) -> Bool {
-        // What has a mark says itself whose it is.
+        // A mark contains the owner itself.
         guard let now = TemporaryFile.fingerprint(path: path), DestinationPath.mark(at: path) == nil,
             let place = folders[file.exact], let outputs = known[place]?.outputs[path.exact]
         else { return false }
@@ -166,7 +167,7 @@ package final class RunState: PlanMemory, Sendable {
         return digest(of: task).map { $0.standing(of: mark.digest) != .other } ?? false
     }
 
-    /// What a file says of itself; nil where it is another of an output's files, put in its place.
+    /// Returns the mark of a file; nil if the file is another of the output's files that was moved to this path.
     static func mark(of task: OutputTask) -> DestinationPath.Mark? {
         DestinationPath.mark(at: task.output.destination).flatMap {
             OutputTask.part(of: $0.job) == task.part ? $0 : nil
@@ -178,7 +179,7 @@ package final class RunState: PlanMemory, Sendable {
         Self.owner(path, at: destination)
     }
 
-    /// The digest of an output's plan, and how what is at its destination stands to it.
+    /// Returns the digest of an output's plan, and how the files at the destination compare with it.
     package func standing(_ task: OutputTask) -> (digest: PlanDigest?, standing: PlanDigest.Standing) {
         guard let digest = digest(of: task) else { return (nil, .other) }
         // Of several files one that is not current is enough.
@@ -195,7 +196,7 @@ package final class RunState: PlanMemory, Sendable {
         return (found, worst)
     }
 
-    /// How one file stands to the plan.
+    /// Returns how one file compares with the plan.
     private func standing(
         _ task: OutputTask, by digest: PlanDigest
     ) -> (digest: PlanDigest, standing: PlanDigest.Standing) {
@@ -203,7 +204,7 @@ package final class RunState: PlanMemory, Sendable {
             return (digest, .other)
         }
         let intended = intended(task, output: now)
-        // Which of two that look the same it is, nobody knows.
+        // The two files look the same, and it isn't known which one this is.
         if intended == "" { return (digest, .other) }
         var kept = [intended, Self.mark(of: task)?.digest].compactMap { $0 }
         if let record = record(task.file, task.name),
@@ -223,8 +224,8 @@ package final class RunState: PlanMemory, Sendable {
         return (best.kept.contains("~") ? digest.afterDamage : digest, best.standing)
     }
 
-    /// The digest of what is there, where it was published in a run that did not come to say so; empty where what it was to
-    /// replace looked the same.
+    /// Returns the digest of a file that was published by a run that ended before it recorded this; empty if the file
+    /// that it was to replace looked the same.
     private func intended(_ task: OutputTask, output: String) -> String? {
         guard let place = folders[task.file.exact],
             let intent = known[place]?.intents[task.output.destination.exact], intent.output == output
@@ -232,7 +233,7 @@ package final class RunState: PlanMemory, Sendable {
         return intent.digest
     }
 
-    /// Nil where the source can't be read.
+    /// Returns the digest of an output's plan; nil if the source can't be read.
     private func digest(of task: OutputTask) -> PlanDigest? {
         var content: String?
         if mode == .content {
@@ -252,7 +253,7 @@ package final class RunState: PlanMemory, Sendable {
         return try? PlanDigest(task, content: content)
     }
 
-    /// The digest by the other way of knowing sources: what is done stays done where that is changed.
+    /// Returns the digest by the other fingerprint mode, so that outputs stay up to date when the mode is changed.
     private func digestOtherwise(_ task: OutputTask) -> PlanDigest? {
         guard case .file(let path, _) = task.input.source else { return nil }
         if mode == .content { return try? PlanDigest(task) }
@@ -303,9 +304,10 @@ package final class RunState: PlanMemory, Sendable {
         return digest
     }
 
-    /// Why an output would be made, a line each, or what of it would be judged; empty where it is up to date.
+    /// Returns why an output would be created, a line each, or which of its expectations would be evaluated; empty if
+    /// it is up to date.
     package func reasons(for task: OutputTask) throws(StateError) -> RunReasons {
-        // One plan, one digest: that of thousands of stills is as long as they are many.
+        // One digest for one plan: its length grows with the number of still images, which may be thousands.
         var known: PlanDigest??
         for part in task.files {
             let reasons = try reasons(forFile: part) {
@@ -326,7 +328,7 @@ package final class RunState: PlanMemory, Sendable {
         let intent = folders[task.file.exact].flatMap { known[$0]?.intents[task.output.destination.exact] }
         let isNew = record == nil && mark == nil && (intent == nil || intent?.output != now)
         let unknown = RunReasons(lines: [now == nil ? "no output yet" : "nothing is known of an earlier run"])
-        // A digest is half of what a plan takes, and here there is nothing to hold it against.
+        // The digest takes half as long as planning, and there is nothing to compare it with.
         if isNew, mode == .stat { return unknown }
         guard let whole = makeDigest() else { return RunReasons(lines: ["the source can't be read"]) }
         let (digest, standing) = standing(task, by: whole)
@@ -357,10 +359,10 @@ package final class RunState: PlanMemory, Sendable {
         return RunReasons(lines: before.map { digest.changes(since: $0) } ?? ["it was done otherwise before"])
     }
 
-    /// Seconds that the job took when it last made the output.
+    /// Returns the seconds that the job took when it last created the output.
     package func seconds(of task: OutputTask) -> Double? { record(task.file, task.name)?.seconds }
 
-    /// Seconds that a job took when it last ran; nil where one of its outputs was never made.
+    /// Returns the seconds that a job took when it last ran; nil if one of its outputs was never created.
     package func seconds(of plan: JobPlan) -> Double? {
         let all = plan.tasks.map { seconds(of: $0) }
         return all.contains { $0 == nil } ? nil : all.compactMap { $0 }.max()

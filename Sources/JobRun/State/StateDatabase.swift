@@ -3,18 +3,19 @@ internal import GRDB
 internal import Glibc
 internal import Locking
 
-/// The state's database: one of ours or none, and no statement that a run waits for without end.
+/// The state's SQLite database. It is opened only if it has Tandem's own schema, and no statement blocks a run
+/// forever.
 ///
-/// Unchecked `Sendable`: the connection has its own queue, the time is behind the mutex, the timer is not touched after it
-/// began.
+/// Unchecked `Sendable`: the connection has its own queue, the time is behind the mutex, the timer is not accessed
+/// after it was started.
 final class StateDatabase: @unchecked Sendable {
     private let connection: DatabaseQueue
-    /// Since when a statement runs; nil while none does.
+    /// Start of the running statement; nil if none is running.
     private let since = Guarded<DispatchTime?>(nil)
     private let watch: any DispatchSourceTimer
 
-    /// Opens a database, and makes its tables where there are none. What takes longer than `limit` seconds is
-    /// interrupted, and counts as damage.
+    /// Opens a database, and creates its tables if there are none. A statement that takes longer than `limit` seconds
+    /// is interrupted, and counts as damage.
     init(path: String, limit: Double = 60) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
@@ -39,8 +40,8 @@ final class StateDatabase: @unchecked Sendable {
     deinit { watch.cancel() }
 
     private func prepare() throws {
-        // Whoever could put a view in a table's place, or a trigger behind one, would have this process compute it: nothing is read of a
-        // database that has anything else than ours.
+        // An attacker could replace a table by a view, or add a trigger, which this process would execute. A database
+        // with anything else than Tandem's own schema is not read.
         let (known, isNewer) = try read { db in
             let known = try StateSchema.statements(of: db)
             guard known.isSubset(of: StateSchema.known) else {
@@ -50,29 +51,29 @@ final class StateDatabase: @unchecked Sendable {
         }
         if isNewer { throw DatabaseError(resultCode: .SQLITE_NOTADB) }
         if known == StateSchema.known { return }
-        // Not while `since` is set: it is the migrator's own transaction, over no more rows than there are.
+        // Not while `since` is set: the migrator has its own transaction, over no more rows than there are.
         try StateSchema.migrator.migrate(connection)
         guard try read(StateSchema.statements) == StateSchema.known else {
             throw DatabaseError(resultCode: .SQLITE_NOTADB)
         }
     }
 
-    /// Reads in one transaction.
+    /// Runs `body` in one read transaction.
     func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try connection.read { try timed($0, body) }
     }
 
-    /// Writes in one transaction.
+    /// Runs `body` in one write transaction.
     func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try connection.write { try timed($0, body) }
     }
 
-    /// Writes statement by statement.
+    /// Runs `body` without a transaction: each statement is committed by itself.
     func writeWithoutTransaction(_ body: (Database) throws -> Void) throws {
         try connection.writeWithoutTransaction { try timed($0, body) }
     }
 
-    /// Does something and takes it back.
+    /// Runs `body` in a transaction and rolls it back.
     func rehearse(_ body: (Database) throws -> Void) throws {
         try connection.inTransaction { db in
             try timed(db, body)
@@ -80,7 +81,7 @@ final class StateDatabase: @unchecked Sendable {
         }
     }
 
-    /// Closes the connection; nothing more can be done with it.
+    /// Closes the connection, which can't be used afterwards.
     func close() throws { try connection.close() }
 
     private func timed<Value>(_ db: Database, _ body: (Database) throws -> Value) rethrows -> Value {
@@ -93,15 +94,15 @@ final class StateDatabase: @unchecked Sendable {
         if let begun = since.withLock({ $0 }), .now() > begun + limit { connection.interrupt() }
     }
 
-    /// An error of what is in the file, not of what is around it.
+    /// Returns whether an error is caused by the contents of the file, not by its environment.
     static func isDamage(_ error: any Error) -> Bool {
         guard let error = error as? DatabaseError else { return true }
         return ![.SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_BUSY, .SQLITE_FULL, .SQLITE_IOERR]
             .contains(error.resultCode)
     }
 
-    /// Takes a database out of the way, beside itself. A folder, or a file of somebody else, in the place for it costs
-    /// another name.
+    /// Renames a damaged database beside itself. If a folder or another file that isn't regular has the new name, a
+    /// random suffix is added.
     static func putAside(_ path: String) {
         var aside = path + ".damaged"
         var status = stat()

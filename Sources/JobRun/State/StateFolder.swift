@@ -4,23 +4,23 @@ internal import Glibc
 internal import LibAV
 package import FileSystem
 
-/// The folder in which a batch remembers what it did: `.tandem` beside the job file, unless another one is named.
+/// The folder of a batch's state: `.tandem` beside the job file, unless another one is named.
 package struct StateFolder: Hashable, Sendable {
     private let exactPath: ExactString
-    /// Nobody named it: it lies where a repository may have brought it along.
+    /// Whether the folder is the default one, which may have come with a repository.
     private let isBesideJobFile: Bool
     private let isOutsideRoot: Bool
 
-    /// Its absolute path.
+    /// Path of the folder; absolute unless a relative one was given.
     package var path: String { exactPath.text }
 
-    /// A folder by its path.
+    /// Creates a reference to a folder by its path.
     package init(path: String) {
         exactPath = path.exact
         (isBesideJobFile, isOutsideRoot) = (false, false)
     }
 
-    /// The one beside a job file, which is believed beneath a root alone.
+    /// Creates a reference to the folder beside a job file, which is trusted only beneath the root.
     package init(besideJobFile file: String, beneath root: PathRoot) {
         let absolute = Self.absolute(file: file)
         let folder = absolute[..<(absolute.lastSlash ?? absolute.startIndex)]
@@ -29,8 +29,8 @@ package struct StateFolder: Hashable, Sendable {
         isOutsideRoot = !root.holds(Self.absolute(exactPath.text))
     }
 
-    /// The absolute path of a job file: links of its folder are resolved, the file's own name stays. Through which name a file
-    /// is read decides what its relative paths mean.
+    /// Returns the absolute path of a job file: links of its folder are resolved, the file's own name stays. The name
+    /// by which a file is read determines what its relative paths mean.
     static func absolute(file: String) -> String {
         guard let slash = file.lastSlash else { return absolute(".") + "/" + file }
         let folder = slash == file.startIndex ? "/" : String(file[..<slash])
@@ -39,10 +39,10 @@ package struct StateFolder: Hashable, Sendable {
         return (real == "/" ? "" : real) + "/" + name
     }
 
-    /// Its path from the root on.
+    /// Absolute path with all links resolved.
     package var absolute: String { Self.absolute(path) }
 
-    /// The absolute form of a path, links of what exists resolved.
+    /// Returns the absolute form of a path; links are resolved if the path exists.
     static func absolute(_ path: String) -> String {
         if let real = realpath(path, nil) {
             defer { free(real) }
@@ -53,7 +53,7 @@ package struct StateFolder: Hashable, Sendable {
         return String(cString: here) + "/" + path
     }
 
-    /// Makes the folder where it is missing.
+    /// Creates the folder if it is missing.
     func make() throws(StateError) {
         try check()
         var made = ""
@@ -70,8 +70,8 @@ package struct StateFolder: Hashable, Sendable {
 }
 
 extension StateFolder {
-    /// Throws where it is not to be believed or written: what lies beside a job file may have come with it. There it is a
-    /// folder of this user's, no link, and beneath the root.
+    /// Throws if the folder can't be trusted: a folder beside a job file may have come with it. It must be a folder
+    /// of this user, no link, and beneath the root.
     func check() throws(StateError) {
         guard isBesideJobFile else { return }
         var status = stat()
@@ -89,7 +89,7 @@ extension StateFolder {
         throw StateError("the state folder \(path) \(why); `--state DIR` names another one")
     }
 
-    /// Nor are its files links, or anybody else's.
+    /// Throws if a file of the folder is a link, or belongs to another user.
     private func checkFiles() throws(StateError) {
         for name in ["state.sqlite", "state.sqlite-wal", "state.sqlite-shm", "lock", "owner"] {
             var status = stat()
@@ -98,27 +98,27 @@ extension StateFolder {
                 throw StateError(
                     "\(path)/\(name) is a link or another user's file; `--state DIR` names another folder")
             }
-            // It may hold what the environment said.
+            // The file may contain values of environment variables.
             if status.st_mode & 0o077 != 0 { chmod(path + "/" + name, 0o600) }
         }
     }
 }
 
-/// Why the state can't be used.
+/// The reason why the state can't be used.
 package struct StateError: Error, Sendable, CustomStringConvertible {
     /// One line for people.
     package let description: String
     init(_ description: String) { self.description = description }
 }
 
-/// Holds a state folder for one run. The kernel gives it back, however the run ends.
+/// A lock of a state folder for one run. The kernel releases it, however the run ends.
 package final class StateLock: Sendable {
     private let descriptor: Int32
-    /// What is held.
+    /// The locked folder.
     package let folder: StateFolder
 
-    /// Takes it, for job files that others are told of; throws where another run has it, or where the folder can't be
-    /// written. With `onWait`, which is told who has it, it is waited for.
+    /// Takes the lock. `files`: the job files that are reported to other runs. Throws if another run has the lock, or
+    /// if the folder can't be written. With `onWait`, which is called with the holder, waits for the lock.
     package init(
         _ folder: StateFolder, for files: [String], onWait: ((_ holder: String) -> Void)? = nil
     ) throws(StateError) {
@@ -134,7 +134,7 @@ package final class StateLock: Sendable {
             var failure = errno
             if failure == EWOULDBLOCK, let onWait {
                 onWait(Self.holder(descriptor))
-                // A signal that ends the process does so from its own thread.
+                // A signal that ends the process is handled on a thread of its own.
                 repeat { failure = flock(descriptor, LOCK_EX) == 0 ? 0 : errno } while failure == EINTR
             }
             if failure != 0 {
@@ -149,13 +149,14 @@ package final class StateLock: Sendable {
         Self.say("process \(getpid()): \(files.joined(separator: ", "))", in: descriptor)
     }
 
-    /// Notes who has the folder, for others who want it; that it can't be noted costs them a name.
+    /// Writes the holder into the lock file, for other runs that want the lock. If this fails, they can't report the
+    /// holder.
     private static func say(_ text: String, in descriptor: Int32) {
         let bytes = Array(text.utf8.prefix(512))
         if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, bytes, bytes.count, 0) }
     }
 
-    /// What the one who has it noted.
+    /// Reads the holder from the lock file.
     private static func holder(_ descriptor: Int32) -> String {
         var bytes = [UInt8](repeating: 0, count: 512)
         let count = pread(descriptor, &bytes, bytes.count, 0)
@@ -165,7 +166,7 @@ package final class StateLock: Sendable {
 
     deinit { close(descriptor) }
 
-    /// A run has the folder now.
+    /// Returns whether a run has the lock of a folder.
     static func isHeld(_ folder: StateFolder) -> Bool {
         let descriptor = open(folder.path + "/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return false }

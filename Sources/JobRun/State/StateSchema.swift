@@ -1,25 +1,25 @@
 internal import GRDB
 
-/// The tables of the state's database. A database with anything else in it is not ours.
+/// The tables of the state's database. A database that contains anything else is not used.
 enum StateSchema {
-    /// How a database of any earlier program, or an empty one, becomes this one's: a later change is one more migration, and keeps what is
-    /// remembered.
+    /// The migrations from a database of any earlier version, or an empty one. A later change is one more migration,
+    /// which keeps the records.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("2") { db in
-            // Databases of the time before migrations have the same tables, and a number.
+            // Databases from before migrations have the same tables, and a version number.
             let there = try statements(of: db)
             for statement in tables where !there.contains(statement) { try db.execute(sql: statement) }
         }
         return migrator
     }
 
-    /// What a database has.
+    /// Returns the SQL statements of a database's schema.
     static func statements(of db: Database) throws -> Set<String> {
         try String.fetchSet(db, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
     }
 
-    /// Everything that the database has: what migrations make of an empty one, their own notes among it.
+    /// The complete schema: what the migrations create in an empty database, with the migrator's own table.
     static let known: Set<String> = {
         let made = try? DatabaseQueue()
         if let made { try? migrator.migrate(made) }

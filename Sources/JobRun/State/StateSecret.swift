@@ -2,15 +2,15 @@ internal import ExactStrings
 internal import Glibc
 internal import LibAV
 
-/// What tells a state that this user's runs made on this machine from one that came along with a repository: a digest of
-/// the folder's path and a secret that lies outside of all repositories.
+/// The proof that a state was written by this user's runs on this machine, and did not come with a repository: a
+/// digest of the folder's path and a secret that is stored outside of all repositories.
 enum StateSecret {
     private static let name = "owner"
 
-    /// Notes in a folder that this user made what is in it.
+    /// Writes the proof that this user created the contents of a folder.
     static func sign(_ folder: StateFolder) {
         let path = folder.path + "/" + name
-        // A new one: what is there may be anything.
+        // A new file, since an existing one may be anything.
         unlink(path)
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { return }
@@ -19,7 +19,7 @@ enum StateSecret {
         _ = text.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
     }
 
-    /// This user made what is in a folder.
+    /// Returns whether a folder contains the proof that this user created its contents.
     static func holds(_ folder: StateFolder) -> Bool {
         let file = open(folder.path + "/" + name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { return false }
@@ -36,7 +36,7 @@ enum StateSecret {
         return hasher.finish()
     }
 
-    /// Thirty-two bytes of this user's; where there is no home to keep them in, what is known of machine and user.
+    /// The user's secret of 32 bytes; without a home folder to store it in, the ids of machine and user.
     private static let secret: [UInt8] = {
         guard let base = base else { return machine }
         let path = base + "/tandem/secret"
@@ -46,10 +46,10 @@ enum StateSecret {
             made += "/" + part
             mkdir(made, 0o700)
         }
-        // The system's, which is fit for secrets.
+        // The system's generator, which is cryptographically secure.
         var generator = SystemRandomNumberGenerator()
         let bytes = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        // Whole or not there: another run may make it now.
+        // Complete or absent: another run may create the file at the same time.
         let temporary = path + ".\(getpid())"
         let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { return machine }
@@ -73,7 +73,7 @@ enum StateSecret {
         guard file >= 0 else { return nil }
         defer { close(file) }
         var status = stat()
-        // Nobody else could have written it.
+        // Nobody but the owner can have written it.
         guard fstat(file, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
             return nil
         }

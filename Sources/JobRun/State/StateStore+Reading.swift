@@ -8,11 +8,11 @@ internal import LibAV
 internal import Locking
 internal import Media
 
-/// What the store knows.
+/// The queries of the store.
 extension StateStore {
     // MARK: Reading
 
-    /// What is known of all jobs.
+    /// Returns the records of all jobs.
     static func records(_ db: Database) throws -> [JobName: Record] {
         var records: [JobName: Record] = [:]
         let rows = try Row.fetchCursor(
@@ -26,7 +26,7 @@ extension StateStore {
         return records
     }
 
-    /// What jobs published that put their outputs elsewhere now.
+    /// Returns the outputs of jobs that have other destinations now.
     static func former(_ db: Database) throws -> [Former] {
         let rows = try Row.fetchCursor(db, sql: "SELECT file, id, destination, output FROM former")
         var all: [Former] = []
@@ -39,7 +39,7 @@ extension StateStore {
         return all
     }
 
-    /// A job published elsewhere than before: what it left there is remembered for `clean`.
+    /// Records the previous output of a job whose destination has changed, for `clean`.
     static func move(_ record: Record, _ db: Database) throws {
         let statement = try db.cachedStatement(
             sql: "SELECT destination, output FROM jobs WHERE file = ? AND id = ?")
@@ -51,9 +51,9 @@ extension StateStore {
         }
     }
 
-    /// What an output had beyond its files is remembered for `clean`.
+    /// Records the files that an output had beyond its current ones, for `clean`.
     static func leave(filesOf name: JobName, beyond count: Int, _ db: Database) throws {
-        // Names that begin so, by the key: a look at all jobs for each output would be their square.
+        // A range of the primary key, by prefix: a scan of all jobs for each output would take quadratic time.
         let beyond = """
             FROM jobs WHERE file = ?1 AND id > ?2 || '#' AND id < ?2 || '$'
                 AND substr(id, length(?2) + 2) NOT GLOB '*[^0-9]*' AND CAST(substr(id, length(?2) + 2) AS INTEGER) > ?3
@@ -65,7 +65,7 @@ extension StateStore {
         try db.execute(sql: "DELETE \(beyond)", arguments: arguments)
     }
 
-    /// Outputs that were about to be published, by their paths.
+    /// Returns outputs that were about to be published, by path.
     static func intents(_ db: Database) throws -> [ExactString: Intent] {
         var intents: [ExactString: Intent] = [:]
         let rows = try Row.fetchCursor(db, sql: "SELECT destination, output, digest FROM intents")
@@ -75,7 +75,7 @@ extension StateStore {
         return intents
     }
 
-    /// What a job's last success was made of, a line each.
+    /// Returns the digest of a job's last success, with its parts.
     func digest(of job: JobName) throws(StateError) -> PlanDigest? {
         try reading { db in
             let text = try String.fetchOne(
@@ -84,7 +84,7 @@ extension StateStore {
         }
     }
 
-    /// The digest of a file's bytes, where it was taken while the file was as it is.
+    /// Returns the digest of a file's bytes, if it was computed of the file as it is now.
     func content(path: String, identity: String) throws(StateError) -> String? {
         try reading { db in
             try String.fetchOne(
@@ -93,19 +93,19 @@ extension StateStore {
         }
     }
 
-    /// What a report said of a job's output.
+    /// The report entry of a job's output.
     struct Said: Sendable {
         /// Size and time of the output as one word.
         var output: String
-        /// What the job file said, as a digest.
+        /// Digest of the job file's contents.
         var spec: String
         /// The report's job, as JSON.
         var job: String
-        /// What a page shows of it, as JSON.
+        /// The preview as JSON.
         var preview: String?
     }
 
-    /// What was kept of such jobs; nothing where nothing was ever kept.
+    /// Returns the stored report entries of jobs; empty if none was ever stored.
     func said(of jobs: [JobName]) -> [JobName: Said] {
         let found = try? database.read { db in
             var found: [JobName: Said] = [:]
@@ -123,7 +123,7 @@ extension StateStore {
         return found ?? [:]
     }
 
-    /// The latest runs, newest first.
+    /// Returns the latest runs, newest first.
     func runs(limit: Int) throws(StateError) -> [PastRun] {
         try reading { db in
             try Row.fetchAll(
@@ -141,7 +141,7 @@ extension StateStore {
         }
     }
 
-    /// What did not go well in a run.
+    /// Returns the jobs of a run that did not succeed, or whose outputs have warnings.
     func attempts(ofRun run: Int64) throws(StateError) -> [PastRun.Attempt] {
         try reading { db in
             try Row.fetchAll(

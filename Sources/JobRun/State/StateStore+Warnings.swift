@@ -1,9 +1,9 @@
 internal import GRDB
 
 extension StateStore {
-    /// What was said of an output when it was made.
+    /// The warnings about an output from when it was created.
     struct Warned: Sendable {
-        /// Size and time of the output as one word: of another one it says nothing.
+        /// Size and time of the output as one word. The warnings are valid for this output only.
         var output: String
         var lines: [String]
 
@@ -11,7 +11,7 @@ extension StateStore {
 
         init(output: String, lines: [String]) { (self.output, self.lines) = (output, lines) }
 
-        /// From a message of an attempt.
+        /// Parses the message of an attempt.
         init?(_ message: String) {
             let parts = message.split(separator: "\n").map(String.init)
             guard parts.count > 1, parts.count <= 101 else { return nil }
@@ -21,7 +21,7 @@ extension StateStore {
         var message: String { ([output] + lines).joined(separator: "\n") }
     }
 
-    /// What was said of each job's output last.
+    /// Returns the latest warnings about each job's output.
     static func warned(_ db: Database) throws -> [JobName: Warned] {
         var all: [JobName: Warned] = [:]
         let rows = try Row.fetchCursor(
@@ -33,7 +33,7 @@ extension StateStore {
         return all
     }
 
-    /// A job's output is there, and something is said of it.
+    /// Records warnings about a job's output.
     func note(_ name: JobName, _ warned: Warned) {
         note(name, outcome: Warned.outcome, message: warned.message, seconds: 0)
     }

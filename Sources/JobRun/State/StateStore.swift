@@ -8,16 +8,16 @@ internal import LibAV
 internal import Locking
 internal import Media
 
-/// What was published before and how, in SQLite. Losing it costs reruns, never a wrong skip: whatever it says of an
-/// output counts only while the output itself is as it was then.
+/// The SQLite store of published outputs and their digests. Losing it causes reruns, never a wrong skip: a record of
+/// an output counts only while the output is unchanged.
 ///
-/// Records are written together, a few times a second: an output carries its own mark (`DestinationPath.attribute`), so
-/// a record that is lost is found again there. Where a file system has no attributes, what is about to be published is
-/// on disk here first.
+/// Records are written together, a few times a second: an output has its own mark (`DestinationPath.attribute`), from
+/// which a lost record is restored. If a file system has no attributes, the intent to publish is written to disk here
+/// first.
 ///
 /// Unchecked `Sendable`: the database has its own queue, everything else is behind the mutex.
 final class StateStore: @unchecked Sendable {
-    /// What is remembered of a job's last success.
+    /// The record of a job's last success.
     struct Record: Sendable {
         var job: JobName
         var shortcut: String
@@ -29,7 +29,7 @@ final class StateStore: @unchecked Sendable {
         var place: Former { Former(job: job, destination: destination, output: output) }
     }
 
-    /// A job by its file, as the store names it, and its id.
+    /// A job by the store's name of its file, and by its id.
     struct JobName: Hashable, Sendable {
         private let exactFile: ExactString
         private let exactID: ExactString
@@ -39,13 +39,13 @@ final class StateStore: @unchecked Sendable {
         init(file: String, id: String) { (exactFile, exactID) = (file.exact, id.exact) }
     }
 
-    /// An output that was about to be published, and what it was made by.
+    /// An output that was about to be published, and the digest of its plan.
     struct Intent: Sendable, Equatable {
         var output: String
         var digest: String
     }
 
-    /// What a job published before it went elsewhere.
+    /// An output that a job published at an earlier destination.
     struct Former: Sendable {
         var job: JobName
         var destination: String
@@ -63,37 +63,37 @@ final class StateStore: @unchecked Sendable {
     }
 
     let folder: StateFolder
-    /// A damaged one was put aside.
+    /// Whether a damaged database was renamed.
     let wasDamaged: Bool
     let database: StateDatabase
     private let writing = DispatchQueue(label: "tandem.state")
     private let pending = Guarded(Pending())
 
-    /// What was known when it was opened.
+    /// Contents of the store when it was opened.
     let first:
         (
             records: [JobName: Record], intents: [ExactString: Intent], former: [Former],
             warned: [JobName: Warned]
         )
 
-    /// What became of opening a store.
+    /// The result of opening a store.
     enum Opening {
-        /// There is none.
+        /// No store exists.
         case none
-        /// There is one that can't be read, and nothing is to be written.
+        /// The store can't be read, and nothing is to be written.
         case damaged
-        /// It is open.
+        /// The store is open.
         case open(StateStore)
     }
 
-    /// Opens the store of a folder, and makes what is missing. `isReading` makes nothing. One that is damaged anywhere that
-    /// matters is put aside, and a new one begun.
+    /// Opens the store of a folder, and creates what is missing. `isReading` creates nothing. A store that is damaged
+    /// is renamed, and a new one is begun.
     static func open(_ folder: StateFolder, isReading: Bool) throws(StateError) -> Opening {
         let path = folder.path + "/state.sqlite"
         try folder.check()
         if isReading, access(path, R_OK) != 0 { return .none }
         if !isReading { try folder.make() }
-        // It is made for this user alone: what the environment said may be in it.
+        // The database is accessible to this user only: it may contain values of environment variables.
         if !isReading, access(path, F_OK) != 0 { StateSecret.sign(folder) }
         let file = isReading ? -1 : Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         if file >= 0 { close(file) }
@@ -115,7 +115,7 @@ final class StateStore: @unchecked Sendable {
         }
     }
 
-    /// Does what the beginning of a run does, and takes it back: damage that only writing meets is met here.
+    /// Runs the writes of a run's start and rolls them back, to detect damage that only writing finds.
     private func tryWriting() throws {
         try database.rehearse { _ = try Self.begin($0, files: "") }
     }
@@ -143,7 +143,8 @@ final class StateStore: @unchecked Sendable {
         }
     }
 
-    /// A job file's name in the store: relative to the folder that the state lies in, so that a moved tree keeps it.
+    /// Returns the store's name of a job file: the path relative to the folder that contains the state folder, so
+    /// that it stays the same if the tree is moved.
     func name(ofFile file: String) -> String {
         let absolute = StateFolder.absolute(file: file)
         let base = StateFolder.absolute(folder.path + "/..") + "/"
@@ -152,7 +153,7 @@ final class StateStore: @unchecked Sendable {
 
     // MARK: Writing
 
-    /// A run begins.
+    /// Records the start of a run.
     func begin(files: String) throws(StateError) {
         do {
             let run = try database.write { try Self.begin($0, files: files) }
@@ -162,7 +163,7 @@ final class StateStore: @unchecked Sendable {
         }
     }
 
-    /// A job succeeded.
+    /// Records that a job succeeded.
     func note(_ record: Record, digest: PlanDigest?) {
         let parts =
             digest.flatMap { try? JSONEncoder().encode($0) }.map { String(decoding: $0, as: UTF8.self) }
@@ -170,17 +171,18 @@ final class StateStore: @unchecked Sendable {
         later { $0.records.append((record, parts)) }
     }
 
-    /// An output has so many files, and none beyond them.
+    /// Records the number of an output's files: files beyond it are obsolete.
     func note(_ name: JobName, files: Int, shortcut: String?) {
         later { $0.wholes.append((name, files, shortcut)) }
     }
 
-    /// A job ended otherwise.
+    /// Records another outcome of a job, or warnings.
     func note(_ name: JobName, outcome: String, message: String, seconds: Double) {
         later { $0.attempts.append((name, outcome, message, seconds)) }
     }
 
-    /// An output without a mark of its own is about to be published: on disk when this returns.
+    /// Records that an output without a mark is about to be published. The record is on disk when this function
+    /// returns.
     func intend(destination: String, _ intent: Intent) throws(StateError) {
         do {
             try database.writeWithoutTransaction { db in
@@ -195,7 +197,7 @@ final class StateStore: @unchecked Sendable {
         }
     }
 
-    /// The digest of a file's bytes.
+    /// Stores the digest of a file's bytes.
     func note(content digest: String, path: String, identity: String) {
         try? database.write { db in
             try db.execute(
@@ -203,7 +205,7 @@ final class StateStore: @unchecked Sendable {
         }
     }
 
-    /// Keeps what a report said, and forgets what was said of jobs that are gone.
+    /// Stores report entries, and deletes those of jobs that no longer exist.
     func keep(_ said: [(name: JobName, said: Said)]) {
         writing.sync { flush() }
         do {
@@ -226,7 +228,7 @@ final class StateStore: @unchecked Sendable {
         }
     }
 
-    /// Forgets what a job published at a place.
+    /// Deletes the record of what a job published at a destination.
     func forget(_ name: JobName, at destination: String) throws(StateError) {
         do {
             try database.write { db in
@@ -240,7 +242,7 @@ final class StateStore: @unchecked Sendable {
         }
     }
 
-    /// The run is over: everything is written. Tells what could not be.
+    /// Writes everything that is pending, and the end of the run. Returns the error of what could not be written.
     func end(done: Int, current: Int, failed: Int, status: String) -> StateError? {
         writing.sync { flush() }
         let run = pending.withLock { $0.run }
@@ -254,7 +256,7 @@ final class StateStore: @unchecked Sendable {
         } catch {
             fail(error)
         }
-        // What can't be repaired would fail the next run as well.
+        // A damaged database would make the next run fail as well.
         if pending.withLock({ $0.isDamaged }) {
             try? database.close()
             StateDatabase.putAside(folder.path + "/state.sqlite")
@@ -318,7 +320,7 @@ final class StateStore: @unchecked Sendable {
         }
     }
 
-    /// What could not be written is told at the end.
+    /// Keeps a write error, which is reported at the end.
     private func fail(_ error: any Error) {
         let failure = StateError("the state in \(folder.path) can't be written: \(error)")
         let code = (error as? DatabaseError)?.resultCode

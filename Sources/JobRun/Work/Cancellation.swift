@@ -1,6 +1,6 @@
 internal import Locking
 
-/// Whether work was given up, and what ends the part of it that is under way.
+/// The cancellation of work, with the function that stops its current part.
 final class Cancellation: Sendable {
     private struct State: Sendable {
         var isCancelled = false
@@ -8,11 +8,11 @@ final class Cancellation: Sendable {
     }
     private let state = Guarded(State())
 
-    /// It was given up.
+    /// Whether the work was cancelled.
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// A part begins, which `stop` ends at once, from any thread; the part before is over.
-    /// - Throws: `CancellationError` where it was given up already.
+    /// Begins a part of the work, which `stop` ends at once, from any thread. The part before is over.
+    /// - Throws: `CancellationError` if the work is cancelled already.
     func begin(_ stop: @escaping @Sendable () -> Void) throws {
         let isCancelled = state.withLock { state in
             state.stop = stop
@@ -21,7 +21,7 @@ final class Cancellation: Sendable {
         if isCancelled { throw CancellationError() }
     }
 
-    /// Gives it up.
+    /// Cancels the work.
     func cancel() {
         let stop = state.withLock { state in
             state.isCancelled = true

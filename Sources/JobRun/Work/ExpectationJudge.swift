@@ -4,37 +4,37 @@ package import JobSpec
 internal import LibAV
 internal import Media
 
-/// An expectation beside what was measured.
+/// An expectation with its measured value.
 public struct JudgedExpectation: Codable, Sendable {
-    /// What must hold.
+    /// The expectation in the job file.
     package var expectation: Expectation
-    /// What was found.
+    /// The measured value as text.
     public var measured: String
-    /// It holds.
+    /// Whether the expectation is met.
     public var holds: Bool
-    /// Which of a job's outputs it is of; nil for the only one.
+    /// Id of the output; nil for the only output of a job.
     public var output: String?
 
-    /// What was wanted and what was found.
+    /// The expected and the measured value in one line.
     public var summary: String { "\(expectation.check.text): \(measured)" }
-    /// The same as a complaint.
+    /// Error message with the expected and the measured value.
     public var message: String {
         "\(output.map { "\($0): " } ?? "")expected \(expectation.check.text), measured \(measured)"
     }
 }
 
-/// Measures a finished output against what its job expects, before it is published.
+/// The evaluation of a job's expectations on a finished output, before it is published.
 struct ExpectationJudge {
     let task: OutputTask
     private var plan: OutputPlan { task.output }
     let path: String
     let size: Int64
-    /// What the output and its source are found with.
+    /// Environment in which the output and its source are opened.
     let environment: MediaEnvironment
-    /// Asked while a measurement goes on.
+    /// Polled during measurements; true cancels them.
     let isCancelled: @Sendable () -> Bool
 
-    /// Judges everything that is expected.
+    /// Evaluates all expectations.
     func judge() throws -> [JudgedExpectation] {
         guard !plan.expectations.isEmpty else { return [] }
         let asset = Asset(.file(path), timing: .precise, environment: environment)
@@ -113,7 +113,7 @@ struct ExpectationJudge {
         value.isFinite ? "\((value * 100).rounded() / 100) dB" : "no difference at all"
     }
 
-    /// The output's first track of frames beside what it was made of.
+    /// Compares the output's first video track with its source.
     private func similarity(
         _ metric: SimilarityMetric, of track: AssetTrack, in output: Asset
     ) throws -> SimilarityMeter.Answer {
@@ -146,8 +146,8 @@ struct ExpectationJudge {
         return known
     }
 
-    /// Frames per second by the number and the times of the track's frames. What libavformat makes of rounded times may be another rate
-    /// (1000/33 for 29.97 in Matroska's milliseconds).
+    /// Returns frames per second by the number and the times of the track's frames. libavformat may derive another
+    /// rate from rounded times (1000/33 for 29.97 in Matroska's milliseconds).
     private static func measuredFrameRate(of track: AssetTrack) -> Double? {
         guard let count = track.sampleCount, count > 0, track.timeRange.duration > .zero else {
             return track.nominalFrameRate?.double
@@ -157,7 +157,8 @@ struct ExpectationJudge {
 
     private static func text(_ rate: Double) -> String { "\((rate * 1000).rounded() / 1000)" }
 
-    /// A range that begins or ends inside a frame has one more than its length tells.
+    /// Returns whether a rate is the wanted one. A range that begins or ends inside a frame has one frame more than
+    /// its duration implies.
     private static func isRate(_ rate: Double, _ wanted: String, over length: MediaTime) -> Bool {
         guard let wanted = Quantity.frameRate(wanted) else { return false }
         return abs(rate - wanted.double) * length.seconds <= 1.01

@@ -2,39 +2,39 @@ internal import JobPlan
 internal import LibAV
 package import Media
 
-/// What a report shows of a finished output beside its source, for people.
+/// The preview of a finished output beside its source, for the HTML report.
 package struct JobPreview: Codable, Sendable {
-    /// The same moment of source and output.
+    /// The frames of source and output at the same presentation time.
     package struct Pair: Codable, Sendable {
-        /// The source's frame; nil where there is none.
+        /// The source's frame; nil if there is none.
         package var source: Thumbnail?
-        /// The output's.
+        /// The output's frame; nil if there is none.
         package var output: Thumbnail?
     }
 
-    /// Moments of the first track of frames.
+    /// Frames of the first video track.
     package var pairs: [Pair] = []
-    /// The output's first track of audio.
+    /// Waveform of the output's first audio track.
     package var waveform: Waveform?
-    /// The whole output.
+    /// Bit rate over the whole output.
     package var bitRate: BitRateCurve?
-    /// What could not be looked at, and why: no failure of the job.
+    /// Reasons why parts of the preview are missing. They are no failures of the job.
     package var problems: [String] = []
 }
 
-/// Looks at a finished output before it is published.
+/// The creation of previews from a finished output, before it is published.
 struct PreviewMaker {
     let task: OutputTask
     private var plan: OutputPlan { task.output }
     let path: String
-    /// What the output and its source are found with.
+    /// Environment in which the output and its source are opened.
     let environment: MediaEnvironment
-    /// Asked while it works.
+    /// Polled during the work; true cancels it.
     let isCancelled: @Sendable () -> Bool
 
     private static let box = PixelSize(width: 192, height: 144)
 
-    /// Never fails because of the media; throws `CancellationError` after a cancel.
+    /// Creates the preview. Never fails because of the media; throws `CancellationError` after a cancel.
     func make() throws -> JobPreview {
         var preview = JobPreview()
         let output = Asset(.file(path), timing: .fast, environment: environment)
@@ -90,7 +90,7 @@ struct PreviewMaker {
         }
     }
 
-    /// The moment of the source that is shown at a moment of the output.
+    /// Returns the time of the source that is shown at a time of the output.
     private func sourceTime(of time: MediaTime) -> MediaTime? {
         if task.input.extent.ranges.isEmpty { return time }
         var left = time

@@ -9,9 +9,9 @@ internal import Media
 internal import FileSystem
 internal import Publishing
 
-/// The work of one job: the tasks of its graph, each when what it needs is done.
+/// The work of one job: the tasks of its graph, each when its dependencies are done.
 ///
-/// Unchecked `Sendable`: everything mutable is touched on `queue` only, or is behind the mutex.
+/// Unchecked `Sendable`: mutable state is accessed on `queue` only, or is behind the mutex.
 final class JobWork: WorkHandle, @unchecked Sendable {
     private let order: WorkOrder
     private let environment: MediaEnvironment
@@ -21,38 +21,38 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     private struct Running {
         var session: ReencodeSession?
         var other: (any OutputWork)?
-        /// Which input the session is of.
+        /// Index of the input that the session reads.
         var input = 0
-        /// Long tasks that have ended.
+        /// Number of long tasks that have ended.
         var longDone = 0
     }
     private let graph: WorkGraph
     private let longInAll: Int
-    /// The tasks that are done, by their places in the graph; touched on `queue` only.
+    /// Indices of the tasks in the graph that are done; accessed on `queue` only.
     private var done: Set<Int> = []
-    /// What first passes noted, of each input, until its second one has ended; touched on `queue` only.
+    /// Statistics of each input's first pass, until its second pass has ended; accessed on `queue` only.
     private var passes: [Int: (files: PassFiles, tracks: [TrackPlace: EncoderPass])] = [:]
-    /// Told once; touched on `queue` only.
+    /// The completion, which is called once; accessed on `queue` only.
     private var completion: (@Sendable (WorkOutcome) -> Void)?
-    /// What was found of each track's loudness; touched on `queue` only.
+    /// Results of loudness measurements by track; accessed on `queue` only.
     private var loudness: [TrackPlace: LoudnessNormalizer.Result] = [:]
-    /// What a session tells of a movie that it wrote.
+    /// The reports of a session on a media file that it wrote.
     private struct Written {
         var reports: [TrackReport]
         var evidence: [CutEvidence]
         var stop: MediaTime?
     }
-    /// Movies that are written and not verified yet; touched on `queue` only.
+    /// Media files that are written and not verified yet, by output index; accessed on `queue` only.
     private var written: [Int: Written] = [:]
-    /// What was found of the outputs that are whole, by their places; touched on `queue` only.
+    /// Findings on complete outputs, by output index; accessed on `queue` only.
     private var found: [Int: OutputFindings] = [:]
     private let running = Guarded(Running())
     private let cancellation = Cancellation()
 
-    /// Hears that the output is whole, before it is looked at for a report.
+    /// Called when the outputs are complete, before their previews for a report are created.
     private let onChecked: @Sendable (WorkFindings) -> Void
 
-    /// Sources and unfinished outputs are found with `environment`.
+    /// Creates the work. Sources and unfinished outputs are opened in `environment`.
     init(
         _ order: WorkOrder, in environment: MediaEnvironment,
         onChecked: @escaping @Sendable (WorkFindings) -> Void = { _ in }
@@ -64,7 +64,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         longInAll = max(1, graph.nodes.count(where: \.task.isLong))
     }
 
-    /// Begins; `completion` is called once, on a private queue.
+    /// Starts the work. `completion` is called once, on a private queue.
     func start(completion: @escaping @Sendable (WorkOutcome) -> Void) {
         queue.async { @Sendable in
             self.completion = completion
@@ -73,7 +73,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         }
     }
 
-    /// Cancels at once; the completion still comes.
+    /// Cancels the work at once. `completion` is still called.
     func cancel() {
         cancellation.cancel()
     }
@@ -103,8 +103,8 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         return .failed(WorkFailures(plan: plan).failure(of: error))
     }
 
-    /// Encoders are to find the memory of a new process, whatever was done before; to copy needs no such care, and where few frames are
-    /// made, to fetch it anew would cost more than they do.
+    /// Gives encoders the memory of a new process, whatever was done before. Copying needs no such care: where few
+    /// frames are created, allocating the memory again would cost more than they do.
     private func settleMemory() {
         let isCopy = plan.outputs.filter(\.isMedia).flatMap(\.tracks).allSatisfy {
             if case .copy = $0.action { true } else { false }
@@ -112,8 +112,8 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         if order.isAlone { tandem_tune_allocator(isCopy ? 1 : 0) }
     }
 
-    /// Carries out what can be begun, one after the other: a task that goes on by itself comes back here when it has ended. More at a time
-    /// would need the memory of each.
+    /// Carries out the tasks that can start, one after the other. A task that continues asynchronously calls this
+    /// function again when it has ended. Concurrent tasks would need the memory of each.
     private func advance() {
         do {
             while let index = graph.next(done: done) {
@@ -140,7 +140,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         completion.take()?(outcome)
     }
 
-    /// True when it is done; otherwise it goes on by itself.
+    /// Returns true if the task is done, and false if it continues asynchronously.
     private func carryOut(_ task: WorkTask, at index: Int) throws -> Bool {
         switch task {
         case .measure(let output, let track):
@@ -164,7 +164,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
 
     // MARK: Tasks
 
-    /// The first of two passes over audio that is to be brought to a loudness.
+    /// Runs the first of two passes over audio whose loudness is normalized.
     private func measure(_ place: TrackPlace) throws {
         let (normalizer, encoding) = try builder(plan.outputs[place.output].input).normalizer(of: place)
         try cancellation.begin { normalizer.cancel() }
@@ -177,10 +177,10 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     private func lookFirst(at input: Int, _ index: Int) throws {
         guard let scratch = order.scratch else { throw MediaError.misuse("two passes and no scratch file") }
         let files = try PassFiles()
-        // What the first pass writes is nobody's.
+        // The first pass's output is discarded.
         let first = try builder(input).buildFirstPass(scratch: scratch, files: files)
         try run(first.session, of: input, index) {
-            // The output has room where this was.
+            // The output can use the space of the scratch file.
             scratch.empty()
             var tracks: [TrackPlace: EncoderPass] = [:]
             for (place, input) in zip(first.tracks, first.session.writer.inputs) {
@@ -211,7 +211,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         }
     }
 
-    /// Runs a task's session; what is left of the task is done when it has ended.
+    /// Runs a task's session. `body` finishes the task when the session has ended.
     private func run(
         _ session: ReencodeSession, of input: Int, _ index: Int,
         then body: @escaping @Sendable () throws -> Void
@@ -244,7 +244,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
 
     private var isCancelled: @Sendable () -> Bool { { [cancellation] in cancellation.isCancelled } }
 
-    /// What of an output is as it was expected.
+    /// Evaluates the expectations of an output.
     private func judged(_ task: OutputTask, _ file: TemporaryFile) throws -> [JudgedExpectation] {
         let judged = try ExpectationJudge(
             task: task, path: file.reopenPath, size: file.size, environment: environment,
@@ -259,7 +259,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
             expectations: try judged(plan.tasks[output], order.outputs[output]))
     }
 
-    /// Reads a finished file back: is it what was planned, and what was expected?
+    /// Reads a finished file back: verifies it against the plan and evaluates its expectations.
     private func verify(_ index: Int) throws {
         guard let written = written.removeValue(forKey: index) else {
             throw MediaError.misuse("an output that was not written")
@@ -267,7 +267,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         let (reports, stop) = (written.reports, written.stop)
         let task = plan.tasks[index].stopped(at: stop)
         let (output, file) = (task.output, order.outputs[index])
-        // Of what another job publishes the plan doesn't know it.
+        // For the output of another job, the plan can't predict this.
         if reports.allSatisfy({ $0.writtenPackets == 0 }),
             output.tracks.allSatisfy({ $0.source.mediaType == .subtitle }), !output.tracks.isEmpty
         {
@@ -292,12 +292,12 @@ final class JobWork: WorkHandle, @unchecked Sendable {
             }, preview: nil)
     }
 
-    /// Of a job with several outputs, which one it is about.
+    /// Returns a problem, prefixed with the output's id if the job has several outputs.
     private func said(_ problem: String, of output: OutputPlan) -> String {
         output.id.map { "output \($0): \(problem)" } ?? problem
     }
 
-    /// Everything that was found, all outputs being whole; with what a report shows of them.
+    /// Returns the findings on all outputs, which are complete, with previews for a report.
     private func findings() throws -> WorkFindings {
         var findings = WorkFindings(outputs: plan.outputs.indices.compactMap { found[$0] })
         guard order.makesPreview else { return findings }

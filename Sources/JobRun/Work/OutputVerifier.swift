@@ -2,38 +2,39 @@ internal import JobPlan
 internal import LibAV
 internal import Media
 
-/// Reopens a finished output before it is published and compares it with the plan and with what was appended.
+/// The verification of a finished output before it is published: the file is reopened and compared with the plan and
+/// with the appended samples.
 struct OutputVerifier {
     let task: OutputTask
     let reports: [TrackReport]
     private var plan: OutputPlan { task.output }
-    /// What the edges of tracks' cuts were made of.
+    /// Evidence of how the edges of smart cuts were created, by track.
     let cutEvidence: [CutEvidence]
-    /// Where the output ends because no more fits.
+    /// Time at which the output ends because of its size limit; nil if it is complete.
     let stop: MediaTime?
-    /// What the output and its source are found with.
+    /// Environment in which the output and its source are opened.
     let environment: MediaEnvironment
-    /// Asked while what takes long is looked at.
+    /// Polled during long checks; true cancels them.
     let isCancelled: @Sendable () -> Bool
 
-    /// What became of a finished output.
+    /// The result of the verification.
     enum Verdict {
-        /// It is as it should be, but for what was to be kept of the source and isn't there.
+        /// The output is as planned, except for data of the source that should have been kept and are missing.
         case whole(losses: [String])
-        /// What is not as it should be.
+        /// The output is not as planned, for the given reason.
         case wrong(String)
     }
 
-    /// Reopens the output and looks.
+    /// Reopens the output and verifies it.
     ///
-    /// - Throws: `CancellationError` when it is cancelled meanwhile.
+    /// - Throws: `CancellationError` if it is cancelled meanwhile.
     func verdict(path: String) throws -> Verdict {
         var losses: [String] = []
         return try problem(path: path, losses: &losses).map { .wrong($0) } ?? .whole(losses: losses)
     }
 
     private func problem(path: String, losses: inout [String]) throws -> String? {
-        // Of copied packets the number counts; where audio ends is told by what its codec says of itself.
+        // For copied packets their number is compared. The end of audio follows from the codec's own data.
         let isCopy = plan.tracks.allSatisfy { if case .copy = $0.action { true } else { false } }
         let output = Asset(
             .file(path), timing: .precise, environment: environment, discovery: isCopy ? .counting : .decoding
@@ -52,7 +53,7 @@ struct OutputVerifier {
             return "the output has \(files) attachments instead of \(plan.attachments.count)"
         }
         tracks.removeAll { $0.mediaType == .attachment }
-        // mp4 and mov keep chapters as a track of text and timecode as one of its own, which libavformat adds.
+        // mp4 and mov store chapters as a text track and the timecode as a track of its own, which libavformat adds.
         let added = (plan.chapters.isEmpty ? 0 : 1) + (plan.timecode == nil ? 0 : 1)
         while tracks.count > plan.tracks.count, tracks.count <= plan.tracks.count + added,
             tracks.last?.mediaType == .data
@@ -92,7 +93,7 @@ struct OutputVerifier {
         return nil
     }
 
-    /// The reason why the beginning or the last group of a track can't be decoded, where its source can.
+    /// Returns the reason why the beginning or the last group of a track can't be decoded although its source can.
     private func decodingProblem(
         _ planned: TrackPlan, _ track: AssetTrack, of output: Asset
     ) throws -> String? {
@@ -115,7 +116,8 @@ struct OutputVerifier {
         return nil
     }
 
-    /// Whether the source's own packets of a group decode: what is damaged there stays damaged in a copy, and is no fault of the file.
+    /// Returns whether the source's own packets of a group decode: damage in the source stays in a copy, and is no
+    /// fault of the output.
     private func isIntact(_ planned: TrackPlan, _ group: DecodingCheck.Group) throws -> Bool {
         guard case .file(let path, _) = task.input.source else { return true }
         let source = Asset(.file(path), timing: .fast, environment: environment)
@@ -169,7 +171,7 @@ struct OutputVerifier {
         if stop != nil, report.writtenPackets == 0, track.mediaType != .subtitle {
             return "\(name) would be empty: nothing of it fits"
         }
-        // How many cues there are, nobody foretold.
+        // The number of cues can't be predicted.
         if track.mediaType == .subtitle { return nil }
         if stop == nil, let problem = sourceProblem(planned, report, name) { return problem }
         switch planned.action {
@@ -184,7 +186,7 @@ struct OutputVerifier {
                 return
                     "\(name) shows \(shown) frames instead of \(report.appendedSamples - report.hiddenSamples): the source's edit list hides the others"
             }
-            // A container may merge or split packets of audio, never frames.
+            // A container may merge or split audio packets, but never video frames.
             guard
                 track.mediaType == .audio || track.sampleCount == nil
                     || report.writtenPackets == report.appendedSamples
@@ -212,7 +214,7 @@ struct OutputVerifier {
         EncoderInfo(named: encoding.encoder.encoder)?.codecName ?? encoding.codec
     }
 
-    /// Where the container can say it, audio is exact to the sample.
+    /// Verifies that audio is exact to the sample where the container can represent it.
     private func soundProblem(
         _ encoding: TrackPlan.Encoding, _ track: AssetTrack, _ report: TrackReport, _ name: String
     ) -> String? {
@@ -220,10 +222,10 @@ struct OutputVerifier {
         let unit = Rational(1, max(1, encoding.encoder.sampleRate))
         let samples = track.timeRange.duration.ticks(in: unit)
         let expected = Int64(report.appendedSamples + report.filledSamples)
-        // Where times are coarser than samples (Matroska's milliseconds), both ends are rounded.
+        // If timestamps are coarser than samples (Matroska's milliseconds), both ends are rounded.
         let tick = track.timeBase.rescale(2, to: unit)
         if let stop {
-            // Without an edit list, whole packets alone.
+            // Without an edit list, only whole packets can be dropped.
             let late = (track.timeRange.end - stop).ticks(in: unit)
             let early = track.editEnd == nil ? Int64(encoding.encoder.sampleRate) / 10 : 1
             return (-early...max(1, tick)).contains(late)
@@ -235,7 +237,8 @@ struct OutputVerifier {
         return nil
     }
 
-    /// A source that gave less than its index promised is truncated or damaged, never a success.
+    /// Returns the problem of a source that delivered less than its index declares: it is truncated or damaged, which
+    /// is never a success.
     private func sourceProblem(_ planned: TrackPlan, _ report: TrackReport, _ name: String) -> String? {
         let expected = planned.expected
         let source = "source track \(planned.source.index)"
@@ -246,7 +249,7 @@ struct OutputVerifier {
                 "\(source) gave \(report.droppedSamples) of \(report.appendedSamples + report.droppedSamples) frames whose times don't increase: its time stamps are wrong or damaged (`on_damage: skip` drops such frames)"
         }
         if expected.isExact {
-            // What was skipped is missing; it is counted and reported instead.
+            // Skipped media are missing. They are counted and reported instead.
             if task.input.damagePolicy == .skip { return nil }
             if let frames = expected.frames,
                 frames != report.appendedSamples + report.droppedSamples - report.hiddenSamples
@@ -256,12 +259,13 @@ struct OutputVerifier {
                     "\(source) gave \(report.appendedSamples) frames, its index promises \(frames): it is truncated or damaged"
             }
             if case .encode(let encoding) = planned.action, let samples = expected.samples {
-                // Audio that begins late begins with silence where the container can't say so. Where a range begins in a
-                // gap, the source's times say that there is nothing yet; one that lost something lacks its end.
+                // Audio that starts late is filled with silence if the container can't represent the gap. If a range
+                // starts in a gap, the source's timestamps show that nothing is there yet; a damaged source lacks its
+                // end.
                 let given = Int64(report.appendedSamples + report.filledSamples)
                 let unit = Rational(1, max(1, encoding.encoder.sampleRate))
                 let reached = max(given, (report.end - expected.timeRange.start).ticks(in: unit))
-                // A decoder may keep back its first packet, and media may end a packet before the edit list does.
+                // A decoder may withhold its first packet, and media may end a packet before the edit list does.
                 if reached < samples - Int64(encoding.encoder.sampleRate) / 10 {
                     return
                         "\(source) gave \(given) samples, its index promises \(samples): it is truncated or damaged"

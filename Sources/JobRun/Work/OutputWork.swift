@@ -4,20 +4,20 @@ internal import LibAV
 internal import Media
 internal import Publishing
 
-/// The work of an output that is no movie: from its source to the file that it is given, which it checks.
+/// The work of an image or waveform output: from its source to the given file, which is verified.
 protocol OutputWork: Sendable {
-    /// Makes it; the job's `Cancellation` ends it with `CancellationError`. Blocks.
+    /// Creates and verifies the file. Blocks; the job's `Cancellation` ends it with `CancellationError`.
     func make() throws -> OutputFindings
-    /// How far it has come, from 0 to 1.
+    /// Completed fraction, from 0 to 1.
     var fraction: Double { get }
 }
 
-/// What such work begins with: its one track, open, and where it goes.
+/// The input of such work: its only track, open, and the file to write.
 struct OutputSource: Sendable {
     let task: OutputTask
     let asset: Asset
     let track: AssetTrack
-    /// What the plan says of the track, and how it is encoded.
+    /// The plan of the track, and how it is encoded.
     let planned: TrackPlan
     let encoding: TrackPlan.Encoding
     let file: TemporaryFile

@@ -2,30 +2,31 @@ internal import LibAV
 internal import Media
 internal import Publishing
 
-/// The pieces of an output's file, one behind the other, each read back as soon as it is there. Confined to one queue at a time.
+/// The pieces of an output's file, one after the other, each read back as soon as it is written. Confined to one
+/// queue at a time.
 final class PieceFile {
     private let file: TemporaryFile
     private var end: Int64 = 0
-    /// Where they are.
+    /// Offsets and lengths of the pieces.
     private(set) var parts: [TemporaryFile.Part] = []
 
     init(_ file: TemporaryFile) { self.file = file }
 
-    /// Encodes a frame behind the others.
+    /// Encodes a frame and appends it.
     func append(_ frame: borrowing Frame, with encoder: StillEncoder) throws {
         try encoder.encode(frame) { bytes in
             try append(bytes) { encoder.problem(in: $0) }
         }
     }
 
-    /// Puts bytes behind the others.
+    /// Appends bytes.
     func append(_ bytes: [UInt8]) throws {
         try bytes.withUnsafeBytes { whole in
             try append(whole) { $0 == bytes ? nil : "it reads otherwise" }
         }
     }
 
-    /// All that somebody else wrote into the file is its one piece; `check` says what is wrong with it.
+    /// Adopts a whole file that other code wrote as its only piece. `check` returns the reason if it is wrong.
     func takeWhole(_ check: () throws -> String?) throws {
         if let problem = try check() {
             throw MediaError.misuse("what was written can't be read back: \(problem)")
@@ -34,7 +35,7 @@ final class PieceFile {
         parts = [TemporaryFile.Part(offset: 0, length: end)]
     }
 
-    /// The same piece as the one before.
+    /// Adds the previous piece once more.
     func repeatLast() {
         if let last = parts.last { parts.append(last) }
     }

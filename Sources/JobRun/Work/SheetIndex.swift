@@ -3,18 +3,18 @@ internal import JobPlan
 internal import LibAV
 internal import Media
 
-/// The WebVTT file that says which part of a sheet belongs to which time, as players read it for what they show above their time line:
+/// The WebVTT file that maps times to parts of a sheet, as players read it to show thumbnails above their time line:
 /// each cue is the sheet's name with a media fragment (`#xywh`).
 struct SheetIndex {
     let images: ImagesPlan
     let sheet: ImagesPlan.Sheet
-    /// Where the sheet lies.
+    /// Path of the sheet.
     let file: String
-    /// The size of a still.
+    /// Width of one still image in pixels.
     let width: Int
     let height: Int
 
-    /// What the file says.
+    /// The WebVTT text.
     var text: String {
         let name = Self.escaped(file.pathParts.last ?? "")
         var text = "WEBVTT\n"
@@ -23,7 +23,7 @@ struct SheetIndex {
             let end =
                 index + 1 < images.stills.count
                 ? images.stills[index + 1].time : max(images.duration, still.time)
-            // The last frame is asked for at the very end.
+            // The last frame may be requested at the very end.
             guard end > start else { continue }
             let (x, y) = (index % sheet.columns * width, index / sheet.columns * height)
             text +=
@@ -32,7 +32,7 @@ struct SheetIndex {
         return text
     }
 
-    /// A name as part of an address: what has a meaning there is written by its bytes.
+    /// Returns a name as part of a URL, with percent-encoding of all characters that are not unreserved.
     private static func escaped(_ name: String) -> String {
         name.utf8.reduce(into: "") { text, byte in
             switch byte {

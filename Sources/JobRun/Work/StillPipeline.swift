@@ -4,11 +4,13 @@ internal import Locking
 internal import Media
 internal import Publishing
 
-/// Encodes stills one behind the other on a queue of its own, while the next one is found: at most one waits.
+/// The encoding of still images, one after the other, on a queue of its own, while the next frame is decoded. At most
+/// one image waits.
 ///
-/// Unchecked `Sendable`: `pieces` is touched by who adds only while nothing is on `queue`; the failure is behind the mutex.
+/// Unchecked `Sendable`: the caller accesses `pieces` only while `queue` is empty; the failure is behind the mutex.
 final class StillPipeline: @unchecked Sendable {
-    /// A class because closures take no noncopyable values along. Unchecked `Sendable`: handed from one queue to another once.
+    /// A class because closures can't capture noncopyable values. Unchecked `Sendable`: handed from one queue to
+    /// another once.
     private final class Carrier: @unchecked Sendable {
         let frame: Frame
         init(_ frame: consuming Frame) { self.frame = frame }
@@ -24,7 +26,7 @@ final class StillPipeline: @unchecked Sendable {
         self.pieces = pieces
     }
 
-    /// Takes a still, once the one before it is done. Throws what went wrong with that.
+    /// Adds an image once the previous one is done. Throws the error of the previous one.
     func add(_ frame: consuming Frame) throws {
         try settle()
         let carrier = Carrier(frame)
@@ -37,13 +39,13 @@ final class StillPipeline: @unchecked Sendable {
         }
     }
 
-    /// The same still as the one before, which needs no second encoding.
+    /// Repeats the previous image, without encoding it again.
     func repeatLast() throws {
         try settle()
         pieces.repeatLast()
     }
 
-    /// Waits for the last one.
+    /// Waits for the last image. Throws its error.
     func settle() throws {
         queue.sync {}
         if let failure = failure.withLock({ $0 }) { throw failure }

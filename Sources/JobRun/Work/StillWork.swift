@@ -5,7 +5,7 @@ internal import Locking
 internal import Media
 internal import Publishing
 
-/// Makes the stills of one output: all of them into one file, one behind the other.
+/// The work of an image output: all images are written into one file, one after the other.
 final class StillWork: OutputWork, Sendable {
     private let source: OutputSource
     private let images: ImagesPlan
@@ -34,7 +34,7 @@ final class StillWork: OutputWork, Sendable {
             findings.stills = try makeFiles(generator, pieces)
         }
         findings.parts = pieces.parts
-        // Where its frames end, stills don't tell.
+        // The end of the track's frames can't be determined from still images.
         findings.tracks = [
             TrackReport(
                 samples: images.stills.count, end: source.planned.expected.timeRange.end,
@@ -91,7 +91,7 @@ final class StillWork: OutputWork, Sendable {
         )
         let animation = try format.writer(encoder, timing, into: source.file)
         if format.looksFirst {
-            // What is damaged is counted once.
+            // Damage is counted once.
             let looker = self.generator
             try cancellation.begin { looker.cancel() }
             _ = try times(of: looker) { try animation.look(at: $0.image.makeFrame()) }
@@ -107,7 +107,7 @@ final class StillWork: OutputWork, Sendable {
         return times
     }
 
-    /// When each still comes on screen.
+    /// Calls `body` with each still image. Returns the presentation times of the frames.
     private func times(
         of generator: AssetImageGenerator, _ body: (StillImage) throws -> Void
     ) throws -> [MediaTime] {

@@ -1,7 +1,7 @@
 /// A track of one of a job's outputs.
 struct TrackPlace: Hashable, Sendable {
-    /// The output's place in the plan.
+    /// Index of the output in the plan.
     var output: Int
-    /// The track's place in the output.
+    /// Index of the track in the output.
     var track: Int
 }

@@ -2,17 +2,17 @@ package import JobPlan
 internal import LibAV
 package import Media
 
-/// What a plan says of a track as settings of a reader's output and of a writer's input.
+/// The settings of a reader's output and a writer's input, derived from the plan of a track.
 package struct TrackSettings: Sendable {
-    /// In what form it is read.
+    /// Settings for reading the track.
     package var reader: ReaderOutputSettings
-    /// How it is written.
+    /// Settings for writing the track.
     package var writer: WriterInputSettings
-    /// Its times are counted in samples: they say more than the source's.
+    /// Whether times are counted in samples, which is more precise than the source's timestamps.
     package var countsSamples = false
 
-    /// The settings for a track as it was `planned`, of an output in a container.
-    /// - Throws: `MediaError` where the track is in no form that the plan speaks of.
+    /// Creates the settings for a track as `planned`, of an output in a container.
+    /// - Throws: `MediaError` if the track's format isn't one that the plan allows.
     package init(
         _ planned: TrackPlan, of source: AssetTrack, from input: InputPlan, in container: ContainerType
     ) throws {
@@ -44,11 +44,12 @@ package struct TrackSettings: Sendable {
                 : .audio(encoding.audio ?? AudioOutputSettings())
             writer = .encode(encoding.encoder)
         }
-        // What is decoded is counted anyway (`AssetReaderOutput`).
+        // Decoded audio is always counted (`AssetReaderOutput`).
         if case .audio = reader { countsSamples = true }
     }
 
-    /// The unit in which a copy's audio is counted; nil where the source's times say all that the output can.
+    /// Returns the unit in which a copy's audio is counted; nil if the source's timestamps are as precise as the
+    /// output allows.
     private static func countedTimeBase(of source: AssetTrack, in container: ContainerType) -> Rational? {
         guard let unit = source.sampleTimeBase,
             container.soundTimeBase.map({ $0.double < source.timeBase.double }) ?? true

@@ -4,15 +4,16 @@ internal import Media
 internal import FileSystem
 internal import SystemPackage
 
-/// Tells failures that can pass by themselves from those that another attempt would only repeat.
+/// The distinction between transient failures and those that a retry would only repeat.
 enum Transience {
-    /// What a file server or a network says in a bad moment. Never ENOSPC, EPERM, or anything that data say.
+    /// Transient errors of file servers and networks. ENOSPC, EPERM and errors caused by the data are never among
+    /// them.
     private static let codes: Set<Int32> = [
         EAGAIN, ESTALE, ETIMEDOUT, ENETDOWN, ENETUNREACH, ENETRESET, ECONNABORTED, ECONNRESET, ECONNREFUSED,
         EHOSTDOWN, EHOSTUNREACH,
     ]
 
-    /// Worth another attempt.
+    /// Returns whether an error is transient and the job is worth a retry.
     static func isTransient(_ error: any Error) -> Bool {
         let told = (error as? MediaError)?.errnoValue ?? (error as? SystemError)?.code.rawValue
         guard let code = told else { return false }

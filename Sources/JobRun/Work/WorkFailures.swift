@@ -6,11 +6,11 @@ internal import LibAV
 internal import Media
 internal import Publishing
 
-/// Tells of an error what a job's failure says: which part of the job file asked for it, and what can be done.
+/// The conversion of errors to job failures: the location in the job file, and a remedy.
 struct WorkFailures {
     let plan: JobPlan
 
-    /// What an error means for the job.
+    /// Returns the job failure for an error.
     func failure(of error: any Error) -> JobFailure {
         if let failure = error as? JobFailure { return failure }
         return JobFailure(
@@ -18,7 +18,7 @@ struct WorkFailures {
             at: location(of: error), isTransient: Transience.isTransient(error))
     }
 
-    /// What can be done about it.
+    /// Returns the remedy for an error as the end of a sentence; empty if there is none.
     private func remedy(for error: any Error) -> String {
         switch (error as? MediaError)?.ofSource {
         case .damaged?, .truncated?, .lostPages?, .joined(_, _, isSkippable: true)?: break
@@ -44,7 +44,7 @@ struct WorkFailures {
         return plan.sourceName.pathParts.last ?? plan.sourceName
     }
 
-    /// Which part of the job file asked for what failed.
+    /// Returns the part of the job file that an error concerns.
     private func location(of error: any Error) -> SourceRange {
         let only = plan.outputs.count == 1 ? plan.outputs.first : nil
         let tracks = plan.outputs.flatMap { output in output.tracks.enumerated().map { ($0, $1) } }
@@ -65,7 +65,7 @@ struct WorkFailures {
             return tracks.first { track.hasPrefix("track \($0.1.source.index) ") }?.1.location
                 ?? plan.location
         case .encoding(let track, _), .unfit(let track, _, _, _):
-            // Each writer counts its own tracks: of several outputs' it may be any.
+            // Each writer counts its own tracks: with several outputs it may be a track of any of them.
             let meant = Set(
                 tracks.filter { track == "\($0.1.source.mediaType.rawValue) \($0.0)" }.map(\.1.location))
             return meant.count == 1 ? meant.first ?? plan.location : plan.location

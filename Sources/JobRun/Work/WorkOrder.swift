@@ -3,25 +3,24 @@ internal import LibAV
 package import Media
 package import Publishing
 
-/// What is to be done for a job before anything is published: the media, from the sources to temporary files that are
-/// checked. It can be done in this process or in another one.
+/// The work of a job before anything is published: the media, from the sources to verified temporary files. It can be
+/// done in this process or in another one.
 package struct WorkOrder: Sendable {
-    /// What is to be done.
+    /// Plan of the job.
     package var plan: JobPlan
-    /// Where the plan's outputs go, in their order.
+    /// Temporary files of the plan's outputs, in their order.
     package var outputs: [TemporaryFile]
-    /// Where the first of two passes writes what nobody needs; nil where there is one pass.
+    /// File for the discarded output of the first of two passes; nil if there is one pass.
     package var scratch: TemporaryFile?
-    /// What is finished is looked at for a report.
+    /// Whether previews of finished outputs are created for a report.
     package var makesPreview: Bool
-    /// The outputs are there already: nothing is made, they are held against what is expected of them.
+    /// Whether the outputs exist already and only their expectations are evaluated.
     package var onlyJudges = false
-    /// Hears that the outputs are whole, before they are looked at for a report.
+    /// Called when the outputs are complete, before their previews for a report are created.
     var onChecked: @Sendable () -> Void = {}
-    /// Nothing else is done in the process meanwhile.
+    /// Whether the process does nothing else meanwhile.
     var isAlone = false
 
-    /// Makes an order.
     package init(
         plan: JobPlan, outputs: [TemporaryFile], scratch: TemporaryFile?, makesPreview: Bool = false
     ) {
@@ -32,99 +31,99 @@ package struct WorkOrder: Sendable {
     }
 }
 
-/// What was found while the work was done.
+/// The findings of a job's work.
 package struct WorkFindings: Codable, Sendable {
-    /// Of each output, in the plan's order.
+    /// Findings on each output, in the plan's order.
     package var outputs: [OutputFindings]
 
-    /// All that was expected holds.
+    /// Whether all expectations are met.
     var isAsExpected: Bool { outputs.allSatisfy { $0.expectations.allSatisfy(\.holds) } }
 }
 
-/// What was found of one output.
+/// The findings on one output.
 package struct OutputFindings: Codable, Sendable {
-    /// What was done with each track.
+    /// Reports on the output's tracks.
     package var tracks: [TrackReport] = []
-    /// Where the output ends because no more fits, on its time line.
+    /// Time at which the output ends because of its size limit, on its time line.
     package var stop: MediaTime?
-    /// When the frames of stills come on screen, on the source's time line, in their order.
+    /// Presentation times of still images on the source's time line, in their order.
     package var stills: [MediaTime] = []
-    /// Where the output's files lie in the one that was made; empty where it is one file.
+    /// Ranges of the output's files within the file that was written; empty if it is one file.
     package var parts: [TemporaryFile.Part] = []
-    /// What was to be kept of the source and is not in the output, a line each.
+    /// Data of the source that should have been kept and are missing in the output, a line each.
     package var losses: [String] = []
-    /// What was expected and measured, whether it holds or not.
+    /// Expectations with their measured values, whether met or not.
     package var expectations: [JudgedExpectation] = []
-    /// Tracks whose loudness was changed.
+    /// Loudness of the normalized tracks.
     package var loudness: [OutputResult.Normalization] = []
-    /// What a report shows of it, where it is to.
+    /// Preview for the report; nil if the report shows none.
     package var preview: JobPreview?
 }
 
-/// How work ended.
+/// The outcome of a job's work.
 package enum WorkOutcome: Codable, Sendable {
-    /// The outputs are whole and as planned; what is expected of them is judged.
+    /// The outputs are complete and as planned; their expectations are evaluated.
     case finished(WorkFindings)
-    /// It failed; the temporary files are worthless.
+    /// The work failed; the temporary files are worthless.
     case failed(JobFailure)
-    /// It was cancelled.
+    /// The work was cancelled.
     case cancelled
 }
 
-/// How far work has come.
+/// The progress of a job's work.
 package struct WorkProgress: Codable, Hashable, Sendable {
-    /// From 0 to 1.
+    /// Completed fraction, from 0 to 1.
     package var fraction = 0.0
-    /// Media seconds done.
+    /// Processed media in seconds.
     package var media = 0.0
 
-    /// How far: nowhere where nothing is said.
+    /// Creates a progress; by default nothing is done.
     package init(fraction: Double = 0, media: Double = 0) {
         self.fraction = fraction
         self.media = media
     }
 }
 
-/// Work under way.
+/// Work in progress.
 package protocol WorkHandle: Sendable {
-    /// Ends it at once; its completion still comes.
+    /// Cancels the work at once. Its completion is still called.
     func cancel()
-    /// How far it has come.
+    /// Progress of the work.
     var progress: WorkProgress { get }
 }
 
-/// Does work: here, or in a process of its own.
+/// A performer of jobs' work, in this process or in another one.
 package protocol WorkPerformer: Sendable {
-    /// Begins; `completion` is called once, on any queue.
+    /// Starts the work. `completion` is called once, on any queue.
     func perform(
         _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
     ) -> any WorkHandle
-    /// Whoever would begin with it now has looked into its source before, or nobody has.
+    /// Returns whether the performer that would start the job now has probed its source before, or no performer has.
     func isPrepared(for job: JobPlan) -> Bool
 }
 
 extension WorkPerformer {
-    /// As good as for any other.
+    /// Returns true: every job is equally prepared.
     package func isPrepared(for job: JobPlan) -> Bool { true }
 }
 
-/// Does work in this process.
+/// A performer that works in this process.
 package struct LocalPerformer: WorkPerformer {
     private let environment: MediaEnvironment
 
-    /// Makes one that reaches sources through an environment.
+    /// Creates a performer that reads sources through an environment.
     package init(_ environment: MediaEnvironment) { self.environment = environment }
 
-    /// Begins; see `WorkPerformer`.
+    /// Starts the work; see `WorkPerformer`.
     package func perform(
         _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
     ) -> any WorkHandle {
-        // Unfinished outputs are read back by their descriptors, wherever files may be opened.
+        // Unfinished outputs are read back through their descriptors, wherever files may be opened.
         var environment = environment
         let lent = PassedDescriptors()
         for output in order.outputs { lent.lend(output.descriptor, for: output.reopenPath) }
         environment.sources.lent = lent
-        // What a worker is given is all that there is to go by, here too.
+        // The plan is reduced to what a worker receives, here too.
         var bare = order
         bare.plan = order.plan.bare
         let work = JobWork(bare, in: environment) { @Sendable _ in order.onChecked() }

@@ -4,23 +4,24 @@ internal import LibAV
 internal import Locking
 internal import Media
 
-/// What a worker asks of its supervisor: the files of image sequences and of compositions, of which there may be more than a process may
-/// have open. A few come at a time, from the one that is asked for on.
+/// The requests of a worker to its supervisor for files of image sequences and compositions, which may be more than a
+/// process may have open. A few files arrive at a time, from the requested one on.
 final class FileRequests: Sendable {
     private let files: [RequestedFiles]
     private let ask: @Sendable (WorkerMessage.ImagePlace) -> Bool
     private let isOver = Guarded(false)
     private let arrived = DispatchSemaphore(value: 0)
-    /// One is asked for at a time: an answer says no path.
+    /// Limits requests to one at a time, because a reply contains no path.
     private let turn = DispatchSemaphore(value: 1)
 
-    /// `ask` sends a question; false where nobody hears.
+    /// Creates the requests. `ask` sends a request, and returns false if the supervisor is gone.
     init(_ files: [RequestedFiles], ask: @escaping @Sendable (WorkerMessage.ImagePlace) -> Bool) {
         self.files = files
         self.ask = ask
     }
 
-    /// Has a file come; false where it is none of the work's, or the work is over. Blocks the queue that decodes.
+    /// Requests a file. Returns false if the file isn't one of the work's or the work has ended. Blocks the decoding
+    /// queue.
     func fetch(_ path: String) -> Bool {
         guard let place = place(of: path) else { return false }
         turn.wait()
@@ -38,10 +39,10 @@ final class FileRequests: Sendable {
         return nil
     }
 
-    /// An answer has come.
+    /// Continues the request whose reply has arrived.
     func answered() { arrived.signal() }
 
-    /// Nothing more comes: who waits goes on.
+    /// Ends all requests, including those that wait.
     func end() {
         isOver.withLock { $0 = true }
         arrived.signal()

@@ -3,20 +3,20 @@ internal import CLinux
 internal import Glibc
 internal import Locking
 
-/// One end of a socket that carries messages, each after its length, and descriptors.
+/// One end of a socket that carries messages, each preceded by its length, and descriptors.
 final class MessageChannel: Sendable {
-    /// A message is never longer; a worker that says so is broken.
+    /// Maximum length of a message in bytes. A longer one is a protocol violation.
     static let limit = 64 << 20
 
     let descriptor: Int32
     private let sending = Guarded(())
 
-    /// The descriptor is the channel's from here on.
+    /// Creates a channel that owns the descriptor.
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close(descriptor) }
 
-    /// Sends a message; false where nobody is there any more, or takes it.
+    /// Sends a message. Returns false if the other end is gone or doesn't read it.
     func send(_ message: some Encodable, descriptors: [Int32] = []) -> Bool {
         guard let body = try? BinaryEncoder().encode(message) else { return false }
         var bytes = withUnsafeBytes(of: UInt32(body.count).littleEndian) { Array($0) }
@@ -36,23 +36,23 @@ final class MessageChannel: Sendable {
     }
 }
 
-/// Bytes of a channel as they come in, and the messages in them.
+/// The received bytes of a channel, and the messages in them.
 struct MessageBuffer {
     private var bytes: [UInt8] = []
-    /// Descriptors that came, in their order.
+    /// Received descriptors, in their order.
     private(set) var descriptors: [Int32] = []
 
-    /// What came of a read.
+    /// The result of a read.
     enum Arrival {
-        /// Bytes.
+        /// Bytes were read.
         case some
-        /// Nothing yet.
+        /// No bytes are available yet.
         case nothing
         /// The other end is gone.
         case end
     }
 
-    /// Reads what there is, or with `waits` what comes.
+    /// Reads the available bytes, or with `waits` the next ones.
     mutating func fill(from descriptor: Int32, waits: Bool = true) -> Arrival {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         var received = [Int32](repeating: -1, count: 64)
@@ -64,7 +64,7 @@ struct MessageBuffer {
         return got == 0 ? .end : .some
     }
 
-    /// The next whole message; nil while it is not there. Throws where it can't be one.
+    /// Returns the next complete message; nil while it is incomplete. Throws if it is no valid message.
     mutating func next<Message: Decodable>(_ type: Message.Type) throws -> Message? {
         guard bytes.count >= 4 else { return nil }
         let length = (0..<4).reduce(0) { $0 | Int(bytes[$1]) << (8 * $1) }
@@ -75,14 +75,14 @@ struct MessageBuffer {
         return try BinaryDecoder().decode(type, from: body)
     }
 
-    /// Takes the first descriptors that came: behind them may be those of the next message.
+    /// Takes the first descriptors received: those behind them may belong to the next message.
     mutating func takeDescriptors(_ count: Int) -> [Int32] {
         let taken = Array(descriptors.prefix(max(0, count)))
         descriptors.removeFirst(taken.count)
         return taken
     }
 
-    /// Takes the descriptors that came.
+    /// Takes all received descriptors.
     mutating func takeDescriptors() -> [Int32] {
         defer { descriptors = [] }
         return descriptors

@@ -1,15 +1,17 @@
 internal import CLinux
 internal import Glibc
 
-/// What a process of this program needs of the system before it begins, where having less means to hang or to crash.
+/// The system resources that a process of this program needs at its start. With less it would hang or crash.
 package enum ProcessLimits {
-    /// Threads beside the first: those of Dispatch's queues and the fewest of a codec. With fewer, Dispatch tries again
-    /// for ever, deaf to signals (measured: `validate` hangs with 3, and works with 5).
+    /// Number of threads beside the first: those of Dispatch's queues and the minimum of a codec. With fewer,
+    /// Dispatch retries forever and doesn't react to signals (measured: `validate` hangs with 3, and works with 5).
     private static let threads: Int32 = 8
-    /// Descriptors. A worker has its line, a source and an output open, Dispatch and Landlock some of their own.
+    /// Number of descriptors. A worker has its channel, a source and an output open, and Dispatch and Landlock some
+    /// of their own.
     private static let descriptors: Int32 = 64
 
-    /// Takes as many open files as the process may have: an output of thousands of stills is published in one go.
+    /// Raises the limit of open files as far as the process may: an output of thousands of images is published at
+    /// once.
     package static func raiseOpenFiles() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
@@ -17,7 +19,7 @@ package enum ProcessLimits {
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
-    /// What there is too little of, for people; nil where there is enough.
+    /// Returns the resource that is insufficient, for the user; nil if all are sufficient.
     package static func lack() -> String? {
         let last = fcntl(STDERR_FILENO, F_DUPFD, descriptors - 1)
         guard last >= 0 else {

@@ -3,11 +3,11 @@ internal import LibAV
 internal import Media
 internal import Publishing
 
-/// What a worker says is checked before anything is done with it: a source may have made the worker its own.
+/// The validation of a worker's replies before they are used: a hostile source may have taken over the worker.
 enum ReplyValidator {
     private static let counts = 0...(1 << 50)
 
-    /// An answer with which a plan can be made.
+    /// Returns whether an answer is valid for planning.
     static func holds(_ answer: ProbeResponse) -> Bool {
         switch answer {
         case .description(let description): holds(description)
@@ -60,7 +60,7 @@ enum ReplyValidator {
             }
     }
 
-    /// No time that is told of a source is longer: three thousand years.
+    /// Maximum time accepted of a source: three thousand years.
     private static let longest = MediaTime.longest
     private static let negative = MediaTime.zero - longest
 
@@ -79,7 +79,8 @@ enum ReplyValidator {
             }
     }
 
-    /// Findings of outputs with so many tracks each. A preview is left out where nobody asked for it, and cut to size otherwise.
+    /// Validates findings on outputs with the given numbers of tracks; nil if they are invalid. An unrequested
+    /// preview is dropped, and a requested one is limited in size.
     static func checked(_ outcome: WorkOutcome, tracks: [Int], makesPreview: Bool) -> WorkOutcome? {
         guard case .finished(var findings) = outcome else { return outcome }
         guard findings.outputs.count == tracks.count else { return nil }
@@ -112,7 +113,7 @@ enum ReplyValidator {
 }
 
 extension JobPreview {
-    /// No more of anything than there is where all is well.
+    /// The preview limited to the sizes that a correct worker produces.
     var bounded: JobPreview {
         func small(_ thumbnail: Thumbnail?) -> Thumbnail? {
             thumbnail.flatMap {

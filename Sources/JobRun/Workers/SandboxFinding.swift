@@ -1,21 +1,21 @@
 internal import CSandbox
 internal import Glibc
 
-/// What came of one thing that a worker tried from inside its sandbox.
+/// The result of one action that a worker attempted from inside its sandbox.
 package struct SandboxFinding: Codable, Hashable, Sendable {
-    /// What it tried: `send by UDP`.
+    /// Name of the action: `send by UDP`.
     package var attempt: String
-    /// Why it did not work, as an `errno`; nil where it worked.
+    /// Reason of the failure, as an `errno`; nil if the action succeeded.
     package var problem: Int32?
-    /// A worker that fetches by URL may do it.
+    /// Whether a worker that fetches URLs is allowed to do this.
     package var isForNetwork: Bool
 
-    /// It did not work.
+    /// Whether the action failed.
     package var isClosed: Bool { problem != nil }
-    /// Why it did not work, in the system's words.
+    /// Reason of the failure, as the system's message.
     package var reason: String? { problem.map { String(cString: strerror($0)) } }
 
-    /// Tries everything, in this process.
+    /// Attempts all actions in this process.
     static func all(_ path: String, _ process: Int32) -> [SandboxFinding] {
         var findings: [SandboxFinding] = []
         while let known = tandem_attempt_at(Int32(findings.count))?.pointee {
@@ -32,12 +32,10 @@ package struct SandboxFinding: Codable, Hashable, Sendable {
 
 /// A part of the sandbox.
 package struct SandboxParts: OptionSet, Sendable {
-    /// The bits.
     package let rawValue: Int32
-    /// Of some bits.
     package init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// Names of the parts, for people.
+    /// Names of the parts, for the user.
     static let names: [(part: Int32, name: String)] = [
         (Int32(TANDEM_FILES), "Landlock for files"), (Int32(TANDEM_NEW_PRIVILEGES), "no_new_privs"),
         (Int32(TANDEM_SYSTEM_CALLS), "seccomp for the network, other processes and system calls"),
@@ -45,12 +43,12 @@ package struct SandboxParts: OptionSet, Sendable {
         (Int32(TANDEM_OTHER_PROCESSES), "a closed /proc"),
     ]
 
-    /// The parts in words.
+    /// Names of the parts in this set.
     package var words: [String] { Self.names.filter { rawValue & $0.part != 0 }.map(\.name) }
 }
 
-/// What this kernel has of what a sandbox is made of.
+/// The kernel's features for sandboxes.
 package enum KernelFeatures {
-    /// The version of Landlock's interface; 0 for none.
+    /// Version of Landlock's ABI; 0 if it isn't available.
     package static var landlockVersion: Int { Int(tandem_landlock_version()) }
 }

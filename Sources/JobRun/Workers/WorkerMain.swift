@@ -8,29 +8,31 @@ internal import Locking
 internal import Media
 internal import Publishing
 
-/// The life of a worker: it locks itself down, then does one job after the other until its supervisor is gone.
+/// The main function of a worker: it enters its sandbox, then does one job after the other until its supervisor is
+/// gone.
 ///
-/// Nothing but `run` may have happened in the process before: Landlock binds the thread that asks for it and those that
-/// come after.
+/// Nothing but `run` may have happened in the process before: Landlock restricts the calling thread and the threads
+/// that it creates later.
 package enum WorkerMain {
     /// The first argument of a worker's command line.
     package static let argument = "worker"
-    /// The descriptor on which a worker hears and speaks.
+    /// Descriptor on which a worker receives and sends messages.
     static let descriptor: Int32 = 3
 
-    /// What a worker may do.
+    /// The permissions and limits of a worker.
     struct Arguments: Codable, Sendable {
         var isLockedDown = true
         var mayUseNetwork = false
-        /// Where it may write: what encoders note between two passes.
+        /// Folder in which the worker may write: the encoders' two-pass statistics.
         var folder = ""
-        /// Bytes of memory that it may take; 0 for no limit.
+        /// Maximum memory in bytes; 0 for no limit.
         var memory: Int64 = 0
     }
 
-    /// Ticks five times a second for as long as it is there.
+    /// A timer that fires five times a second as long as it exists.
     ///
-    /// Unchecked `Sendable`: the timer is made in the initialiser and only cancelled afterwards, which any thread may.
+    /// Unchecked `Sendable`: the timer is created in the initialiser and only cancelled afterwards, which any thread may
+    /// do.
     private final class Ticker: @unchecked Sendable {
         private let timer: any DispatchSourceTimer
 
@@ -48,17 +50,17 @@ package enum WorkerMain {
 
     private static let ticker = Guarded<Ticker?>(nil)
 
-    /// What it does.
+    /// The current activity of the worker.
     private enum Doing {
         case nothing
         case work(JobWork)
         case look
     }
 
-    /// What it does now.
+    /// The state of the current activity.
     private final class Current: Sendable {
         let doing = Guarded(Doing.nothing)
-        /// What the work under way may ask for.
+        /// The files that the current work may request.
         struct Images: Sendable {
             let files: [RequestedFiles]
             let requests: FileRequests
@@ -66,7 +68,7 @@ package enum WorkerMain {
         }
         let images = Guarded<Images?>(nil)
 
-        /// Files that were asked for. What nobody waits for any more is closed.
+        /// Accepts requested files. Descriptors that are no longer needed are closed.
         func take(_ descriptors: [Int32], from place: WorkerMessage.ImagePlace) {
             guard let images = images.withLock({ $0 }), images.files.indices.contains(place.sequence)
             else {
@@ -81,7 +83,7 @@ package enum WorkerMain {
             images.requests.answered()
         }
 
-        /// Says how far it is, where it does anything; false where nobody hears it.
+        /// Reports the progress if the worker is active. Returns false if the supervisor is gone.
         func report(to channel: MessageChannel) -> Bool {
             let progress: WorkProgress
             switch doing.withLock({ $0 }) {
@@ -93,13 +95,13 @@ package enum WorkerMain {
         }
     }
 
-    /// Its last words, should it die.
+    /// Writes a message to standard error, which the supervisor reports if the worker dies.
     static func complain(_ text: String) {
         let bytes = Array((text + "\n").utf8)
         write(STDERR_FILENO, bytes, bytes.count)
     }
 
-    /// What of the system encoders, decoders and Dispatch read while they work, and what the loader does.
+    /// System paths that encoders, decoders, Dispatch and the loader read.
     private static let readable = [
         "/sys/devices/system/cpu", "/sys/devices/system/node", "/usr/lib", "/usr/lib64", "/usr/local/lib",
         "/lib",
@@ -107,17 +109,17 @@ package enum WorkerMain {
         "/etc/fonts", "/usr/share/fontconfig", "/var/cache/fontconfig",
         "/dev/null", "/dev/zero", "/dev/urandom",
     ]
-    /// The same of what a fetch by URL asks a name server and trusts a web server by.
+    /// System paths that fetching by URL needs, for name resolution and certificates.
     private static let readableForNetwork = [
         "/etc/ssl", "/usr/share/ca-certificates", "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf",
         "/etc/host.conf", "/etc/gai.conf", "/etc/services",
     ]
 
-    /// Users that nobody is: where workers are started by root, each is one of its own.
+    /// Unassigned user ids: if root starts the workers, each runs as a user of its own.
     private static let users: (first: UInt32, count: UInt32) = (61_184, 4_000)
 
-    /// Lives. First thing in `main`. `seesOwnThreadsAlone` says that the program's libraries ask for no more of `/proc`
-    /// than what is about itself (`tandem_look_at_own_threads`).
+    /// Runs the worker. Must be called first in `main`. `seesOwnThreadsAlone`: the program's libraries read nothing
+    /// of `/proc` but their own process (`tandem_look_at_own_threads`).
     package static func run(seesOwnThreadsAlone: Bool = false) -> Never {
         guard fcntl(descriptor, F_GETFD) >= 0 else {
             complain("a worker is started by a run, not by hand")
@@ -127,7 +129,7 @@ package enum WorkerMain {
             complain(lack)
             exit(1)
         }
-        // A worker begins with looks.
+        // A worker starts with probes.
         tandem_limit_arenas(1)
         tandem_tune_allocator(1)
         for number in [SIGPIPE, SIGXFSZ, SIGINT, SIGHUP] { signal(number, SIG_IGN) }
@@ -136,31 +138,32 @@ package enum WorkerMain {
         let channel = MessageChannel(descriptor)
         var buffer = MessageBuffer()
         let arguments = hear(channel, &buffer)
-        // What the supervisor's look twice a second may miss: twice what it allows, and room for threads' stacks.
+        // A limit for what the supervisor's check twice a second may miss: twice the allowed memory, and space for
+        // the threads' stacks.
         if arguments.memory > 0 { limit(RLIMIT_DATA, to: rlim_t(clamping: arguments.memory &* 2 &+ 1 << 30)) }
         var lacking: Int32 = 0
         if arguments.isLockedDown {
             FilterGraph.prepareForLocking()
             lacking = lockDown(arguments, seesOwnThreadsAlone: seesOwnThreadsAlone)
-            // The way there may be closed, but not the folder.
+            // The path to the folder may be inaccessible, but not the folder itself.
             if !arguments.folder.isEmpty { PassFiles.base.withLock { $0 = "." } }
         } else {
             PassFiles.base.withLock { $0 = arguments.folder }
         }
         var environment = MediaEnvironment(
             sources: SourceEnvironment(allowsNetwork: arguments.mayUseNetwork),
-            // Each may keep a hole of the heap open (`tandem_tune_allocator`): a gigabyte of them at most.
+            // Each entry may keep a hole of the heap open (`tandem_tune_allocator`): a gigabyte in all at most.
             memory: AssetCache(limit: 500))
         environment.folder = PassFiles.base.withLock { $0 }
         guard channel.send(WorkerMessage.Report.ready(version: WorkerMessage.version, lacking: lacking))
         else {
             exit(1)
         }
-        // A thread made from here on is as locked down as this one.
+        // Threads that are created from here on are in the sandbox as well.
         listen(channel, buffer, environment)
     }
 
-    /// Waits for what it may do, which comes first.
+    /// Waits for the first order, which contains the arguments.
     private static func hear(_ channel: MessageChannel, _ buffer: inout MessageBuffer) -> Arguments {
         while true {
             if case .end = buffer.fill(from: channel.descriptor) { _exit(0) }
@@ -182,7 +185,7 @@ package enum WorkerMain {
         setrlimit(__rlimit_resource_t(resource.rawValue), &bounds)
     }
 
-    /// Takes from this process what it doesn't need; what could not be taken, as bits.
+    /// Enters the sandbox. Returns the parts that are not in force, as bits.
     private static func lockDown(_ arguments: Arguments, seesOwnThreadsAlone: Bool) -> Int32 {
         var user = geteuid() == 0 ? users.first + UInt32(getpid()) % users.count : 0
         var folder: UnsafeMutablePointer<CChar>?
@@ -192,7 +195,7 @@ package enum WorkerMain {
                 complain("the folder for two passes can't be made: \(String(cString: strerror(errno)))")
                 _exit(1)
             }
-            // Root of a container that has no other users: what is lacking is said.
+            // Root of a container that has no other users: the missing part is reported.
             if user != 0, chown(folder, user, user) != 0 { user = 0 }
         }
         defer { free(folder) }
@@ -218,13 +221,13 @@ package enum WorkerMain {
         return (texts.map { UnsafePointer($0) } + [nil]).withUnsafeBufferPointer { body($0.baseAddress!) }
     }
 
-    /// This thread hears; it is never busy, so that it notices at once when nobody is there any more. `buffer` has what came
-    /// after the first order.
+    /// Receives orders on this thread, which is never busy, so that it notices at once when the supervisor is gone.
+    /// `buffer` contains the bytes received after the first order.
     private static func listen(
         _ channel: MessageChannel, _ buffer: consuming MessageBuffer, _ environment: MediaEnvironment
     ) -> Never {
         let current = Current()
-        // Held by name: nothing after it says that it is still needed, as this never returns.
+        // Stored in a property, because nothing else keeps the timer alive: this function never returns.
         ticker.withLock { $0 = Ticker { if !current.report(to: channel) { _exit(0) } } }
         while true {
             do {
@@ -299,7 +302,7 @@ package enum WorkerMain {
 
     private static let looking = DispatchQueue(label: "tandem.look")
 
-    /// A look is never cancelled: its answer may be of use to others.
+    /// A probe is never cancelled: its answer may be of use to other jobs.
     private static func begin(
         _ look: WorkerMessage.Look, _ descriptors: [Int32], _ environment: MediaEnvironment,
         _ channel: MessageChannel, _ current: Current

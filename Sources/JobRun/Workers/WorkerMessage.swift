@@ -1,81 +1,83 @@
 internal import JobPlan
 
-/// What supervisor and worker say to each other: `BinaryCoding` after its length in four bytes, descriptors beside it.
+/// The messages between supervisor and worker: `BinaryCoding` preceded by its length in four bytes, with descriptors
+/// beside it.
 enum WorkerMessage {
-    /// The version of what follows; both ends are one executable, unless it was replaced while it ran.
+    /// Protocol version. Both ends are the same executable, unless it was replaced while it ran.
     static let version = 6
 
-    /// From the supervisor.
+    /// A message from the supervisor.
     enum Order: Codable, Sendable {
-        /// What it may do: the first thing that it hears.
+        /// The worker's arguments; always the first message.
         case begin(WorkerMain.Arguments)
-        /// Work; descriptors of outputs, scratch file and sources come along, in this order.
+        /// Work. The descriptors of outputs, scratch file and sources are attached, in this order.
         case work(Work)
-        /// What is done is to end at once.
+        /// The current work is to end at once.
         case cancel
-        /// It is to try what a sandbox forbids, on a file and on a process.
+        /// The worker is to attempt what a sandbox forbids, on a file and on a process.
         case escape(path: String, process: Int32)
-        /// Files of an image sequence, from the one that was asked for on: their descriptors come along; none where it can't be opened.
+        /// Files of an image sequence, from the requested one on. Their descriptors are attached; none if the file
+        /// can't be opened.
         case images(ImagePlace, count: Int)
-        /// A look into a source; its descriptor comes along where it is a file.
+        /// A probe of a source. Its descriptor is attached if it is a file.
         case look(Look)
     }
 
     /// A file of one of the work's image sequences.
     struct ImagePlace: Codable, Hashable, Sendable {
-        /// Which of the plan's sequences.
+        /// Index of the sequence in the plan.
         var sequence: Int
-        /// Which of its files.
+        /// Index of the file in the sequence.
         var index: Int
     }
 
-    /// A question as it travels.
+    /// A probe request with its transport data.
     struct Look: Codable, Sendable {
         var question: ProbeRequest
-        /// The source's descriptor comes along.
+        /// Whether the source's descriptor is attached.
         var isLent: Bool
         /// A fault to inject, for tests; nil in release builds.
         var fault: WorkerFault?
     }
 
-    /// Work as it travels.
+    /// Work with its transport data.
     struct Work: Codable, Sendable {
         var plan: JobPlan
-        /// Two passes: a descriptor after those of the outputs is the scratch file.
+        /// Whether there are two passes: the descriptor after those of the outputs is the scratch file.
         var hasScratch: Bool
-        /// The paths of the sources whose descriptors come along.
+        /// Paths of the sources whose descriptors are attached.
         var sources: [String]
-        /// What is finished is looked at for a report.
+        /// Whether previews of finished outputs are created for a report.
         var makesPreview: Bool
-        /// The outputs are there already, and are judged.
+        /// Whether the outputs exist already and only their expectations are evaluated.
         var onlyJudges: Bool
         /// A fault to inject, for tests; nil in release builds.
         var fault: WorkerFault?
     }
 
-    /// From the worker.
+    /// A message from the worker.
     enum Report: Codable, Sendable {
-        /// It is there. `lacking`: what it could not be kept from.
+        /// The worker is ready. `lacking`: parts of the sandbox that are not in force.
         case ready(version: Int, lacking: Int32)
-        /// How far the work has come, and a number that grows while anything happens at all.
+        /// Progress of the work, and a counter that grows with any activity.
         case progress(WorkProgress, activity: UInt64)
-        /// The outputs are whole; what is looked at now is for a report.
+        /// The outputs are complete; only previews for a report follow.
         case checked(WorkFindings)
-        /// It wants this file of an image sequence, and those behind it.
+        /// The worker requests this file of an image sequence, and those behind it.
         case wants(ImagePlace)
-        /// How the work ended.
+        /// The outcome of the work.
         case done(WorkOutcome)
-        /// What came of a look.
+        /// The result of a probe.
         case seen(Sight)
-        /// What worked of what a sandbox forbids.
+        /// Results of the attempts that a sandbox forbids.
         case escaped([SandboxFinding])
     }
 }
 
-/// What came of a look into a source.
+/// The result of a probe.
 enum Sight: Codable, Sendable {
-    /// What was asked for.
+    /// The requested answer.
     case answer(ProbeResponse)
-    /// Why there is none.
+    /// The reason why there is no answer.
     case problem(SourceProblem)
 }

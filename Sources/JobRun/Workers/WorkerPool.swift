@@ -10,30 +10,30 @@ internal import Locking
 internal import Media
 internal import Publishing
 
-/// Does work, and looks into sources, in processes of its own, each kept for many jobs: what brings one of them down is
-/// that job's failure.
+/// A pool of worker processes that do work and probe sources, each reused for many jobs. The death of a worker fails
+/// only its job.
 package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
-    /// How workers are kept.
+    /// The settings of a worker pool.
     package struct Options: Sendable {
-        /// They take from themselves what they don't need (`no_new_privs`, Landlock).
+        /// Whether workers are sandboxed (`no_new_privs`, Landlock).
         package var isLockedDown = true
-        /// Bytes of memory that one may take; nil for no limit.
+        /// Maximum memory of a worker in bytes; nil for no limit.
         package var memory: Int64?
-        /// They only look into sources: nothing is ever written.
+        /// Whether workers only probe sources and never write.
         package var onlyLooks = false
-        /// A worker is replaced after so many jobs.
+        /// Number of jobs after which a worker is replaced.
         package var jobsEach = 1000
-        /// As usual.
+        /// Creates the default options.
         package init() {}
     }
 
     private struct Workers: Sendable {
         var idle: [WorkerProcess] = []
         var all: [ObjectIdentifier: WorkerProcess] = [:]
-        /// Which worker looked into a source: it need not find out again what it is.
+        /// The worker that probed a source last and needn't probe it again.
         var lookers: [ExactString: ObjectIdentifier] = [:]
 
-        /// One that waits, the one that knows a source where that can be; with the network or without.
+        /// Takes an idle worker, with the network or without: if possible the one that has probed the source.
         mutating func takeIdle(for path: String?, network: Bool) -> WorkerProcess? {
             if let path, let looker = lookers.removeValue(forKey: path.exact),
                 let index = idle.lastIndex(where: {
@@ -49,19 +49,20 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     }
 
     private let options: Options
-    /// Through what sources are reached, and beneath what everything lies.
+    /// Access to sources, and the root beneath which all files lie.
     package let environment: SourceEnvironment
-    /// What was found of settings.
+    /// Results of tried settings.
     package let trials = TrialCache()
     private let limits: WorkerProcess.Limits
     private let faults: WorkerFaultQueue
-    /// What workers may write in: their encoders' notes. Empty where they only look.
+    /// Folder in which workers may write two-pass statistics; empty if they only probe.
     package let folder: String
     private let workers: Guarded<Workers>
     private let firstIsReady = DispatchSemaphore(value: 0)
 
-    /// A pool without workers. What encoders note between two passes lies in the state's folder, which only this run
-    /// uses: what dead ones left there is removed. Without one it lies where temporary files do.
+    /// Creates a pool without workers. The encoders' two-pass statistics lie in the state's folder, which only this
+    /// run uses: the files of dead workers in it are removed. Without a state they lie in the folder of temporary
+    /// files.
     package init(
         _ options: Options, environment: SourceEnvironment, in state: StateFolder?
     ) throws(StateError) {
@@ -91,13 +92,13 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         self.limits = limits
     }
 
-    /// Starts a worker that waits, so that it is there when the first job is.
+    /// Starts an idle worker, so that it is ready when the first job is.
     package func warm() {
         guard workers.withLock({ $0.all.isEmpty }), let worker = try? start(network: false) else { return }
         workers.withLock { $0.idle.append(worker) }
     }
 
-    /// Lets all workers go, which have nothing to do any more; their processes end beside what comes until `close`.
+    /// Ends all workers, which are idle. Their processes end in the background until `close`.
     package func dismiss() {
         let all = workers.withLock { workers in
             workers.isClosed = true
@@ -107,14 +108,14 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         for worker in all { worker.dismiss() }
     }
 
-    /// Lets all workers go, and waits for their processes.
+    /// Ends all workers and waits for their processes.
     package func close() {
         dismiss()
         for worker in workers.withLock({ Array($0.all.values) }) { worker.bury() }
         if !folder.isEmpty { try? FileManager.default.removeItem(atPath: folder) }
     }
 
-    /// Begins; see `WorkPerformer`.
+    /// Starts the work; see `WorkPerformer`.
     package func perform(
         _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
     ) -> any WorkHandle {
@@ -133,7 +134,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         }
     }
 
-    /// Looks into a source; see `SourceProber`.
+    /// Probes a source; see `SourceProber`.
     package func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
         let name = question.path?.pathParts.last ?? "trial"
         var hasDied = false
@@ -156,7 +157,8 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
             switch found.withLock({ $0 }) {
             case .notTaken: continue
             case .died(_, byItself: true) where !hasDied:
-                // Somebody may have killed it; whom a second one follows, it is the source.
+                // The worker may have been killed from outside. If a second one dies as well, the source is the
+                // cause.
                 hasDied = true
             case .died(let why, _):
                 throw SourceProblem(
@@ -177,7 +179,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         throw SourceProblem("workers die before they begin")
     }
 
-    /// A worker that was dead before it took the order is no failure of the job.
+    /// Assigns an order to a worker. A worker that was dead before it took the order is no failure of the job.
     private func assign(
         _ order: WorkOrder, fault: WorkerFault?, to handle: PooledWork, attempt: Int,
         _ completion: @escaping @Sendable (WorkOutcome) -> Void
@@ -228,7 +230,8 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         }
     }
 
-    /// A worker that has nothing to do. Those that fetch by URL do nothing else: what reads a file has no network.
+    /// Takes an idle worker or starts one. Workers that fetch URLs do nothing else: a worker that reads a file has no
+    /// network.
     private func take(for path: String?, network: Bool) throws -> WorkerProcess {
         try workers.withLock { $0.takeIdle(for: path, network: network) } ?? start(network: network)
     }
@@ -260,7 +263,8 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         if isFirst { firstIsReady.signal() }
     }
 
-    /// What workers could not be kept from, in words; nil while none has said so. Waits for the first at most so long.
+    /// Returns the names of the sandbox's parts that are not in force; nil while no worker has reported them. Waits
+    /// for the first worker, at most that long.
     package func lacking(within seconds: Double) -> [String]? {
         if seconds > 0, workers.withLock({ $0.lacking }) == nil {
             _ = firstIsReady.wait(timeout: .now() + seconds)
@@ -269,7 +273,8 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         return SandboxParts(rawValue: bits).words
     }
 
-    /// Has a worker try what its sandbox forbids, on a file that it was not given; nil where none could be started.
+    /// Has a worker attempt what its sandbox forbids, on a file that it was not given; nil if no worker could be
+    /// started.
     package func escape(from path: String, network: Bool = false) -> [SandboxFinding]? {
         guard let worker = try? take(for: nil, network: network) else { return nil }
         let found = Guarded<[SandboxFinding]?>(nil)
@@ -284,25 +289,25 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     }
 }
 
-/// Work that some worker of a pool does.
+/// Work that a worker of a pool does.
 private final class PooledWork: WorkHandle, Sendable {
     private struct State: Sendable {
         var worker: WorkerProcess?
-        /// Tells the work from others that the worker does later.
+        /// Distinguishes the work from later work of the same worker.
         var output: TemporaryFile?
         var isCancelled = false
         var hasEnded = false
     }
     private let state = Guarded(State())
 
-    /// Before the worker gets the work: what it answers at once comes later than this.
+    /// Sets the worker before it receives the work, so that even an immediate reply comes later.
     func begin(_ worker: WorkerProcess, _ output: TemporaryFile) {
         state.withLock { state in
             if !state.hasEnded { (state.worker, state.output) = (worker, output) }
         }
     }
 
-    /// After it got it: a cancel that came before went nowhere.
+    /// Repeats a cancel that came before the worker received the work.
     func follow(_ worker: WorkerProcess, _ output: TemporaryFile) {
         if state.withLock({ $0.isCancelled && !$0.hasEnded }) { worker.cancel(output) }
     }

@@ -9,9 +9,10 @@ internal import Media
 internal import FileSystem
 internal import Publishing
 
-/// What a worker is asked to do.
+/// The orders to a worker.
 extension WorkerProcess {
-    /// Gives it work; `completion` is called once. Nil is for an order that it never took: somebody else can have it.
+    /// Sends work to the worker. `completion` is called once, with nil if the worker never took the order, which can
+    /// be given to another one.
     func perform(
         _ order: WorkOrder, fault: WorkerFault?, completion: @escaping @Sendable (WorkOutcome?) -> Void
     ) {
@@ -66,8 +67,8 @@ extension WorkerProcess {
         }
     }
 
-    /// Opens some files of an image sequence for it, from one on; false where it is none of its work's. What can't be opened the
-    /// worker finds missing.
+    /// Opens some files of an image sequence for the worker, from a given one on. Returns false if the sequence isn't
+    /// part of its work. Files that can't be opened are missing for the worker.
     func give(_ place: WorkerMessage.ImagePlace) -> Bool {
         guard let task, task.requested.indices.contains(place.sequence) else { return false }
         let files = task.requested[place.sequence]
@@ -84,20 +85,20 @@ extension WorkerProcess {
         return true
     }
 
-    /// Files of an image sequence that are opened in one go.
+    /// Number of files of an image sequence that are opened at once.
     private static let imagesAtOnce = 16
 
-    /// How a look ended.
+    /// The result of a probe.
     enum LookEnding: Sendable {
-        /// It answered.
+        /// The worker answered.
         case seen(Sight)
-        /// It died of it; by itself, or because the supervisor would not wait any longer.
+        /// The worker died; by itself, or because the supervisor killed it after a time limit.
         case died(String, byItself: Bool)
-        /// It never took the question: somebody else can have it.
+        /// The worker never took the request, which can be given to another one.
         case notTaken
     }
 
-    /// Lets it look into a source; `completion` is called once.
+    /// Sends a probe to the worker. `completion` is called once.
     func look(
         _ question: ProbeRequest, fault: WorkerFault?,
         completion: @escaping @Sendable (LookEnding) -> Void
@@ -134,7 +135,7 @@ extension WorkerProcess {
         }
     }
 
-    /// Has it try what its sandbox forbids; `completion` is called once, with nil where it died of it.
+    /// Has the worker attempt what its sandbox forbids. `completion` is called once, with nil if the worker died.
     func escape(from path: String, completion: @escaping @Sendable ([SandboxFinding]?) -> Void) {
         queue.async { @Sendable in
             guard !self.isDead else { return completion(nil) }

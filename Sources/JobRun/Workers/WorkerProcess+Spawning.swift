@@ -8,17 +8,17 @@ internal import Locking
 internal import Media
 internal import FileSystem
 
-/// How a worker begins.
+/// The start of a worker.
 extension WorkerProcess {
-    /// A worker's process, and this end of its channel and of its standard error.
+    /// A worker's process, and this process's ends of its channel and of its standard error.
     struct Ends: Sendable {
         var process: pid_t
         var channel: Int32
         var words: Int32
     }
 
-    /// A worker as a program of its own. Its own process group: a Ctrl-C at the terminal is the supervisor's to hear. Nothing of
-    /// the environment goes along, and no descriptor but those that it is given.
+    /// Starts a worker as a separate program, in a process group of its own: only the supervisor receives a Ctrl-C of
+    /// the terminal. The worker inherits no environment, and no descriptors but its own.
     static func spawn() throws -> Ends {
         var (pair, words): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
         guard tandem_open_worker_line(&pair, &words) == 0 else {
@@ -46,7 +46,7 @@ extension WorkerProcess {
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, errors, 2)
         posix_spawn_file_actions_adddup2(&actions, socket, WorkerMain.descriptor)
-        // What this process was started with, and others that were not opened to be closed.
+        // Descriptors that this process inherited, and others without close-on-exec.
         let refusal = tandem_spawn_without(&actions, WorkerMain.descriptor + 1)
         guard refusal == 0 else { throw SystemError("starting a worker", errno: refusal) }
         var attributes = posix_spawnattr_t()

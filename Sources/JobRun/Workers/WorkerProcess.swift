@@ -9,66 +9,67 @@ internal import Media
 internal import FileSystem
 internal import Publishing
 
-/// A worker as its supervisor sees it: a process that does one thing at a time.
+/// The supervisor's side of a worker: a process that does one thing at a time.
 ///
-/// Unchecked `Sendable`: everything mutable is touched on `queue` only, or is behind the mutex.
+/// Unchecked `Sendable`: mutable state is accessed on `queue` only, or is behind the mutex.
 final class WorkerProcess: @unchecked Sendable {
-    /// What a worker may take, and how patient one is with it.
+    /// The limits of a worker.
     struct Limits: Sendable {
-        /// Resident bytes; nil for no limit.
+        /// Maximum resident memory in bytes; nil for no limit.
         var memory: Int64?
-        /// Seconds without any packet or frame after which it counts as stuck with a job.
+        /// Seconds without any packet or frame after which a job counts as stuck.
         var stall = 300.0
-        /// The same with a look into a source: opening one takes no time to speak of.
+        /// Seconds without activity after which a probe counts as stuck: opening a source takes little time.
         var lookStall = 60.0
-        /// Seconds that a look may take in all, where it need not read the whole source.
+        /// Maximum duration of a probe that needn't read the whole source, in seconds.
         var look = 60.0
-        /// The same with a trial of settings: the slowest encoder opens in a second.
+        /// Seconds without activity after which a trial of settings counts as stuck: the slowest encoder opens in a
+        /// second.
         var trial = 20.0
-        /// Seconds that it has to end after a cancel.
+        /// Seconds between a cancel and the kill of a worker that hasn't ended.
         var grace = 3.0
     }
 
-    /// How what it was asked for ended.
+    /// The result of a task.
     enum Ending: Sendable {
         case escaped([SandboxFinding])
         case done(WorkOutcome)
         case seen(Sight)
-        /// It died; by itself, or because the supervisor would not wait any longer.
+        /// The worker died; by itself, or because the supervisor killed it.
         case died(String, byItself: Bool)
         case cancelled
     }
 
-    /// What it was asked for.
+    /// The current task of a worker.
     struct Task {
         let completion: @Sendable (Ending) -> Void
-        /// Kept open until the worker has them for certain; none for a look.
+        /// Outputs, kept open until the worker has certainly received them; empty for a probe.
         let outputs: [TemporaryFile]
-        /// Settings are tried, which takes no time to speak of.
+        /// Whether settings are tried, which takes little time.
         var isTrial = false
-        /// Files that it may ask for.
+        /// Files that the worker may request.
         var requested: [RequestedFiles] = []
-        /// Seconds that it may take in all, however much moves.
+        /// Maximum duration in seconds, whatever the activity; nil for no limit.
         var patience: Double?
         let begun = DispatchTime.now()
-        /// How many tracks each output has, of work.
+        /// Number of tracks of each output.
         var tracks: [Int] = []
         var makesPreview = false
         var onChecked: @Sendable () -> Void = {}
-        /// What was found of outputs that are whole.
+        /// Findings on outputs that are complete.
         var findings: WorkFindings?
         var isCancelled = false
         var activity: UInt64 = 0
         var lastActivity = DispatchTime.now()
     }
 
-    /// Beneath what the files lie that are opened for it.
+    /// Root beneath which files are opened for the worker.
     let root: PathRoot
     let limits: Limits
     let queue = DispatchQueue(label: "tandem.worker")
     let channel: MessageChannel
     private let process: pid_t
-    /// It may fetch by URL.
+    /// Whether the worker may fetch URLs.
     let hasNetwork: Bool
     private var reading: (any DispatchSourceRead)?
     private var listening: (any DispatchSourceRead)?
@@ -78,16 +79,17 @@ final class WorkerProcess: @unchecked Sendable {
     var task: Task?
     var isDead = false
     private var isReaped = false
-    /// Why it was killed, where the supervisor did it.
+    /// Reason why the supervisor killed the worker; nil if it didn't.
     private var verdict: String?
     let shown = Guarded(WorkProgress())
     private let onReady: @Sendable (Int32) -> Void
     private let onDeath: @Sendable (WorkerProcess) -> Void
 
-    /// How many jobs and looks it did.
+    /// Number of completed jobs and probes.
     private(set) var jobsDone = 0
 
-    /// Starts one. `onReady` is told what it could not be kept from; `onDeath` that it is gone.
+    /// Starts a worker. `onReady` is called with the sandbox's parts that are not in force, `onDeath` when the worker
+    /// is gone.
     init(
         _ arguments: WorkerMain.Arguments, root: PathRoot, limits: Limits,
         onReady: @escaping @Sendable (Int32) -> Void,
@@ -110,7 +112,7 @@ final class WorkerProcess: @unchecked Sendable {
         reading.setEventHandler { @Sendable [weak self] in self?.hear() }
         listening.setEventHandler { @Sendable [weak self] in self?.hearWords(ears) }
         listening.setCancelHandler { @Sendable in close(ears) }
-        // The channel's descriptor stays open until Dispatch has let go of it.
+        // The channel's descriptor stays open until Dispatch has released it.
         let channel = channel
         reading.setCancelHandler { @Sendable in withExtendedLifetime(channel) {} }
         self.reading = reading
@@ -119,7 +121,7 @@ final class WorkerProcess: @unchecked Sendable {
         watching.schedule(deadline: .now() + 0.5, repeating: 0.5, leeway: .milliseconds(100))
         watching.setEventHandler { @Sendable [weak self] in self?.watch() }
         self.watching = watching
-        // One that is gone already is heard to be.
+        // If the worker is gone already, the read source reports that.
         _ = channel.send(WorkerMessage.Order.begin(arguments))
         reading.activate()
         listening.activate()
@@ -128,8 +130,8 @@ final class WorkerProcess: @unchecked Sendable {
 
     var progress: WorkProgress { shown.withLock { $0 } }
 
-    /// Ends the work on outputs at once, the first of which tells it; it is killed where it doesn't follow. Later work is not
-    /// touched.
+    /// Cancels the work on outputs at once, identified by the first of them. The worker is killed if it doesn't end.
+    /// Later work isn't affected.
     func cancel(_ output: TemporaryFile) {
         queue.async { @Sendable in
             guard self.task?.outputs.first === output, self.task?.isCancelled == false else { return }
@@ -144,7 +146,7 @@ final class WorkerProcess: @unchecked Sendable {
         }
     }
 
-    /// Lets it go. It has nothing to do, and nothing that it must put in order.
+    /// Ends an idle worker, which has nothing to clean up.
     func retire() {
         queue.async { @Sendable in
             self.end()
@@ -152,10 +154,11 @@ final class WorkerProcess: @unchecked Sendable {
         }
     }
 
-    /// The same; its process may still be about to end. Not to be called on the worker's own queue, nor is `bury`.
+    /// Ends an idle worker without waiting for its process. Neither this function nor `bury` may be called on the
+    /// worker's own queue.
     func dismiss() { queue.sync { end() } }
 
-    /// Waits for the process of one that was dismissed.
+    /// Waits for the process of a worker that was dismissed.
     func bury() { queue.sync { _ = reap(isKilled: true) } }
 
     // MARK: On `queue`
@@ -169,14 +172,14 @@ final class WorkerProcess: @unchecked Sendable {
         Glibc.kill(process, SIGKILL)
     }
 
-    /// Reads at a time, so that who says more and more keeps nobody else from the queue.
+    /// Maximum number of consecutive reads, so that a worker that keeps sending doesn't block the queue.
     private static let readsAtOnce = 64
 
-    /// That the other end is gone Dispatch tells once: where it had said something before, a single read would leave the end unread
-    /// behind it, and nobody would ever be called again. So all that is there is read.
+    /// Reads everything that is available. Dispatch reports the closed end only once: if other bytes preceded it, a
+    /// single read would leave the end unread, and the handler would never be called again.
     private func hear() {
         for _ in 0..<Self.readsAtOnce {
-            // Its descriptor may be another's by now.
+            // The descriptor may be in use by another object by now.
             if isDead { return }
             switch buffer.fill(from: channel.descriptor, waits: false) {
             case .end: return die()
@@ -252,12 +255,12 @@ final class WorkerProcess: @unchecked Sendable {
 
     private func hearWords(_ descriptor: Int32) {
         var bytes = [UInt8](repeating: 0, count: 4096)
-        // As of what is heard: all that is there.
+        // As for messages, everything that is available is read.
         for _ in 0..<Self.readsAtOnce {
             let got = read(descriptor, &bytes, bytes.count)
             if got == 0 {
                 listening?.cancel()
-                // It is closed then, and its number another's.
+                // The descriptor is closed then, and its number may be reused.
                 listening = nil
             }
             guard got > 0 else { return }
@@ -265,7 +268,7 @@ final class WorkerProcess: @unchecked Sendable {
         }
     }
 
-    /// What it takes and whether anything moves in it.
+    /// Checks the worker's memory, its total time and its activity.
     private func watch() {
         guard let task else { return }
         if let limit = limits.memory, let used = residentMemory, used > limit {
@@ -299,7 +302,7 @@ final class WorkerProcess: @unchecked Sendable {
         die()
     }
 
-    /// It is gone, or as good as gone.
+    /// Ends this object after the worker is gone or was killed.
     func die() {
         guard !isDead else { return }
         isDead = true
@@ -315,7 +318,7 @@ final class WorkerProcess: @unchecked Sendable {
         let words = String(decoding: lastWords, as: UTF8.self).split(separator: "\n").suffix(3)
         let said = words.isEmpty ? "" : "; its last words: " + words.joined(separator: " / ")
         let why = "\(verdict ?? ending)\(said)"
-        // The output is whole; only how it looks is not known.
+        // The output is complete; only its preview is missing.
         if var findings = task.findings {
             for index in findings.outputs.indices {
                 var preview = JobPreview()
@@ -327,13 +330,13 @@ final class WorkerProcess: @unchecked Sendable {
         task.completion(.died(why, byItself: verdict == nil))
     }
 
-    /// Takes its exit status, once, and tells it in words.
+    /// Reaps the process, once. Returns its exit status in words.
     @discardableResult
     private func reap(isKilled: Bool = false) -> String {
         if isReaped { return "" }
         isReaped = true
         var status: Int32 = 0
-        // Its socket is closed: it has ended, or is not to be trusted with going on.
+        // The socket is closed: the process has ended, or isn't trusted to continue.
         for _ in 0..<(isKilled ? 0 : 50) {
             if waitpid(process, &status, WNOHANG) == process { return Self.words(status) }
             usleep(2000)
