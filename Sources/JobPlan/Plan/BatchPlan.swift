@@ -6,27 +6,26 @@ internal import Media
 
 /// All jobs of one call, in the order they may start.
 public struct BatchPlan: Codable, Sendable {
-    /// The version of this form.
+    /// Version of the plan's format.
     package var version = 1
-    /// The plans, every job after the ones it waits for.
+    /// Plans of the jobs, each after its dependencies.
     public var jobs: [JobPlan]
-    /// Jobs whose outputs are up to date, without a look into their sources.
+    /// Jobs whose outputs are up to date, determined without probing their sources.
     public var settled: [Settled] = []
-    /// Messages about jobs that can't be carried out, and notes; by job.
+    /// Jobs that can't be carried out, with the messages about them.
     public var refusals: [Refusal]
 
-    /// What a job that has nothing to do published.
+    /// The published output of a job that has nothing to do.
     public struct Output: Codable, Hashable, Sendable {
-        /// Its id; nil for the only one of a job.
+        /// The output's id; nil for the only output of a job.
         public var id: String?
-        /// The absolute path, of the first where it has several files.
+        /// Absolute path; of the first file if the output has several.
         public var destination: String
-        /// The absolute paths of the others; nil where there are none.
+        /// Absolute paths of the other files; nil if there are none.
         public var others: [String]?
-        /// All of them.
+        /// Absolute paths of all files.
         package var files: [String] { [destination] + (others ?? []) }
 
-        /// Names one.
         package init(id: String?, destination: String, others: [String]? = nil) {
             self.id = id
             self.destination = destination
@@ -38,14 +37,14 @@ public struct BatchPlan: Codable, Sendable {
     public struct Settled: Codable, Sendable {
         /// The job's id.
         public var id: String
-        /// The job's id as the file has it.
+        /// The job's id in the job file, without the instance's suffix.
         package var base: String
         /// The job file.
         public var file: String
-        /// What it published.
+        /// Published outputs of the job.
         public var outputs: [Output]
 
-        /// Where one of them is.
+        /// Returns the absolute path of an output.
         package func destination(of id: String?) -> String? { outputs.first { $0.id == id }?.destination }
     }
 
@@ -55,17 +54,18 @@ public struct BatchPlan: Codable, Sendable {
         public var id: String
         /// The job file.
         public var file: String
-        /// Why.
+        /// Messages about the reasons.
         public var diagnostics: [Diagnostic]
     }
 
-    /// Makes a plan.
+    /// Creates a plan.
     package init(jobs: [JobPlan], settled: [Settled] = [], refusals: [Refusal]) {
         self.jobs = jobs
         self.settled = settled
         self.refusals = refusals
     }
-    /// Local files that its jobs read: as they were when it was made; images as they are now, however many jobs read them.
+    /// The local files that the jobs read: files as they were when the plan was made, images as they are now; each
+    /// image sequence once, however many jobs read it.
     package var sourceFiles: [FileIdentity] {
         var files: [FileIdentity] = []
         var seen: Set<ExactString> = []

@@ -2,51 +2,51 @@ internal import ExactStrings
 package import Diagnostics
 package import Media
 
-/// The stills that an output is made of.
+/// The still images of an output.
 package struct ImagesPlan: Codable, Hashable, Sendable {
-    /// One of them.
+    /// One still image.
     package struct Still: Codable, Hashable, Sendable {
-        /// When it is on screen, on the output's time line: what is asked for.
+        /// Requested presentation time, on the output's time line.
         package var time: MediaTime
-        /// The same moment on the source's.
+        /// The same time on the source's time line.
         package var sourceTime: MediaTime
-        /// The absolute path of its file; nil where all are in one.
+        /// Absolute path of the image file; nil if one file contains all images.
         package var destination: String?
     }
 
-    /// Many stills in one file.
+    /// A sheet: many still images in one file.
     package struct Sheet: Codable, Hashable, Sendable {
-        /// Stills beside each other.
+        /// Number of images in a row.
         package var columns: Int
-        /// Stills above each other.
+        /// Number of images in a column.
         package var rows: Int
-        /// The absolute path of the WebVTT file that tells which is which.
+        /// Absolute path of the WebVTT file that maps times to parts of the sheet; nil without such a file.
         package var index: String?
     }
 
-    /// All of them, in the order of their times.
+    /// All images, ordered by time.
     package var stills: [Still]
-    /// How far from its time a still may lie.
+    /// Tolerance between the requested time of an image and its actual one.
     package var tolerance: ImageTolerance
-    /// How long what they are taken from is.
+    /// Duration of the media from which the images are taken.
     package var duration: MediaTime
-    /// They are one file.
+    /// Layout of the sheet; nil if the output isn't a sheet.
     package var sheet: Sheet?
-    /// They are one file, shown one after the other: its format.
+    /// Format of the animation; nil if the output isn't an animation.
     package var animation: AnimationFormat?
-    /// Where they were asked for.
+    /// Location of the request in the job file.
     package var location: SourceRange
 }
 
 extension ImagesPlan {
-    /// When stills are shown as an animation: the first one at once, each until the next, the last to the end, no shorter than a player
-    /// shows.
+    /// Returns the times of an animation: the first image starts at zero, each lasts until the next one, and the last
+    /// one until the end, but not shorter than players can show an image.
     package func timing(as format: AnimationFormat) -> AnimationTiming {
         let starts = stills.enumerated().map { $0 == 0 ? .zero : $1.time }
         guard let last = starts.last else { return AnimationTiming(starts: [], end: duration) }
         let step = starts.count > 1 ? last - starts[starts.count - 2] : duration
         let least = format.lengths.lowerBound
-        // The last frame is asked for at the very end.
+        // The last frame may be requested at the very end.
         let end = duration <= last ? last + max(step, least) : max(duration, last + least)
         return AnimationTiming(starts: starts, end: end)
     }
@@ -55,7 +55,7 @@ extension ImagesPlan {
 }
 
 extension OutputPlan {
-    /// Whether the values of the kind fit each other: asked of a plan that comes from outside.
+    /// Whether the values of the kind are consistent. Checked for plans from untrusted input.
     var isSound: Bool {
         guard hasOneKind else { return false }
         switch kind {
@@ -78,12 +78,12 @@ extension OutputPlan {
             : named.count == images.stills.count && Set(named.map(\.exact)).count == named.count
     }
 
-    /// It may have several files, whose names its source tells.
+    /// Whether the output may have several files, whose names depend on the source.
     package var hasSeveralFiles: Bool {
         images.map { $0.sheet?.index != nil || $0.stills.first?.destination != nil } ?? false
     }
 
-    /// The absolute paths of all its files, the first one being its destination.
+    /// Absolute paths of all files; the first one is the destination.
     package var files: [String] {
         guard let images else { return [destination] }
         if let index = images.sheet?.index { return [destination, index] }
@@ -93,8 +93,8 @@ extension OutputPlan {
 }
 
 extension OutputTask {
-    /// The task of each of its files: what is published and remembered by itself. The first one has the output's name, the others are
-    /// told apart by a number, which no name ends in.
+    /// Tasks of the output's files, each of which is published and recorded by itself. The first one has the output's
+    /// name; the others have a number as suffix, which no output's name ends in.
     package var files: [OutputTask] {
         output.files.enumerated().map { index, path in
             guard index > 0 else { return self }

@@ -4,56 +4,58 @@ package import JobSpec
 package import Media
 package import FileSystem
 
-/// One read of a source: what every output that is made of it has in common.
+/// One read of a source, which outputs with the same range and settings share.
 package struct InputPlan: Codable, Hashable, Sendable {
-    /// Where media come from.
+    /// The origin of media.
     package enum Source: Codable, Hashable, Sendable {
         /// A file by its absolute path or its URL, as it was when the plan was made.
         case file(path: String, identity: FileIdentity)
         /// A test signal.
         case pattern(TestPattern)
-        /// Images one after the other; what tells a change of any of their files.
+        /// Images that are shown one after the other, with an identity that changes with any of their files.
         case images(ImageSequence, identity: String)
-        /// Several sources on one time line; what tells a change of each of them, in their order.
+        /// Several sources on one time line, with an identity for each of them, in their order.
         case composition(Composition, identities: [String])
-        /// What another job of the batch publishes, at an absolute path.
+        /// The output of another job of the batch, at an absolute path.
         case job(id: String, path: String)
     }
 
-    /// Where media come from.
+    /// Origin of the media.
     package var source: Source
-    /// What other jobs of the batch publish and the composition is made of: there is nothing yet at these paths, or something else.
+    /// Outputs of other jobs of the batch that the composition reads. Their files don't exist yet, or are of earlier
+    /// runs.
     package var awaited: [JobOutput] = []
-    /// How times are found out.
+    /// Mode of determining times.
     package var timing: AssetTiming
-    /// What the source is; foretold where another job makes it.
+    /// Description of the source; predicted if another job creates it.
     package var sourceDescription: SourceDescription
-    /// The range that is read; nil for all.
+    /// Range that is read; nil for the whole source.
     package var range: TimeRange?
-    /// Several ranges that are read instead, joined end to end in this order.
+    /// Ranges that are read instead, joined end to end in this order.
     package var joinedRanges: [TimeRange]
-    /// The range that was asked for, where another is read.
+    /// Requested range, if it differs from the one that is read.
     package var requestedRange: TimeRange?
-    /// What becomes of damaged data.
+    /// Handling of damaged data.
     package var damagePolicy: DamagePolicy
-    /// Where the range was written.
+    /// Location of the range in the job file.
     package var rangeLocation: SourceRange?
-    /// How it is cut, where the job says.
+    /// Mode of cutting, if the job sets one.
     package var cut: CutMode?
 }
 
-/// What a job of the batch publishes.
+/// An output of a job of the batch.
 package struct JobOutput: Codable, Hashable, Sendable {
-    /// The id of the job's run.
+    /// Id of the job instance.
     package var job: String
-    /// Which of its outputs; nil for the only one.
+    /// Id of the output; nil for the only output of a job.
     package var output: String?
-    /// Where it goes, as an absolute path.
+    /// Absolute path of the output.
     package var path: String
 }
 
 extension InputPlan.Source {
-    /// The same source, seen from this machine: on a shared file system each has its own number of the device.
+    /// Returns whether the source is the same, ignoring the device number: on a shared file system it differs between
+    /// machines.
     func isUnchanged(since before: InputPlan.Source) -> Bool {
         guard case .file(let path, var now) = self, case .file(let oldPath, let then) = before else {
             return self == before
@@ -64,14 +66,14 @@ extension InputPlan.Source {
 }
 
 extension InputPlan {
-    /// What other jobs publish, and where: it can be read once they have.
+    /// Outputs of other jobs that are read, with their absolute paths. The input can be read once they are published.
     package var jobOutputs: [(job: String, path: String)] {
         let own = awaited.map { ($0.job, $0.path) }
         if case .job(let id, let path) = source { return own + [(id, path)] }
         return own
     }
 
-    /// What is read.
+    /// The source as the asset reads it.
     package var assetSource: Asset.Source {
         switch source {
         case .file(let path, _), .job(_, let path): .file(path)
@@ -81,10 +83,10 @@ extension InputPlan {
         }
     }
 
-    /// Several assets on one time line.
+    /// Whether the source is a composition.
     package var isComposition: Bool { if case .composition = source { true } else { false } }
 
-    /// What is read, for people: a path, a URL or the name of a test signal.
+    /// Name of the source, for the user: a path, a URL or the name of a test signal.
     package var sourceName: String {
         switch source {
         case .file(let path, _), .job(_, let path): path
@@ -95,19 +97,19 @@ extension InputPlan {
         }
     }
 
-    /// What of it is read, and how damage is treated.
+    /// Ranges that are read, and the handling of damage.
     package var extent: ReadingExtent {
         var extent = ReadingExtent(
             ranges: joinedRanges.isEmpty ? range.map { [$0] } ?? [] : joinedRanges, damagePolicy: damagePolicy
         )
-        // What a header only guesses is no end to cut at.
+        // The end is not cut at a duration that the header only estimates.
         extent.isOpen =
             !sourceDescription.isDurationExact && [nil, .exact].contains(cut)
             && extent.ranges.last?.end == sourceDescription.duration
         return extent
     }
 
-    /// The same without what is there for people.
+    /// The input without data that is only for the user.
     var bare: InputPlan {
         var input = self
         (input.sourceDescription.tracks, input.sourceDescription.metadata) = ([], [])

@@ -2,16 +2,16 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// What a job takes of the machine while it runs: figures to share processors and memory by, not promises.
+/// The estimated resources of a running job, by which processors and memory are shared. They are no limits.
 package struct JobCost: Hashable, Sendable {
-    /// Processors that it can keep busy.
+    /// Number of processors that the job can keep busy.
     package var cores: Double
-    /// Bytes of memory.
+    /// Memory in bytes.
     package var memory: Int64
-    /// Seconds of one processor, about.
+    /// Estimated processor time in seconds.
     package var work: Double
 
-    /// Of a plan.
+    /// Estimates the cost of a plan.
     package init(_ plan: JobPlan) {
         var (cores, memory, work) = (1.0, Int64(48) << 20, 0.02)
         var processors = 0.0
@@ -23,7 +23,7 @@ package struct JobCost: Hashable, Sendable {
             switch output.kind {
             case .media: continue
             case .images(let images):
-                // Images are found by seeking, a few frames each.
+                // Images are found by seeking; a few frames are decoded for each.
                 work += Double(images.stills.count) * 0.05
                 let cells = Int64(images.sheet.map { $0.columns * $0.rows } ?? 1)
                 memory += area * cells * 12 + sourceArea * 24
@@ -46,9 +46,9 @@ package struct JobCost: Hashable, Sendable {
             let encoder = encoding.encoder
             let area = Int64(encoder.width) * Int64(encoder.height)
             let sourceArea = Int64(track.source.width) * Int64(track.source.height)
-            // One processor a ninth of a 1080p frame: x264's threads have that much to do each.
+            // One processor for a ninth of a 1080p frame: the amount of work for one of x264's threads.
             processors += Double(min(16, max(1, area / 230_400)))
-            // Frames that decoder, queue and lookahead keep, of up to three bytes a pixel.
+            // Frames that the decoder, the queue and the lookahead hold, of up to three bytes a pixel.
             memory += (area * 80 + sourceArea * 24) * 2
             let rate =
                 (encoder.frameRate ?? track.source.frameRate).map { Double($0.num) / Double($0.den) } ?? 25

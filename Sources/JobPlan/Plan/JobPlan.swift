@@ -4,34 +4,34 @@ package import JobSpec
 internal import LibAV
 public import Media
 
-/// Everything that will happen to one job: a value. Printing it is `tandem plan`; a run carries it out and
-/// decides nothing anew.
+/// The plan of one job: a value that determines everything that a run does. `tandem plan` prints it; a run carries it
+/// out without further decisions.
 public struct JobPlan: Codable, Hashable, Sendable {
     /// The job's id.
     public var id: String
-    /// The job's id as the file has it, without what tells this run from its others.
+    /// The job's id in the job file, without the suffix of the instance.
     package var base: String
-    /// Jobs that must have succeeded first, by the ids that the file has.
+    /// Jobs that must have succeeded before, by their ids in the job file.
     package var needs: [String]
     /// The job file as the user named it.
     public var file: String
-    /// The job's place in the file.
+    /// Location of the job in the job file.
     package var location: SourceRange
-    /// What is read: outputs that read the same of it share one.
+    /// Inputs of the job. Outputs that read the same part of a source share one.
     package var inputs: [InputPlan]
-    /// What is made, in the file's order.
+    /// Outputs of the job, in the file's order.
     public var outputs: [OutputPlan]
-    /// How a run treats it.
+    /// Priority, timeout, retries and threads.
     package var scheduling: JobScheduling
 }
 
 extension JobPlan {
-    /// Each output with what it is made of.
+    /// The outputs with their inputs.
     package var tasks: [OutputTask] {
         outputs.map { OutputTask(job: id, file: file, input: inputs[$0.input], output: $0) }
     }
 
-    /// Adds an output. Outputs that read the same have one input.
+    /// Adds an output. Outputs with equal inputs share one.
     mutating func add(_ output: OutputPlan, madeOf input: InputPlan) {
         var output = output
         if let known = inputs.firstIndex(of: input) {
@@ -43,7 +43,7 @@ extension JobPlan {
         outputs.append(output)
     }
 
-    /// All its inputs and outputs refer to each other as they should: asked of a plan that comes from outside.
+    /// Whether all inputs and outputs refer to each other correctly. Checked for plans from untrusted input.
     package var isSound: Bool {
         !inputs.isEmpty && !outputs.isEmpty && outputs.allSatisfy { inputs.indices.contains($0.input) }
             && Set(outputs.map(\.id)).count == outputs.count && outputs.allSatisfy(\.isSound)
@@ -53,7 +53,7 @@ extension JobPlan {
             }
     }
 
-    /// The same job with some of its outputs alone, and what they are made of.
+    /// Returns the job with only some of its outputs, and their inputs.
     package func only(_ isWanted: (OutputPlan) -> Bool) -> JobPlan {
         var plan = self
         plan.outputs = outputs.filter(isWanted)
@@ -65,12 +65,12 @@ extension JobPlan {
         return plan
     }
 
-    /// Ids of jobs whose outputs it reads.
+    /// Ids of the jobs whose outputs the job reads.
     package var readJobs: Set<String> {
         Set(inputs.flatMap(\.jobOutputs).map(\.job))
     }
 
-    /// Paths and URLs of the files that it reads, each once.
+    /// Paths and URLs of the files that the job reads, each once.
     package var sourcePaths: [String] {
         var paths: [String] = []
         for input in inputs {
@@ -81,7 +81,7 @@ extension JobPlan {
         return paths
     }
 
-    /// Compositions that it reads, and what tells a change of their sources.
+    /// Compositions that the job reads, with the identities of their sources.
     package var compositions: [(composition: Composition, identities: [String])] {
         inputs.compactMap {
             if case .composition(let composition, let identities) = $0.source {
@@ -92,7 +92,7 @@ extension JobPlan {
         }
     }
 
-    /// Files of which a worker asks for those that it needs next: there may be more than a process may have open.
+    /// Files that a worker requests when it needs them: there may be more than a process may have open.
     package var requestedFiles: [RequestedFiles] {
         imageSequences.map { .images($0.sequence.files) }
             + compositions.flatMap { composition, _ in
@@ -109,7 +109,7 @@ extension JobPlan {
             }
     }
 
-    /// It reads something from a server.
+    /// Whether the job reads a remote source.
     package var readsRemote: Bool {
         sourcePaths.contains(where: SourceLocation.isRemote)
             || compositions.contains { composition, _ in
@@ -119,24 +119,24 @@ extension JobPlan {
             }
     }
 
-    /// Images that it reads one after the other, and what tells a change of their files.
+    /// Image sequences that the job reads, with the identities of their files.
     package var imageSequences: [(sequence: ImageSequence, identity: String)] {
         inputs.compactMap {
             if case .images(let sequence, let identity) = $0.source { (sequence, identity) } else { nil }
         }
     }
 
-    /// Those of them that lie on this machine.
+    /// Paths of the sources on this machine.
     package var localSources: [String] { sourcePaths.filter { !SourceLocation.isRemote($0) } }
 
-    /// What is read, for people.
+    /// Names of the sources, for the user.
     package var sourceName: String {
         var names: [String] = []
         for input in inputs where !names.contains(input.sourceName) { names.append(input.sourceName) }
         return names.joined(separator: ", ")
     }
 
-    /// The same work without what is there for people: a short message to whoever does it.
+    /// The job without data that is only for the user, to keep the message to a worker short.
     package var bare: JobPlan {
         var plan = self
         plan.inputs = inputs.map(\.bare)
@@ -144,12 +144,12 @@ extension JobPlan {
         return plan
     }
 
-    /// How long its longest output will be.
+    /// Duration of the longest output.
     public var expectedDuration: MediaTime { outputs.map(\.expectedDuration).max() ?? .zero }
 
-    /// Bytes that encoders note between two passes, at most; they lie beside the state, not at the destination.
+    /// Maximum size of the encoders' two-pass statistics in bytes. They lie beside the state, not at the destination.
     package var expectedNotes: Int64 { SizeEstimate.notes(of: outputs.flatMap(\.tracks)) }
 
-    /// One of its tracks is looked at once before it is encoded.
+    /// Whether a track is encoded in two passes.
     package var hasTwoPasses: Bool { outputs.contains(where: \.hasTwoPasses) }
 }

@@ -1,20 +1,20 @@
-/// What becomes of one thing in a source.
+/// The account of one item of a source.
 package struct LedgerEntry: Codable, Hashable, Sendable {
-    /// What becomes of it.
+    /// The outcome of an item.
     package enum Outcome: String, Codable, Sendable {
-        /// Taken as it is.
+        /// Copied unchanged.
         case copied
         /// Re-encoded.
         case encoded
-        /// Not in the output.
+        /// Dropped: not in the output.
         case left
     }
-    /// The index of the track it is or belongs to; nil for the file's own.
+    /// Index of the track that the item is or belongs to; nil for items of the file.
     package var track: Int?
-    /// What it is: `video h264 1280x720`, `chapters`, `tag title`.
+    /// Name of the item: `video h264 1280x720`, `chapters`, `tag title`.
     package var item: String
-    /// What becomes of it.
+    /// Outcome of the item.
     package var outcome: Outcome
-    /// Why, or as what.
+    /// Reason of the outcome, or the new form of the item.
     package var reason: String
 }

@@ -4,7 +4,7 @@ internal import Glibc
 
 /// The shared libraries of this process.
 enum LoadedLibraries {
-    /// The names of their files, links resolved: `libx264.so.164`.
+    /// File names of the libraries with links resolved: `libx264.so.164`.
     static let names: [String] = {
         guard let text = tandem_loaded_libraries() else { return [] }
         defer { free(text) }

@@ -3,70 +3,70 @@ package import JobSpec
 public import LibAV
 public import Media
 
-/// One output of a job: a file that is published, or several images.
+/// The plan of one output of a job: a file that is published, or several images.
 public struct OutputPlan: Codable, Hashable, Sendable {
-    /// Its id under `outputs`; nil for the only one of a job.
+    /// The output's id under `outputs`; nil for the only output of a job.
     public var id: String?
-    /// Its place in the file: the job's, where that describes it.
+    /// Location of the output in the job file; the job's if the output is described there.
     package var location: SourceRange
-    /// Which of the job's inputs it is made of.
+    /// Index of the job's input that the output reads.
     package var input: Int
-    /// The container's name.
+    /// Name of the container.
     public var container: String
-    /// The index goes to the front.
+    /// Whether the index is written at the front of the file.
     package var optimizesForNetwork: Bool
-    /// How long the file's fragments are; nil for a file in one piece.
+    /// Duration of the file's fragments; nil for an unfragmented file.
     package var fragmentInterval: MediaTime?
-    /// The output's tags.
+    /// Tags of the output.
     public var metadata: [MetadataEntry]
-    /// The keys among them that the job sets, in lower case: without them there is no output, without a source's own a
-    /// warning.
+    /// Keys of the tags that the job sets, in lower case. If one of them can't be written, the output fails; a
+    /// missing tag of the source is only a warning.
     package var askedTags: [String] = []
-    /// The output's file is as old as the source's.
+    /// Whether the output's file gets the modification time of the source's.
     package var keepsFileTimes = false
-    /// The output's chapters.
+    /// Chapters of the output.
     public var chapters: [AssetChapter]
-    /// Covers that go along, by their tracks in the source.
+    /// Covers to copy, by their track indices in the source.
     package var covers: [Int]
-    /// Files that go along, by their tracks in the source.
+    /// Attachments to copy, by their track indices in the source.
     package var attachments: [Int]
-    /// The absolute path of the output.
+    /// Absolute path of the output.
     public var destination: String
-    /// Where the destination was written.
+    /// Location of the destination in the job file.
     package var destinationLocation: SourceRange
-    /// What happens to somebody else's file there.
+    /// Handling of an existing file at the destination that isn't an output of the job.
     package var ifExists: IfExists
-    /// Missing folders are made.
+    /// Whether missing folders are created.
     package var makesDirectories: Bool
-    /// The output's tracks in order.
+    /// Tracks of the output, in order.
     package var tracks: [TrackPlan]
     /// The still images; nil where the output isn't images. With `waveform` the coded form of `kind`, which sets both.
     package internal(set) var images: ImagesPlan?
     /// The waveform; nil where the output isn't one.
     var waveform: WaveformPlan?
-    /// What must hold of the output before it is published.
+    /// Expectations that the output must meet before it is published.
     package var expectations: [Expectation]
-    /// What becomes of everything in the source.
+    /// Account of everything in the source.
     package var ledger: [LedgerEntry]
-    /// How long the output will be.
+    /// Predicted duration of the output.
     public var expectedDuration: MediaTime
-    /// Bytes that it will have, about; nil where nobody can say.
+    /// Predicted size in bytes; nil if it can't be predicted.
     public var expectedSize: Int64?
-    /// Bytes that it has at most: it ends where no more fits.
+    /// Maximum size in bytes, at which the output ends; nil for no limit.
     package var sizeLimit: Int64?
-    /// Where that was written.
+    /// Location of the size limit in the job file.
     package var sizeLimitLocation: SourceRange?
-    /// Things worth knowing, such as scaling up.
+    /// Notes for the user, such as about upscaling.
     public var notes: [String]
 }
 
 extension OutputPlan {
-    /// The time of day of the output's first frame.
+    /// Timecode of the output's first frame.
     package var timecode: String? {
         tracks.first { $0.source.mediaType == .video }?.metadata.first { $0.key == "timecode" }?.value
     }
 
-    /// The same work without what is there for people: a short message to whoever does it.
+    /// The output without data that is only for the user, to keep the message to a worker short.
     var bare: OutputPlan {
         var output = self
         (output.ledger, output.notes) = ([], [])
@@ -79,10 +79,11 @@ extension OutputPlan {
         return output
     }
 
-    /// An output that is there can be judged by what is expected now: all that was read is what the plan says.
+    /// Whether new expectations of an existing output can be evaluated without creating it again: the plan determines
+    /// everything that was read.
     package var isJudgedAgain: Bool { sizeLimit == nil }
 
-    /// One of its tracks is looked at once before it is encoded.
+    /// Whether a track is encoded in two passes.
     package var hasTwoPasses: Bool {
         tracks.contains { if case .encode(let encoding) = $0.action { encoding.hasTwoPasses } else { false } }
     }

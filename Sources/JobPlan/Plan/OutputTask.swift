@@ -1,32 +1,32 @@
 package import Media
 
-/// One output of a job and what it is made of: what is verified, judged, published and remembered by itself.
+/// One output of a job with its input: the unit that is verified, evaluated, published and recorded.
 package struct OutputTask: Codable, Hashable, Sendable {
     /// The job's id.
     package var job: String
     /// The job file as the user named it.
     package var file: String
-    /// What it is made of.
+    /// Input of the output.
     package var input: InputPlan
-    /// What is made.
+    /// Plan of the output.
     package var output: OutputPlan
-    /// Which of its files is meant, from 0; no part of what is written of it.
+    /// Index of the output's file, from 0. Not part of the coded form.
     package var part = 0
 
     private enum CodingKeys: CodingKey {
         case job, file, input, output
     }
 
-    /// Its name in messages, reports and the state: the job's, and behind a `/` its own where it has one. No job's id ends
-    /// so: one with a `/` ends with `]`.
+    /// Name in messages, reports and the state: the job's id, followed by `/` and the output's id if it has one. No
+    /// job's id has this form: one with a `/` ends with `]`.
     package var name: String { Self.name(of: Self.name(job: job, output: output.id), part: part) }
 
-    /// The name of the output that a file's name is of.
+    /// Returns the name of the output from the name of one of its files.
     package static func whole(_ name: String) -> String {
         numbered(name).map { String($0.whole) } ?? name
     }
 
-    /// Which of an output's files a file's name means.
+    /// Returns the index of an output's file from its name.
     package static func part(of name: String) -> Int { numbered(name).map { $0.number - 1 } ?? 0 }
 
     private static func numbered(_ name: String) -> (whole: Substring, number: Int)? {
@@ -36,17 +36,18 @@ package struct OutputTask: Codable, Hashable, Sendable {
         return (name[..<mark], number)
     }
 
-    /// The name of a file of an output, of the one that has the output's own name the first.
+    /// Returns the name of an output's file. The first file has the output's own name.
     package static func name(of output: String, part: Int) -> String {
         part == 0 ? output : "\(output)#\(part + 1)"
     }
 
-    /// The name of an output of a job.
+    /// Returns the name of an output of a job.
     package static func name(job: String, output: String?) -> String {
         output.map { "\(job)/\($0)" } ?? job
     }
 
-    /// The task of an output that ended early because it was full: what of it is read, and its chapters.
+    /// Returns the task of an output that ended early at its size limit, with the range that was read and the
+    /// chapters up to the end.
     package func stopped(at end: MediaTime?) -> OutputTask {
         guard let end else { return self }
         var task = self

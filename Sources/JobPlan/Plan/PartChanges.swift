@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// What differs between two lists of named values.
+/// The differences between two lists of named values.
 struct PartChanges {
     private struct Change: Hashable {
         var from: String?
@@ -20,16 +20,16 @@ struct PartChanges {
     }
 
     var isEmpty: Bool { changes.isEmpty }
-    /// What changed.
+    /// Names of the changed values.
     var names: [String] { changes.map(\.name) }
 
-    /// Takes in what is not told yet: the same change under another name is none.
+    /// Adds changes that are not included yet. The same change under another name counts as included.
     mutating func add(_ other: PartChanges, where isWanted: (_ name: String) -> Bool) {
         let told = Set(changes.map(\.change))
         changes += other.changes.filter { !told.contains($0.change) && isWanted($0.name) }
     }
 
-    /// A line each.
+    /// Descriptions of the changes, a line each.
     var lines: [String] {
         changes.map { name, change in
             switch (change.from, change.to) {

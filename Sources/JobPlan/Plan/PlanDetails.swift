@@ -2,10 +2,11 @@ internal import BinaryCoding
 internal import Diagnostics
 internal import LibAV
 
-/// A plan taken apart into named lines, each a thing that an output depends on: what a digest is made of, and what can be
-/// told of two that differ. A part that is in no line is in no digest, so none can change unnamed.
+/// The decomposition of a plan into named lines, each a value that the output depends on. Digests are computed from
+/// these lines, and two digests are compared by them. A value that is in no line is in no digest, so none can change
+/// without a name.
 enum PlanDetails {
-    /// The lines of an output, without those that are empty.
+    /// Returns the lines of an output, without empty ones.
     static func of(_ task: OutputTask) throws -> [MetadataEntry] {
         var leaves = LeafEncoder()
         leaves.userInfo[.omitsPlaces] = true
@@ -14,7 +15,7 @@ enum PlanDetails {
         var lines: [MetadataEntry] = []
         for leaf in try leaves.leaves(of: task) {
             var path = leaf.path
-            // Options and tags go by their names: in what order they stand says nothing.
+            // Options and tags are identified by their names; their order has no meaning.
             if let last = path.last, last == "key" || last == "value" {
                 let entry = Array(path.dropLast())
                 if last == "key" {
@@ -35,13 +36,13 @@ enum PlanDetails {
         return lines.sorted { ($0.key, $0.value) < ($1.key, $1.value) }
     }
 
-    /// All of a value in one line.
+    /// Returns all of a value in one line.
     static func line(of value: some Encodable) throws -> String {
         try LeafEncoder().leaves(of: value).map { "\($0.path.joined(separator: ".")) \($0.value)" }
             .joined(separator: ", ")
     }
 
-    /// Times as times: `1/1` is one second.
+    /// Returns a value with times as seconds: `1/1` is one second.
     private static func text(_ value: String, at key: String) -> String {
         guard
             ["start", "duration", "end"].contains(key) || key.hasSuffix("Interval")
@@ -50,21 +51,21 @@ enum PlanDetails {
         return (value.hasSuffix("/1") ? String(value.dropLast(2)) : value) + " s"
     }
 
-    /// What stands in a job file for a part of a plan.
+    /// Keys of job files that correspond to parts of a plan.
     private static let spoken = [
         "optimizesForNetwork": "optimize_for_network", "fragmentInterval": "fragment",
         "sizeLimit": "limit size",
         "joinedRanges": "range", "attachments": "attachment", "covers": "cover", "chapters": "chapter",
         "tracks": "track", "hasTwoPasses": "passes are two", "transform": "orientation",
     ]
-    /// Steps of the way that tell a person nothing.
+    /// Path components that have no meaning for the user.
     private static let silent: Set<String> = ["_0", "action", "encode", "settings", "input", "output"]
 
     private static func name(_ path: [String]) -> String {
         path.filter { !silent.contains($0) }.map { spoken[$0] ?? words($0) }.joined(separator: " ")
     }
 
-    /// `sampleRate` as `sample rate`; what holds anything but letters stays.
+    /// Returns `sampleRate` as `sample rate`. A key with anything but letters stays.
     private static func words(_ key: String) -> String {
         guard key.utf8.allSatisfy({ (65...90).contains($0) || (97...122).contains($0) }),
             key.first?.isLowercase == true

@@ -3,60 +3,58 @@ internal import ExactStrings
 package import FoundationEssentials
 package import LibAV
 
-/// The program's own version.
+/// The version of this program.
 package enum ProgramVersion {
-    /// As `tandem --version` prints it.
+    /// Version as `tandem --version` prints it.
     package static let current = "0.1.0"
 }
 
-/// A plan on disk: everything that a later run needs to carry out exactly that, or to say why it can't.
+/// A plan on disk: everything that a later run needs to carry it out exactly, or to report why it can't.
 package struct PlanFile: Codable, Sendable {
-    /// A job file or one that it includes, as it was.
+    /// A job file, or a file that it includes, in the state in which it was planned.
     package struct Spec: Codable, Hashable, Sendable {
-        /// The file as it was named.
+        /// Path of the file as the user named it.
         package var path: String
-        /// What was in it.
+        /// Digest of the file's contents.
         package var digest: String
-        /// Notes a file.
         package init(path: String, digest: String) {
             self.path = path
             self.digest = digest
         }
     }
 
-    /// What the file is.
+    /// Type of the file: always `tandem-plan`.
     package var kind = "tandem-plan"
-    /// The version of its form.
+    /// Version of the file's format.
     package var version = 1
-    /// The program that made it.
+    /// Version of the program that wrote the file.
     package var program = ProgramVersion.current
-    /// FFmpeg's libraries, as loaded.
+    /// Versions of the loaded FFmpeg libraries.
     package var libraries: [MetadataEntry] = LibraryVersions.all
-    /// The job files that it was made of.
+    /// Job files that the plan was created from.
     package var files: [String]
-    /// Those and what they include.
+    /// Digests of the job files and of the files that they include.
     package var specs: [Spec]
-    /// `--set`.
+    /// Variables of `--set`.
     package var variables: [String: String]
-    /// The plan.
+    /// Plan of all jobs.
     package var plan: BatchPlan
-    /// Which part of a larger plan it is; nil for all of one.
+    /// Part of a larger plan that this file is; nil for a whole plan.
     package var shard: Shard?
 
     /// A part of a plan.
     package struct Shard: Codable, Hashable, Sendable {
-        /// Which one, from 0.
+        /// Index of the part, from 0.
         package var index: Int
-        /// How many there are.
+        /// Number of parts.
         package var count: Int
-        /// Makes one.
         package init(index: Int, count: Int) {
             self.index = index
             self.count = count
         }
     }
 
-    /// A plan to be written.
+    /// Creates a file of a plan.
     package init(files: [String], specs: [Spec], variables: [String: String], plan: BatchPlan) {
         self.files = files
         self.specs = specs
@@ -64,12 +62,12 @@ package struct PlanFile: Codable, Sendable {
         self.plan = plan
     }
 
-    /// As JSON, stable from run to run.
+    /// Encodes the plan as JSON, in the same form for every run.
     package func data() throws -> Data {
         try JSONForm.data(of: self)
     }
 
-    /// Reads one; throws where it is none.
+    /// Reads a plan file; throws if it is invalid.
     package static func read(_ data: Data) throws -> PlanFile {
         let file = try JSONForm.value(PlanFile.self, of: data)
         guard file.plan.jobs.allSatisfy(\.isSound) else {
@@ -79,7 +77,7 @@ package struct PlanFile: Codable, Sendable {
         return file
     }
 
-    /// Why the program or its libraries are not those that the plan was made with; nil where they are.
+    /// Reason why the program or its libraries are not those that the plan was made with; nil if they are.
     package var environmentProblem: String? {
         guard kind == "tandem-plan", version == 1 else { return "it is no plan of this version" }
         if program != ProgramVersion.current {
@@ -91,7 +89,7 @@ package struct PlanFile: Codable, Sendable {
         return libraries.count == LibraryVersions.all.count ? nil : "it was made with other libraries"
     }
 
-    /// Why the job files are not as they were; nil where they are.
+    /// Returns why the job files differ from those that were planned; nil if they don't.
     package func specProblem(now: [Spec]) -> String? {
         for was in specs {
             guard let found = now.first(where: { $0.path.exact == was.path.exact }) else {
@@ -102,7 +100,7 @@ package struct PlanFile: Codable, Sendable {
         return now.count == specs.count ? nil : "other files are included now"
     }
 
-    /// Why what would be done now is not what was planned; nil where it is the same.
+    /// Returns why a new plan differs from this one; nil if it doesn't.
     package func planProblem(now: BatchPlan) -> String? {
         let current = Dictionary(
             now.jobs.map { (JobKey(file: $0.file, id: $0.id), $0) }, uniquingKeysWith: { first, _ in first })
@@ -126,9 +124,10 @@ package struct PlanFile: Codable, Sendable {
     }
 }
 
-/// Tells whether a text changed. Nobody is kept from making two texts of one digest; plans are not secrets.
+/// A digest that detects changes of a text. It isn't cryptographic: two texts with the same digest can be
+/// constructed.
 package enum ContentDigest {
-    /// FNV-1a of 64 bits, and the length.
+    /// Returns FNV-1a of 64 bits, and the length.
     package static func of(_ bytes: some Sequence<UInt8>) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         var count = 0

@@ -1,68 +1,68 @@
 package import JobSpec
 
-/// What earlier runs left behind, as far as a plan must know it.
+/// The state of earlier runs, as far as planning needs it.
 package protocol PlanMemory: Sendable {
-    /// What a job published that need not even be planned: it succeeded with this job file, of this source, and its outputs
-    /// are untouched. Nil where it must be planned.
+    /// Returns the published outputs of a job that needn't be planned: it succeeded with this job file and this
+    /// source, and its outputs are unchanged. Nil if it must be planned.
     func settled(_ question: SettledQuestion) -> [BatchPlan.Output]?
-    /// A file at a destination was published for a job file, though it has no mark of its own.
+    /// Returns whether a file at a destination was published for a job file, although it has no mark of its own.
     func owns(_ path: String, for file: String) -> Bool
-    /// What is at an output's destination was made by just such a plan, whoever asked for it.
+    /// Returns whether the file at an output's destination was created by the same plan, by any job.
     func isMade(by task: OutputTask) -> Bool
-    /// How an output of a job file is marked; nil where that doesn't matter.
+    /// Returns the owner in the mark of a job file's output; nil if marks aren't compared.
     func owner(ofFile path: String, at destination: String) -> String?
 }
 
 /// A job before it is planned.
 package struct SettledQuestion: Sendable {
-    /// Its file.
+    /// Job file of the job.
     package var file: JobFile
-    /// The job.
+    /// The job as specified in the file.
     package var job: JobSpec
-    /// Its source; nil for test signals.
+    /// Path of the source; nil for test signals.
     package var source: String?
-    /// Where its outputs go.
+    /// Outputs with their destinations.
     package var outputs: [Output]
 
-    /// One of them.
+    /// One output of the job.
     package struct Output: Sendable {
-        /// Its id; nil for the only one of a job.
+        /// The output's id; nil for the only output of a job.
         package var id: String?
-        /// Where it goes, as the job file has it but for the folder.
+        /// Destination as in the job file, with its folder resolved.
         package var destination: String
-        /// How many files it has and what they are called its source tells.
+        /// Whether the number and names of the output's files depend on the source.
         package var hasSeveralFiles: Bool
     }
 }
 
-/// Nothing is remembered.
+/// A memory without records.
 package struct NoMemory: PlanMemory {
-    /// Makes one.
+    /// Creates the memory.
     package init() {}
-    /// Never.
+    /// Returns false.
     package func isMade(by task: OutputTask) -> Bool { false }
-    /// Nobody asks.
+    /// Returns nil: marks aren't compared.
     package func owner(ofFile path: String, at destination: String) -> String? { nil }
-    /// Nothing is.
+    /// Returns nil: every job is planned.
     package func settled(_ question: SettledQuestion) -> [BatchPlan.Output]? { nil }
-    /// Never.
+    /// Returns false.
     package func owns(_ path: String, for file: String) -> Bool { false }
 }
 
-/// What is remembered for a dry run, which plans every job: a settled one too.
+/// The memory of a dry run, which plans every job, including those that are up to date.
 package struct FullPlanMemory: PlanMemory {
     private let base: any PlanMemory
 
-    /// Of what a run would have.
+    /// Creates a memory with the records of a run.
     package init(_ base: any PlanMemory) { self.base = base }
 
-    /// Nothing is.
+    /// Returns nil: every job is planned.
     package func settled(_ question: SettledQuestion) -> [BatchPlan.Output]? { nil }
-    /// As the run's.
+    /// Returns the run's answer.
     package func owns(_ path: String, for file: String) -> Bool { base.owns(path, for: file) }
-    /// As the run's.
+    /// Returns the run's answer.
     package func isMade(by task: OutputTask) -> Bool { base.isMade(by: task) }
-    /// As the run's.
+    /// Returns the run's answer.
     package func owner(ofFile path: String, at destination: String) -> String? {
         base.owner(ofFile: path, at: destination)
     }

@@ -1,11 +1,11 @@
-/// Why a job would run.
+/// The reasons why a job would run.
 package struct RunReasons: Sendable {
-    /// A line each; empty where its output is up to date.
+    /// Reasons, a line each; empty if the output is up to date.
     package var lines: [String]
-    /// The output that is there stays as it is: only what is newly expected of it is judged.
+    /// Whether the existing output is kept, and only its new expectations are evaluated.
     package var onlyJudges: Bool
 
-    /// Makes them.
+    /// Creates reasons.
     package init(lines: [String], onlyJudges: Bool = false) {
         (self.lines, self.onlyJudges) = (lines, onlyJudges)
     }

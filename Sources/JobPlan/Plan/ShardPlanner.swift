@@ -1,8 +1,8 @@
-/// Splits a plan into parts that can be carried out apart, on other machines: jobs that wait for each other stay together,
-/// and the parts take about as long.
+/// The splitting of a plan into parts for several machines: jobs that depend on each other stay together, and the
+/// parts take similar time.
 package enum ShardPlanner {
-    /// The plan without jobs that wait for a refused job: those are refused with it, since no part has the job that they
-    /// wait for.
+    /// Returns the plan without jobs that depend on a refused job. They are refused with it, since no part contains
+    /// the job that they wait for.
     package static func withoutWaiting(_ plan: BatchPlan) -> BatchPlan {
         var refused: [[String]: BatchPlan.Refusal] = [:]
         for refusal in plan.refusals {
@@ -29,8 +29,8 @@ package enum ShardPlanner {
         return BatchPlan(jobs: kept, settled: plan.settled, refusals: plan.refusals + waiting)
     }
 
-    /// The jobs of each part, by their places in the plan, in its order. There are never more parts than groups of jobs
-    /// that hang together, but always as many as asked for: the last ones may be empty.
+    /// Returns the indices of each part's jobs in the plan, in the plan's order. There are always `count` parts; if
+    /// there are fewer groups of dependent jobs, the last parts are empty.
     package static func split(_ plan: BatchPlan, into count: Int) -> [[Int]] {
         var groups = DisjointSets(count: plan.jobs.count)
         var byID: [[String]: Int] = [:]
@@ -52,7 +52,7 @@ package enum ShardPlanner {
         let costs = plan.jobs.map { JobCost($0).work }
         let weighed = members.values.map { (jobs: $0, work: $0.reduce(0) { $0 + costs[$1] }) }
         var shards = [(jobs: [Int], work: Double)](repeating: ([], 0), count: max(1, count))
-        // The heaviest first, each to whoever has least: never worse than 4/3 of the best there is.
+        // The largest group first, each to the part with the least work: at most 4/3 of the optimum.
         for group in weighed.sorted(by: { ($0.work, -$0.jobs[0]) > ($1.work, -$1.jobs[0]) }) {
             let least = shards.indices.min { (shards[$0].work, $0) < (shards[$1].work, $1) } ?? 0
             shards[least].jobs += group.jobs
@@ -62,7 +62,7 @@ package enum ShardPlanner {
     }
 }
 
-/// Which of some numbers hang together.
+/// The groups of connected indices (union-find).
 private struct DisjointSets {
     private var parents: [Int]
 

@@ -3,41 +3,41 @@ internal import JobSpec
 package import LibAV
 package import Media
 
-/// One track of an output.
+/// The plan of one track of an output.
 package struct TrackPlan: Codable, Hashable, Sendable {
-    /// What is done. What there is to say of it is kept apart: of ten thousand tracks most are copied.
+    /// The action on a track. Large values are indirect: of ten thousand tracks most are copied.
     package enum Action: Codable, Hashable, Sendable {
-        /// Packets as they are.
+        /// The packets are copied.
         case copy
-        /// Packets as they are but for the edges of the range.
+        /// The packets are copied except for the edges of the range, which are re-encoded.
         indirect case smartCut(SmartCut)
-        /// Cues in another kind of text.
+        /// Subtitle events are converted to another text format.
         case subtitle(SubtitleCodec)
-        /// Re-encoded.
+        /// The track is decoded and encoded.
         indirect case encode(Encoding)
     }
 
-    /// How a track is re-encoded.
+    /// The settings with which a track is encoded.
     package struct Encoding: Codable, Hashable, Sendable {
-        /// The codec's name in job files.
+        /// Name of the codec in job files.
         package var codec: String
-        /// Everything the encoder is opened with.
+        /// Configuration with which the encoder is opened.
         package var encoder: EncoderConfiguration
-        /// In what form frames are read.
+        /// Format in which frames are read.
         package var video: VideoOutputSettings?
-        /// In what form audio is read.
+        /// Format in which audio is read.
         package var audio: AudioOutputSettings?
-        /// The loudness that audio is brought to, after it was measured.
+        /// Target loudness of audio, which is measured first.
         package var loudness: LoudnessTarget?
-        /// Everything is looked at once before.
+        /// Whether the track is encoded in two passes.
         package var hasTwoPasses: Bool
-        /// The settings for people, each with where it came from.
+        /// Settings with their origins, for the user.
         package var settings: [Setting]
-        /// What of the encoder's colour the job says itself: `primaries`, `transfer`, `matrix`, `range`. Without them there
-        /// is no output, without a source's own a warning.
+        /// Keys of the encoder's color that the job sets: `primaries`, `transfer`, `matrix`, `range`. If one of them
+        /// can't be written, the output fails; a missing value of the source is only a warning.
         package var askedColor: [String] = []
 
-        /// The bit rate is another than was thought usual.
+        /// Sets a bit rate that differs from the default.
         mutating func take(bitRate: Int64) {
             encoder.bitRate = bitRate
             for index in settings.indices where settings[index].key == "bitrate" {
@@ -46,77 +46,77 @@ package struct TrackPlan: Codable, Hashable, Sendable {
         }
     }
 
-    /// A resolved setting.
+    /// A resolved setting with its origin.
     package struct Setting: Codable, Hashable, Sendable {
-        /// Where a setting came from.
+        /// The origin of a setting.
         package enum Origin: String, Codable, Sendable {
-            /// The job says it.
+            /// The job sets it.
             case job
-            /// Named settings say it.
+            /// Named settings set it.
             case settings
-            /// `defaults` say it.
+            /// `defaults` sets it.
             case defaults
-            /// The export preset says it.
+            /// The export preset sets it.
             case preset
-            /// The source has it.
+            /// The value is the source's.
             case source
-            /// Nobody said anything.
+            /// The value is the default.
             case `default`
         }
-        /// Its key.
+        /// Key of the setting.
         package var key: String
-        /// Its value.
+        /// Value of the setting as text.
         package var value: String
-        /// Where it came from.
+        /// Origin of the value.
         package var origin: Origin
     }
 
-    /// What the output's track will be.
+    /// The predicted properties of an output's track.
     public struct Expectation: Codable, Hashable, Sendable {
-        /// Frames, for video.
+        /// Number of frames, for video.
         public var frames: Int?
-        /// Samples per channel, for audio that is re-encoded.
+        /// Number of samples per channel, for audio that is encoded.
         public var samples: Int64?
-        /// Where it will lie on the output's time line.
+        /// Range on the output's time line.
         public var timeRange: TimeRange
-        /// The figures are exact; estimates otherwise.
+        /// Whether the values are exact, not estimates.
         public var isExact: Bool
     }
 
-    /// The source's track.
+    /// Track of the source.
     package var source: TrackDescription
-    /// Several tracks of the source become this one; `source` is then what they have in common.
+    /// Mix of several source tracks into this one; `source` then contains what they have in common.
     package var mix: AudioMix?
-    /// What is done.
+    /// Action on the track.
     package var action: Action
-    /// What comes of it.
+    /// Predicted properties of the output's track.
     package var expected: Expectation
-    /// How the output's frames are to be rotated for display.
+    /// Rotation of the output's frames for display.
     package var transform: DisplayTransform?
-    /// The rule's place in the file.
+    /// Location of the track's rule in the job file.
     package var location: SourceRange
-    /// Tags of the track.
+    /// Tags of the output's track.
     package var metadata: [MetadataEntry]
-    /// The keys among them that the rule sets, in lower case.
+    /// Keys of the tags that the rule sets, in lower case.
     package var askedTags: [String] = []
-    /// Dispositions by libav's names.
+    /// Dispositions by libavformat's names.
     package var disposition: [String]
-    /// Kinds of side data that go along.
+    /// Types of side data that are kept.
     package var sideData: [String]
-    /// What was foretold otherwise before its source was there.
+    /// Difference from the prediction that was made before the source existed.
     package var unforetold: String?
 }
 
 extension TrackPlan {
-    /// How its packets are copied but for edges; nil where they aren't.
+    /// The smart cut of the track; nil if the track isn't cut smartly.
     var cut: SmartCut? { if case .smartCut(let cut) = action { cut } else { nil } }
 
-    /// It is made of a track of the source, alone or with others.
+    /// Returns whether the track reads a given track of the source, alone or in a mix.
     func takes(_ index: Int) -> Bool { mix?.inputs.contains { $0.track == index } ?? (source.index == index) }
 }
 
 extension TrackPlan.Setting.Origin {
-    /// By the way a written setting came to where it is read.
+    /// Determines the origin from the context in which a setting was written.
     init(_ range: SourceRange?) {
         if range?.context?.contains(.preset) == true {
             self = .preset
@@ -131,7 +131,7 @@ extension TrackPlan.Setting.Origin {
 }
 
 extension TrackPlan {
-    /// The codec that the output's track has; nil of subtitles.
+    /// Codec of the output's track; nil for subtitles.
     var outputCodec: String? {
         switch action {
         case .copy, .smartCut: source.codec

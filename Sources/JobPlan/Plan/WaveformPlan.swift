@@ -2,33 +2,33 @@ package import Diagnostics
 package import JobSpec
 package import Media
 
-/// The waveform that an output is.
+/// The plan of a waveform output.
 package struct WaveformPlan: Codable, Hashable, Sendable {
-    /// What it is written as.
+    /// File format of the waveform.
     package var format: WaveformFormat
-    /// In pixels, where it is drawn.
+    /// Size in pixels, for drawn formats.
     package var size: PixelSize
-    /// What is taken of the audio.
+    /// Settings for reading the audio.
     package var reading: WaveformReader.Settings
-    /// Bits of a value, where it is data.
+    /// Bits of a value, for data formats.
     package var bits: WaveformFile.Bits
-    /// What is behind it.
+    /// Color of the background.
     package var background: WaveformImage.Color
-    /// The waveform.
+    /// Color of the waveform.
     package var color: WaveformImage.Color
-    /// What a column shows.
+    /// Measure that a column shows.
     package var measure: WaveformImage.Measure
-    /// Where it was asked for.
+    /// Location of the request in the job file.
     package var location: SourceRange
 }
 
 extension WaveformPlan {
-    /// Its figures can be.
+    /// Whether the values are in their ranges.
     var isSound: Bool {
         (1...16_384).contains(size.width) && (1...16_384).contains(size.height) && reading.samplesPerPixel > 0
     }
 
-    /// For people.
+    /// Description for the user.
     var text: String {
         let channels = reading.splitsChannels ? ", each channel by itself" : ""
         return format.isDrawn

@@ -1,19 +1,19 @@
-/// The least of a job's work that is begun, cancelled and told of by itself.
+/// The smallest unit of a job's work that is started, cancelled and reported.
 package enum WorkTask: Codable, Hashable, Sendable {
-    /// Finds how loud a track is that is to be brought to a loudness: all of it is decoded.
+    /// Measures the loudness of a track that is to be normalized. The whole track is decoded.
     case measure(output: Int, track: Int)
-    /// Looks at the tracks of an input that take two passes.
+    /// Runs the first pass of an input's tracks that are encoded in two passes.
     case firstPass(input: Int)
-    /// Makes the movies of an input, by one read and one decode.
+    /// Creates the media outputs of an input, with a single read and decode.
     case encode(input: Int)
-    /// Makes an output that is no movie.
+    /// Creates an image or waveform output.
     case make(output: Int)
-    /// Reads a movie back: is it what was planned, and what was expected?
+    /// Reads a media output back, verifies it against the plan and evaluates its expectations.
     case verify(output: Int)
-    /// Holds an output that is there against what is expected of it.
+    /// Evaluates the expectations of an existing output.
     case judge(output: Int)
 
-    /// Media go through it from a source to a file: the others are short beside it.
+    /// Whether media are processed from a source to a file. Other tasks are short in comparison.
     package var isLong: Bool {
         switch self {
         case .firstPass, .encode, .make: true
@@ -22,34 +22,35 @@ package enum WorkTask: Codable, Hashable, Sendable {
     }
 }
 
-/// The tasks of a job and which of them each one needs (swift-driver's jobs): who carries it out decides nothing anew, whether it does
-/// one after the other or several at a time, here or elsewhere. A chunk of an output and what joins chunks are further tasks of the kind.
+/// The tasks of a job and their dependencies (like swift-driver's jobs). An executor makes no further decisions,
+/// whether it carries out tasks one after the other or concurrently, here or elsewhere. Encoding an output in chunks
+/// would add tasks for the chunks and for joining them.
 package struct WorkGraph: Hashable, Sendable {
-    /// One task.
+    /// A task with its dependencies.
     package struct Node: Hashable, Sendable {
-        /// What is to be done.
+        /// The task to carry out.
         package let task: WorkTask
-        /// The places of those that must be done before: each less than its own.
+        /// Indices of the tasks that must be done before, each less than this node's.
         package let needs: [Int]
     }
 
-    /// The tasks, each behind those that it needs.
+    /// Tasks, each after its dependencies.
     package private(set) var nodes: [Node] = []
 
-    /// Adds a task, and tells its place.
+    /// Adds a task and returns its index.
     mutating func add(_ task: WorkTask, after needs: [Int] = []) -> Int {
         nodes.append(Node(task: task, needs: needs))
         return nodes.count - 1
     }
 
-    /// The first task that is not done, and whose needs are; nil where there is none.
+    /// Returns the first task that is not done and whose dependencies are; nil if there is none.
     package func next(done: Set<Int>) -> Int? {
         nodes.indices.first { !done.contains($0) && nodes[$0].needs.allSatisfy(done.contains) }
     }
 }
 
 extension JobPlan {
-    /// What is done for the job, from its sources to outputs that are checked. `onlyJudges`: they are there already.
+    /// Returns the tasks of the job, from its sources to verified outputs. `onlyJudges`: the outputs exist already.
     package func workGraph(onlyJudges: Bool = false) -> WorkGraph {
         var graph = WorkGraph()
         if onlyJudges {
@@ -75,7 +76,7 @@ extension JobPlan {
                 let encoded = graph.add(.encode(input: input), after: needs)
                 for index in movies { _ = graph.add(.verify(output: index), after: [encoded]) }
             }
-            // Stills are found by seeking, and the few frames that they need are not worth holding a movie back for.
+            // Images are found by seeking. The few frames that they need are not worth delaying a media output for.
             for index in made where !outputs[index].isMedia { _ = graph.add(.make(output: index)) }
         }
         return graph

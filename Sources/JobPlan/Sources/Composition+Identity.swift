@@ -3,8 +3,8 @@ internal import LibAV
 package import Media
 
 extension CompositionSource {
-    /// What tells a change of it, as one word; nil where it is gone. Of what a server has nothing is known but its size, which whoever
-    /// reads it sees.
+    /// Identity of the source as one word, which changes with it; nil if the source is missing. Of a remote source
+    /// only the size is known, which is checked when it is read.
     package var identity: String? {
         switch self {
         case .file(let path) where SourceLocation.isRemote(path): "remote"
@@ -17,7 +17,7 @@ extension CompositionSource {
         }
     }
 
-    /// What it is called, for people.
+    /// Name of the source, for the user.
     package var name: String {
         switch self {
         case .file(let path): path
@@ -28,19 +28,19 @@ extension CompositionSource {
 }
 
 extension Composition {
-    /// What a source is called beside others: its file's name.
+    /// Returns the short name of a source: its file's name.
     func shortName(of source: Int) -> String {
         guard sources.indices.contains(source) else { return "" }
         let name = sources[source].name
         return name.split(separator: "/").last.map(String.init) ?? name
     }
 
-    /// The files of the fonts that its texts are written in.
+    /// Files of the fonts that text layers use.
     var fontFiles: [String] {
         layers.compactMap { if case .text(let text) = $0.content { text.fontFile } else { nil } }
     }
 
-    /// Where its sources lie doesn't matter, but for which of them is which.
+    /// Replaces the paths of the sources by their indices, so that only their order matters.
     mutating func forgetPaths() {
         for index in sources.indices {
             switch sources[index] {
@@ -53,8 +53,8 @@ extension Composition {
         }
     }
 
-    /// What it is made of, a line a clip: what tells which one changed. `identities` are those of the sources; nil where their content
-    /// counts.
+    /// Returns the contents of the composition, a line for each clip, so that changes can be reported by clip.
+    /// `identities` are those of the sources; nil if their content counts.
     func digest(identities: [String]?) -> [MetadataEntry] {
         func told(_ placement: ClipPlacement) -> String {
             let name = identities == nil ? "source \(placement.source)" : sources[placement.source].name

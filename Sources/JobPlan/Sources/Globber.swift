@@ -4,18 +4,18 @@ internal import JobSpec
 internal import LibAV
 internal import FileSystem
 
-/// Finds the files that a pattern matches, in the order of their names, folder by folder.
+/// The search for files that a pattern matches, in the order of their names, folder by folder.
 struct Globber {
-    /// More folders' entries were looked at than anybody means.
+    /// The error of a pattern that examines more entries, or matches more files, than the limits allow.
     struct TooMany: Error {}
 
-    /// What a pattern leads to and can't be taken; the rest is.
+    /// A match of a pattern that can't be used; other matches are.
     enum Obstacle {
-        /// A folder can't be looked into, with its `errno`: what it has would be missing without a word.
+        /// A folder can't be read, with its `errno`. Its files would be missing silently.
         case unreadable(folder: String, errno: Int32)
-        /// A link that leads nowhere, or something else that is neither file nor folder.
+        /// A dangling link, or something else that is neither file nor folder.
         case noFile(path: String)
-        /// A file matches whose name is no UTF-8.
+        /// A matching file whose name isn't UTF-8.
         case noText(path: String)
     }
 
@@ -24,14 +24,15 @@ struct Globber {
     private let root: PathRoot
     private var looked = 0
     private var found: [String] = []
-    /// A pattern with two `**` leads to one file in several ways.
+    /// Paths found so far, since a pattern with two `**` can match a file in several ways.
     private var taken: Set<ExactString> = []
     private var obstacles: [Obstacle] = []
     private static let obstacleLimit = 100
 
     private init(root: PathRoot) { self.root = root }
 
-    /// The paths, as the pattern writes them, and what stood in its way. `base` is what relative ones start from.
+    /// Returns the matching paths, as the pattern writes them, and the obstacles. Relative patterns start from
+    /// `base`.
     static func paths(_ pattern: String, from base: String, beneath root: PathRoot) throws(TooMany) -> (
         paths: [String], obstacles: [Obstacle]
     ) {
@@ -42,8 +43,8 @@ struct Globber {
         return (globber.found, globber.obstacles)
     }
 
-    /// Depth is bounded by the pattern's parts, and by `PATH_MAX` under `**`.
-    /// `known` are the folder's entries where they were read already.
+    /// Walks a folder. The depth is limited by the pattern's components, and by `PATH_MAX` under `**`. `known`: the
+    /// folder's entries, if they were read already.
     private mutating func walk(
         _ parts: ArraySlice<String>, folder: String, written: String, known: [Entry]? = nil
     ) throws(TooMany) {
@@ -62,11 +63,11 @@ struct Globber {
         var entries = known ?? []
         if known == nil { entries = try self.entries(of: folder) }
         if isDeep {
-            // `**` stands for no folder too.
+            // `**` also matches no folder.
             try walk(rest, folder: folder, written: written, known: entries)
         }
         for entry in entries {
-            // Links are not followed down, or a circle of them would never end.
+            // Links are not followed, since a cycle of them would never end.
             if isDeep, !entry.isFolder || entry.name.utf8.first == 0x2e { continue }
             if !isDeep, !GlobPattern.matches(entry.name, part) { continue }
             let path = Self.join(folder, entry.name)
@@ -102,13 +103,13 @@ struct Globber {
 
     private struct Entry {
         let name: String
-        /// The name is as the folder has it.
+        /// Whether the name is valid UTF-8.
         let isText: Bool
         let isFile: Bool
         let isFolder: Bool
     }
 
-    /// Nothing outside the root is listed, whatever link or `..` leads there.
+    /// Returns whether a folder is beneath the root, with all links and `..` resolved. No other folder is listed.
     private func isReachable(_ folder: String) -> Bool {
         guard root.path != nil else { return true }
         guard let real = realpath(folder, nil) else { return false }
@@ -119,7 +120,7 @@ struct Globber {
     private mutating func entries(of folder: String) throws(TooMany) -> [Entry] {
         guard isReachable(folder) else { return [] }
         guard let stream = opendir(folder) else {
-            // It is not there, or went meanwhile.
+            // The folder doesn't exist, or was removed meanwhile.
             if errno == ENOENT || errno == ENOTDIR { return [] }
             meet(.unreadable(folder: folder, errno: errno))
             return []

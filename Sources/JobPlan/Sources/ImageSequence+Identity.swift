@@ -3,7 +3,7 @@ internal import LibAV
 package import Media
 
 extension ImageSequence {
-    /// What tells a change of any of its files; nil where one is gone.
+    /// Identity of all files, which changes with any of them; nil if one is missing.
     package var filesIdentity: String? {
         var hasher = SHA256Hasher()
         for path in files {

@@ -1,14 +1,14 @@
 internal import ExactStrings
 package import Media
 
-/// Files of a job that its worker asks for by their places.
+/// The files of a job that its worker requests by their indices.
 package enum RequestedFiles: Sendable {
-    /// Those of an image sequence.
+    /// The files of an image sequence.
     case images(ImageFiles)
-    /// Those of a composition.
+    /// The files of a composition.
     case listed([String])
 
-    /// How many there are.
+    /// Number of files.
     package var count: Int {
         switch self {
         case .images(let files): files.count
@@ -16,7 +16,7 @@ package enum RequestedFiles: Sendable {
         }
     }
 
-    /// The paths of some of them, from one on.
+    /// Returns the paths of at most `most` files, starting at an index.
     package func paths(from index: Int, most: Int) -> [String] {
         guard (0..<count).contains(index) else { return [] }
         return (index..<min(count, index + max(0, most))).map { place in
@@ -27,7 +27,7 @@ package enum RequestedFiles: Sendable {
         }
     }
 
-    /// Which of them a path is; nil where it is none.
+    /// Returns the index of a path; nil if it isn't one of the files.
     package func index(ofPath path: String) -> Int? {
         switch self {
         case .images(let files): files.index(ofPath: path)

@@ -1,30 +1,30 @@
 package import LibAV
 package import Media
 
-/// What a plan knows of a source: probed, or foretold from the plan of the job that makes it.
+/// The description of a source that planning uses: probed, or predicted from the plan of the job that creates it.
 package struct SourceDescription: Codable, Hashable, Sendable {
-    /// libavformat's name of the container.
+    /// Container format by libavformat's name.
     package var container: String
-    /// Bytes of the file; 0 where none is there yet.
+    /// Size of the file in bytes; 0 if it doesn't exist yet.
     package var fileSize: Int64
-    /// From time zero to the end of the last track.
+    /// Duration from time zero to the end of the last track.
     package var duration: MediaTime
-    /// `duration` is exact.
+    /// Whether `duration` is exact.
     package var isDurationExact: Bool
-    /// Bytes that the file says it has and hasn't: of a truncated one.
+    /// Number of bytes that a truncated file lacks, compared with its declared size.
     package var missingBytes: Int64
     /// Time zero on the file's own clock.
     package var timeZero: MediaTime
-    /// Its tracks in file order.
+    /// Tracks of the source, in file order.
     package var tracks: [TrackDescription]
-    /// Its tags.
+    /// Tags of the source.
     package var metadata: [MetadataEntry]
-    /// The time of day of its first frame: `01:00:00:00`.
+    /// Timecode of the first frame: `01:00:00:00`.
     package var timecode: String?
-    /// Its chapters.
+    /// Chapters of the source.
     package var chapters: [AssetChapter]
 
-    /// What an asset was found to be. Numbers that can't be are brought to their bounds.
+    /// Creates a description of a probed asset. Impossible numbers are limited to their bounds.
     package init(_ contents: AssetContents) {
         container = contents.container
         fileSize = contents.fileSize
@@ -40,16 +40,17 @@ package struct SourceDescription: Codable, Hashable, Sendable {
         tracks = contents.tracks.map(\.description)
     }
 
-    /// Nothing in the file says how long it is, and it was not measured.
+    /// Whether the duration is only estimated: the file doesn't contain it, and it was not measured.
     var isDurationGuessed: Bool { !isDurationExact && SourceContainer(container).guessesLengths }
 
-    /// A copy of a track's audio begins and ends with a range, to the sample (`AssetTrack.isCutAtSamples`).
+    /// Returns whether a copy of a track's audio starts and ends with a range, exact to the sample
+    /// (`AssetTrack.isCutAtSamples`).
     func isCutAtSamples(_ track: TrackDescription) -> Bool {
         guard BitstreamTraits.of(track.codec).isCutAtSamples else { return false }
         return !SourceContainer(container).isMovie || track.countsWholeSamples
     }
 
-    /// What an output will be.
+    /// Creates the predicted description of an output.
     init(foretoldBy task: OutputTask) {
         let plan = task.output
         container = plan.container
@@ -103,7 +104,7 @@ package struct SourceDescription: Codable, Hashable, Sendable {
             } + Self.attachments(of: task)
     }
 
-    /// Attachments come after the tracks.
+    /// Returns the output's attachments, which follow its tracks.
     private static func attachments(of task: OutputTask) -> [TrackDescription] {
         task.output.attachments.enumerated().compactMap { position, index in
             guard var track = task.input.sourceDescription.tracks.first(where: { $0.index == index }) else {
@@ -115,8 +116,8 @@ package struct SourceDescription: Codable, Hashable, Sendable {
         }
     }
 
-    /// Tracks of a kind; covers are no video tracks, and data are neither timecode nor mp4's chapters, which go along in
-    /// their own ways.
+    /// Returns the tracks of a type. Covers are not video tracks; timecode and mp4's chapters are not data tracks,
+    /// since they are copied in their own ways.
     package func tracks(of type: MediaType) -> [TrackDescription] {
         tracks.filter {
             $0.mediaType == type && !$0.isAttachedPicture && !$0.isTimecode

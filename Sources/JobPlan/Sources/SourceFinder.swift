@@ -6,16 +6,18 @@ package import JobSpec
 internal import LibAV
 internal import Media
 
-/// Finds the local files that jobs read. A folder is listed once for the names of an image sequence, however many jobs read them.
+/// The search for the local files that jobs read. A folder is listed once for an image sequence, however many jobs
+/// read it.
 package struct SourceFinder {
     private let root: PathRoot
     private var found: [ExactString: Result<ImageSequence.Numbers, SourceProblem>] = [:]
 
-    /// Finds what lies beneath a folder.
+    /// Creates a finder for files beneath a root.
     package init(beneath root: PathRoot = .anywhere) { self.root = root }
 
-    /// The image sequence of a path with a place for the number.
-    /// - Throws: `SourceProblem` where there are no files, where one is missing between others, or the folder can't be read.
+    /// Returns the image sequence of a path with a placeholder for the number.
+    /// - Throws: `SourceProblem` if there are no files, if a number is missing between others, or if the folder can't
+    ///   be read.
     mutating func sequence(_ path: String, frameRate: Rational) throws(SourceProblem) -> ImageSequence {
         let result: Result<ImageSequence.Numbers, SourceProblem>
         if let known = found[path.exact] {
@@ -27,8 +29,8 @@ package struct SourceFinder {
         return ImageSequence(numbered: path, try result.get(), frameRate: frameRate)
     }
 
-    /// The files that the assets and jobs of some job files read, as absolute paths, and where the first is written that reads it; of
-    /// numbered images those that are there.
+    /// Returns the absolute paths of the files that some job files' assets and jobs read, each with its first
+    /// location in a job file. For numbered images, the existing files.
     package mutating func files(of jobFiles: [JobFile]) -> [(path: String, place: SourceRange)] {
         var files: [(path: String, place: SourceRange)] = []
         var seen: Set<ExactString> = []

@@ -1,68 +1,68 @@
 package import LibAV
 package import Media
 
-/// Looks into sources for a planner: in this process, or in one whose end is not this one's. Whoever makes a source may
-/// mean ill, and to open it is to run a parser over it.
+/// A prober of sources for a planner, in this process or in a sandboxed one: sources may be hostile, and opening one
+/// runs a parser on it.
 package protocol SourceProber: Sendable {
-    /// Through what sources are reached, and beneath what everything lies.
+    /// Access to sources, and the root beneath which all files lie.
     var environment: SourceEnvironment { get }
-    /// What was found of settings: a thousand jobs ask the same.
+    /// Results of tried settings, since many jobs try the same.
     var trials: TrialCache { get }
-    /// Answers in the form that was asked for. Blocks; called from several threads at once.
+    /// Answers a request with the corresponding kind of response. Blocks; called concurrently from several threads.
     func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse
 }
 
-/// What a planner must know of a source.
+/// The request for information on a source.
 package struct ProbeRequest: Codable, Hashable, Sendable {
-    /// What it is about.
+    /// The kind of information.
     package enum Matter: Codable, Hashable, Sendable {
-        /// What there is in it.
+        /// Description of the source's contents.
         case description(AssetTiming)
-        /// What there is in images that are shown one after the other; the first one is looked into.
+        /// Description of an image sequence; the first image is probed.
         case images(ImageSequence)
-        /// Whether the packets of a track say when they are shown.
+        /// Whether the packets of a track have presentation times.
         case presentationTimes(track: Int)
-        /// Whether the order of a track's times lets its packets be copied. All of them are read.
+        /// Whether the order of a track's timestamps allows its packets to be copied. All of them are read.
         case order(track: Int)
-        /// How a range of a track of frames can be taken as it is.
+        /// Possibilities of copying a range of a video track.
         case cut(track: Int, range: TimeRange, damagePolicy: DamagePolicy, edges: CutEdges)
-        /// How several ranges of a track of frames can be taken as they are, one after the other. The encoder
-        /// makes edges, where there are any; nil for the one that is nearest to the source.
+        /// Possibilities of copying several ranges of a video track, one after the other. The encoder creates the
+        /// edges, if there are any; nil for the encoder that is nearest to the source.
         case joinedCut(track: Int, ranges: [TimeRange], encoder: EncoderConfiguration?)
-        /// The same of stretches that go into a cut of several sources, whose times have one unit.
+        /// The same for ranges in a cut of several sources, whose timestamps have a common unit.
         case clipCut(track: Int, ranges: [TimeRange], tick: Rational, encoder: EncoderConfiguration?)
-        /// What packets of a track of audio have in common with those that they can follow.
+        /// Properties that a track's audio packets must share with those that they follow.
         case audioForm(track: Int)
-        /// When a track's key frames are shown, at most so many. All its packets are read.
+        /// Presentation times of a track's keyframes, at most `limit`. All its packets are read.
         case keyFrames(track: Int, limit: Int)
-        /// When scenes of a track begin, at most so many: where a frame differs from the one before by more than `difference`
-        /// thousandths. All its frames are decoded.
+        /// Start times of a track's scenes, at most `limit`: a scene starts at a frame that differs from the one
+        /// before by more than `difference` thousandths. All frames are decoded.
         case scenes(track: Int, difference: Int, limit: Int)
-        /// Where frames of a track of video lie, by number, in some ranges joined end to end; in the whole track where `ranges` is empty.
-        /// Packets are read as far as the last of them.
+        /// Positions of a video track's frames by number, in some ranges joined end to end; in the whole track if
+        /// `ranges` is empty. Packets are read up to the last of these frames.
         case frames(track: Int, ranges: [TimeRange], numbers: [Int64])
-        /// Whether a subtitle track has an event in some ranges; in the whole track where `ranges` is empty.
+        /// Whether a subtitle track has an event in some ranges; in the whole track if `ranges` is empty.
         case subtitleEvents(track: Int, ranges: [TimeRange])
-        /// At which rate every frame of a part of a track of video is shown. All packets of that part are read.
+        /// Frame rate at which every frame of a range of a video track is shown. All packets of the range are read.
         case cadence(track: Int, range: TimeRange)
-        /// Whether filters or an encoder take some settings; no source is looked into.
+        /// Whether filters or an encoder accept some settings. No source is probed.
         case trial(SettingsTrial)
     }
 
-    /// Whether a cut's edges may be re-encoded.
+    /// The handling of a cut's edges.
     package enum CutEdges: Codable, Hashable, Sendable {
-        /// No: packets are copied or not.
+        /// The edges are not re-encoded: packets are copied, or the cut isn't possible.
         case none
-        /// Yes, by this encoder; nil for the one that is nearest to the source.
+        /// The edges are re-encoded by this encoder; nil for the one that is nearest to the source.
         case encoded(EncoderConfiguration?)
     }
 
-    /// An absolute path, or a URL; nil where the question is about no source.
+    /// Absolute path or URL; nil if the request is about no source.
     package var path: String?
-    /// What is asked.
+    /// Requested information.
     package var matter: Matter
 
-    /// Headers alone tell the answer.
+    /// Whether the request is answered from headers alone.
     package var isBrief: Bool {
         switch matter {
         case .description(.fast), .images: true
@@ -70,75 +70,73 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
         }
     }
 
-    /// Asks.
     package init(path: String?, matter: Matter) {
         self.path = path
         self.matter = matter
     }
 }
 
-/// What a source has to say.
+/// The response to a request.
 package enum ProbeResponse: Codable, Sendable {
-    /// What there is in it.
+    /// Description of the source's contents.
     case description(SourceDescription)
-    /// The packets say when they are shown.
+    /// Whether the packets have presentation times.
     case presentationTimes(Bool)
-    /// Why the packets can't be copied in their order; nil where they can.
+    /// Reason why the packets can't be copied in their order; nil if they can.
     case order(OrderProblem?)
-    /// How it can be cut; nil where the track is gone.
+    /// Possibilities of copying; nil if the track no longer exists.
     case cut(CutPossibilities?)
-    /// What packets of audio have in common; nil where the track is gone.
+    /// Properties of the audio packets; nil if the track no longer exists.
     case audioForm(AudioPacketForm?)
-    /// When key frames or the first frames of scenes are shown, in order.
+    /// Presentation times of keyframes, or of the first frames of scenes, in order.
     case keyFrames([MediaTime])
-    /// Where frames lie that were requested by number.
+    /// Positions of the frames requested by number.
     case frames(FramePositions)
-    /// Whether something is there.
+    /// Whether the requested event exists.
     case presence(Bool)
-    /// The rate at which every frame is shown; nil where the track is gone.
+    /// Frame rate at which every frame is shown; nil if the track no longer exists.
     case cadence(FrameCadence?)
-    /// What came of a trial.
+    /// Result of a trial.
     case verdict(SettingsTrial.Verdict)
 }
 
-/// How a range of a track of frames can be taken as it is.
+/// The possibilities of copying a range of a video track.
 package struct CutPossibilities: Codable, Sendable {
-    /// What stands against its packets as they are.
+    /// Reason why the range can't be copied unchanged; nil if it can.
     package var problem: CutScan.Problem?
-    /// The same where leading frames of its first key frame are left out.
+    /// Reason why it can't be copied without the leading frames of its first keyframe; nil if it can.
     package var problemWithoutLeading: CutScan.Problem?
-    /// The greatest key frame not after its start; nil where there is none.
+    /// Last keyframe at or before the range's start; nil if there is none.
     package var outwardStart: MediaTime?
-    /// The first clean end not before its own; nil for the track's.
+    /// First clean end at or after the range's end; nil for the track's end.
     package var outwardEnd: MediaTime?
-    /// How it is cut to the frame, where that was asked for and can be.
+    /// The smart cut, exact to the frame, if requested and possible.
     package var smart: SmartCut?
-    /// Why it can't.
+    /// Reason why a smart cut isn't possible.
     package var obstacle: SmartCut.Obstacle?
-    /// What its packets have in common with those of others that they can follow.
+    /// Properties that the packets must share with those of other sources that they follow.
     package var form: CutForm?
 }
 
-/// Why a source can't be looked into, for people.
+/// The reason why a source can't be probed, for the user.
 package struct SourceProblem: Error, Codable, Hashable, Sendable, CustomStringConvertible {
-    /// The reason.
+    /// The reason in one line.
     package var description: String
-    /// Makes one.
     package init(_ description: String) { self.description = description }
 }
 
-/// Looks in this process.
+/// A prober that works in this process.
 package struct LocalProber: SourceProber {
     private let media: MediaEnvironment
-    /// What was found of settings.
+    /// Results of tried settings.
     package let trials = TrialCache()
-    /// Through what sources are reached.
+    /// Access to sources.
     package var environment: SourceEnvironment { media.sources }
 
-    /// Makes one.
+    /// Creates a prober that reads sources through an environment.
     package init(_ environment: MediaEnvironment = MediaEnvironment()) { media = environment }
 
-    /// Opens the source.
+    /// Opens the source and answers a request.
     package func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
         do {
             if case .trial(let trial) = question.matter { return .verdict(trial.carryOut()) }
@@ -235,7 +233,8 @@ package struct LocalProber: SourceProber {
         return answer
     }
 
-    /// `tick`: the ranges are clips of a cut of several sources, of which that is the unit.
+    /// Returns the possibilities of a joined cut. `tick`: unit of a cut of several sources, of which the ranges are
+    /// clips.
     private func joinedCut(
         _ path: String, _ track: Int, _ ranges: [TimeRange], tick clip: Rational?,
         _ encoder: EncoderConfiguration?
@@ -264,7 +263,7 @@ extension CutPossibilities {
         do throws(SmartCut.Obstacle) {
             let cut = try SmartCut.plan(scans, track: track, encoder: encoder, clipTick: clipTick)
             if clipTick != nil { form = CutForm(track) }
-            // Opened here and not by who asked: what an encoder is told comes from the source.
+            // Opened here, not by the requester: the encoder's settings depend on the source.
             if cut.hasEdges, let problem = EncoderTrial.problem(cut.encoder) { throw .edges(problem) }
             smart = cut
         } catch {
@@ -274,7 +273,7 @@ extension CutPossibilities {
 }
 
 extension SourceProber {
-    /// What there is in a source.
+    /// Returns the description of a source.
     package func description(of path: String, _ timing: AssetTiming = .fast) throws(SourceProblem)
         -> SourceDescription
     {
@@ -283,21 +282,21 @@ extension SourceProber {
         return description
     }
 
-    /// Whether a track's packets say when they are shown.
+    /// Returns whether a track's packets have presentation times.
     func saysPresentationTimes(_ track: Int, of path: String) throws(SourceProblem) -> Bool {
         let answer = try answer(ProbeRequest(path: path, matter: .presentationTimes(track: track)))
         guard case .presentationTimes(let saysThem) = answer else { throw .notAnswered }
         return saysThem
     }
 
-    /// Why a track's packets can't be copied in their order; nil where they can.
+    /// Returns why a track's packets can't be copied in their order; nil if they can.
     func orderProblem(_ track: Int, of path: String) throws(SourceProblem) -> OrderProblem? {
         guard case .order(let problem) = try answer(ProbeRequest(path: path, matter: .order(track: track)))
         else { throw .notAnswered }
         return problem
     }
 
-    /// How a range of a track can be taken as it is; nil where the track is gone.
+    /// Returns the possibilities of copying a range of a track; nil if the track no longer exists.
     func cut(
         _ track: Int, of path: String, range: TimeRange, damagePolicy: DamagePolicy,
         edges: ProbeRequest.CutEdges = .none
@@ -310,7 +309,7 @@ extension SourceProber {
         return possibilities
     }
 
-    /// What there is in images that are shown one after the other.
+    /// Returns the description of an image sequence.
     func description(of sequence: ImageSequence) throws(SourceProblem) -> SourceDescription {
         let answer = try answer(ProbeRequest(path: sequence.files[0], matter: .images(sequence)))
         guard case .description(let description) = answer, description.tracks.count == 1,
@@ -319,7 +318,7 @@ extension SourceProber {
         return description
     }
 
-    /// When a track's key frames are shown.
+    /// Returns the presentation times of a track's keyframes.
     func keyFrames(_ track: Int, of path: String, limit: Int) throws(SourceProblem) -> [MediaTime] {
         let answer = try answer(
             ProbeRequest(path: path, matter: .keyFrames(track: track, limit: limit)))
@@ -327,7 +326,7 @@ extension SourceProber {
         return times
     }
 
-    /// When scenes of a track begin, without the first.
+    /// Returns the start times of a track's scenes, without the first.
     func scenes(
         _ track: Int, of path: String, difference: Int, limit: Int
     ) throws(SourceProblem) -> [MediaTime] {
@@ -338,7 +337,7 @@ extension SourceProber {
         return times
     }
 
-    /// Where frames of a track of video lie, by number.
+    /// Returns the positions of a video track's frames by number.
     func frames(
         _ numbers: [Int64], of track: Int, in ranges: [TimeRange], of path: String
     ) throws(SourceProblem) -> FramePositions {
@@ -350,7 +349,7 @@ extension SourceProber {
         return found
     }
 
-    /// Whether a subtitle track has an event in some ranges.
+    /// Returns whether a subtitle track has an event in some ranges.
     func hasSubtitleEvents(
         _ track: Int, in ranges: [TimeRange], of path: String
     ) throws(SourceProblem) -> Bool {
@@ -360,14 +359,14 @@ extension SourceProber {
         return isThere
     }
 
-    /// At which rate every frame of a part of a track is shown; nil where the track is gone.
+    /// Returns the frame rate at which every frame of a range of a track is shown; nil if the track no longer exists.
     func cadence(_ track: Int, of path: String, in range: TimeRange) throws(SourceProblem) -> FrameCadence? {
         let answer = try answer(ProbeRequest(path: path, matter: .cadence(track: track, range: range)))
         guard case .cadence(let cadence) = answer else { throw .notAnswered }
         return cadence
     }
 
-    /// How stretches of a track go into a cut of several sources; nil where the track is gone.
+    /// Returns the possibilities of ranges of a track in a cut of several sources; nil if the track no longer exists.
     func clipCut(
         _ track: Int, of path: String, ranges: [TimeRange], tick: Rational, encoder: EncoderConfiguration?
     ) throws(SourceProblem) -> CutPossibilities? {
@@ -378,14 +377,16 @@ extension SourceProber {
         return possibilities
     }
 
-    /// What packets of a track of audio have in common with those that they can follow; nil where it is gone.
+    /// Returns the properties that a track's audio packets must share with those that they follow; nil if the track
+    /// no longer exists.
     func audioForm(_ track: Int, of path: String) throws(SourceProblem) -> AudioPacketForm? {
         let answer = try answer(ProbeRequest(path: path, matter: .audioForm(track: track)))
         guard case .audioForm(let form) = answer else { throw .notAnswered }
         return form
     }
 
-    /// How several ranges of a track can be taken as they are, one after the other; nil where the track is gone.
+    /// Returns the possibilities of copying several ranges of a track, one after the other; nil if the track no
+    /// longer exists.
     func joinedCut(
         _ track: Int, of path: String, ranges: [TimeRange], encoder: EncoderConfiguration?
     ) throws(SourceProblem) -> CutPossibilities? {
@@ -398,6 +399,6 @@ extension SourceProber {
 }
 
 extension SourceProblem {
-    /// A prober that answers something else.
+    /// The error of a prober that returns another kind of response.
     fileprivate static var notAnswered: SourceProblem { SourceProblem("the answer is to another question") }
 }

@@ -3,8 +3,8 @@ internal import LibAV
 internal import Media
 
 extension TrackDescription {
-    /// Nobody knows its format: there is no codec, or nothing was found out of it. It is taken by its number alone, so that
-    /// the file's other tracks can be used.
+    /// Whether the track's format is unknown: it has no codec, or its parameters couldn't be determined. Such a track
+    /// is selected only by its number, so that the file's other tracks can be used.
     var isUnknown: Bool {
         switch mediaType {
         case .video: codec == "none" || width == 0 || height == 0
@@ -14,7 +14,7 @@ extension TrackDescription {
         }
     }
 
-    /// Everything that a rule says holds of the track, the `position`th of its kind.
+    /// Returns whether the track meets all criteria of a rule, as the `position`th of its type.
     func meets(_ criteria: TrackCriteria, position: Int) -> Bool {
         if let index = criteria.index, index != position { return false }
         if let id = criteria.id, id != self.id { return false }
@@ -35,7 +35,7 @@ extension TrackDescription {
         }
     }
 
-    /// Containers write `deu` or `ger`, people also `de`.
+    /// Containers use `deu` or `ger`, job files also `de`.
     private static func isSameLanguage(_ have: String?, _ wanted: String) -> Bool {
         guard let have else { return wanted.lowercased() == "und" }
         return LanguageCode.canonical(have) == LanguageCode.canonical(wanted)
@@ -43,7 +43,7 @@ extension TrackDescription {
 }
 
 extension SourceDescription {
-    /// The tracks of a kind that a selection takes.
+    /// Returns the tracks of a type that a selection includes.
     func tracks(of type: MediaType, matching selection: TrackSelection) -> [TrackDescription] {
         let tracks = tracks(of: type)
         switch selection {

@@ -1,18 +1,18 @@
 internal import LibAV
 package import Media
 
-/// A time as a clock shows it, to the millisecond; below zero as zero.
+/// A time in clock notation, to the millisecond; negative times are zero.
 package struct ClockText: Sendable {
-    /// Hours, of which there may be any number.
+    /// Hours, without an upper limit.
     package let hours: Int64
-    /// Minutes of the hour.
+    /// Minutes, 0 to 59.
     package let minutes: Int64
-    /// Seconds of the minute.
+    /// Seconds, 0 to 59.
     package let seconds: Int64
-    /// Thousandths of the second.
+    /// Milliseconds, 0 to 999.
     package let milliseconds: Int64
 
-    /// Of a time; rounded to the millisecond, or down.
+    /// Splits a time, rounded to the nearest millisecond, or down.
     package init(_ time: MediaTime, roundsDown: Bool = false) {
         let all = max(
             0, time.ticks(in: Rational(1, 1000), rounding: roundsDown ? .down : .toNearestOrAwayFromZero))
@@ -20,13 +20,13 @@ package struct ClockText: Sendable {
         (seconds, milliseconds) = (all / 1000 % 60, all % 1000)
     }
 
-    /// All of it, as `00:01:30.500`.
+    /// Returns the time with a separator, as `00:01:30.500`.
     package func text(_ separator: String) -> String {
         [hours, minutes, seconds].map { Self.padded($0, to: 2) }.joined(separator: separator) + "."
             + Self.padded(milliseconds, to: 3)
     }
 
-    /// A number with zeros before it.
+    /// Returns a number with leading zeros.
     static func padded(_ number: some BinaryInteger, to width: Int) -> String {
         let digits = "\(number)"
         return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits

@@ -3,7 +3,7 @@ package import JobSpec
 internal import LibAV
 
 extension Expectation.Check {
-    /// For people: `duration 100.4 s, give or take 0.04 s`.
+    /// Description for the user: `duration 100.4 s, give or take 0.04 s`.
     package var text: String {
         switch self {
         case .duration(let wanted, let within): "duration \(wanted) s, give or take \(within) s"

@@ -2,14 +2,14 @@ internal import Diagnostics
 internal import LibAV
 package import Media
 
-/// What tracks are called in ledgers and comments.
+/// The names of tracks in ledgers and comments.
 package enum LedgerText {
-    /// Kind, codec, size or rate, language.
+    /// Returns type, codec, size or rate, and language of a track, safe to print.
     package static func name(_ track: TrackDescription) -> String {
         TextRenderer.printable(plainName(track))
     }
 
-    /// The same as it stands in plans; what prints it takes care of what a source wrote into it.
+    /// Returns the name as plans contain it. Untrusted text of the source is escaped only when it is printed.
     static func plainName(_ track: TrackDescription) -> String {
         if track.isAttachedPicture { return "cover \(track.codec)" }
         var parts = [track.mediaType.rawValue, track.codec == "none" ? "unknown codec" : track.codec]

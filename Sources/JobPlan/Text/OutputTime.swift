@@ -1,9 +1,9 @@
 internal import JobSpec
 internal import Media
 
-/// Times that count on the output's time line, where no frames and no chapters are known yet.
+/// The resolution of times on the output's time line, where neither frames nor chapters are known yet.
 enum OutputTime {
-    /// Nil for what can't be said of an output.
+    /// Returns the time; nil for expressions that have no meaning for an output.
     static func resolve(_ written: TimeExpression, duration: MediaTime) -> MediaTime? {
         switch written {
         case .absolute(let time): time

@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import Media
 
 extension PlanText {
-    /// How stills are taken.
+    /// Returns a description of the images' times and layout.
     static func told(_ images: ImagesPlan) -> String {
         var text = counted(images.stills.count, "still")
         if let first = images.stills.first, let last = images.stills.last {
@@ -25,7 +25,7 @@ extension PlanText {
         return text
     }
 
-    /// Some of the files; all are in the plan's JSON.
+    /// Returns lines for some of the files; all are in the plan's JSON.
     static func files(_ images: ImagesPlan, of output: OutputPlan) -> [String] {
         if let index = images.sheet?.index { return ["  index      \(index)"] }
         let named = images.stills.filter { $0.destination != nil }

@@ -3,10 +3,9 @@ internal import JobSpec
 internal import LibAV
 package import Media
 
-/// Renders a plan for people.
+/// The text form of a plan for the user.
 package enum PlanText {
-    /// The whole plan, with totals.
-    /// `reasons`: why an output would be made.
+    /// Renders the whole plan with totals. `reasons` returns why an output would be created.
     package static func render(_ plan: BatchPlan, reasons: (OutputTask) -> RunReasons) -> String {
         var text = ""
         var current = 0
@@ -94,7 +93,7 @@ package enum PlanText {
         return lines.map { SafeText.line($0) + "\n" }.joined()
     }
 
-    /// With which outputs of its job one is made of one reading; nil where it is the only one.
+    /// Returns the other outputs that share the read of an output; nil if it is the only output.
     private static func sharing(_ output: OutputPlan, in job: JobPlan) -> String? {
         guard job.outputs.count > 1 else { return nil }
         let others = job.outputs.filter { $0.input == output.input && $0.id != output.id }.compactMap(\.id)
@@ -104,7 +103,7 @@ package enum PlanText {
         return "once, with \(others.joined(separator: ", "))"
     }
 
-    /// Tags of one place of which the same becomes stand in one line.
+    /// Renders the ledger. Tags of the same track with equal outcomes are joined in one line.
     private static func ledger(_ entries: [LedgerEntry]) -> [String] {
         struct Group: Hashable {
             let track: Int?
@@ -130,7 +129,7 @@ package enum PlanText {
         }
     }
 
-    /// Which frames of a cut are no copies.
+    /// Returns a description of the re-encoded frames of a cut.
     private static func edges(of cut: SmartCut) -> String {
         if cut.isComposed {
             let clips = cut.parts.filter { $0.clip != nil }
@@ -215,7 +214,7 @@ package enum PlanText {
         text.count >= width ? text : text + String(repeating: " ", count: width - text.count)
     }
 
-    /// As `57.5 kB`.
+    /// Returns a number of bytes as `57.5 kB`.
     package static func bytes(_ count: Int64) -> String {
         func one(_ value: Double) -> String {
             let tenths = Int((max(0, min(value, 1e12)) * 10).rounded())
@@ -227,7 +226,7 @@ package enum PlanText {
         return "\(one(Double(count) / 1_000_000_000)) GB"
     }
 
-    /// As `1:30.5`.
+    /// Returns a time as `1:30.5`.
     package static func time(_ time: MediaTime) -> String {
         let clock = ClockText(time)
         let fraction = clock.milliseconds == 0 ? "" : "." + ClockText.padded(clock.milliseconds, to: 3)

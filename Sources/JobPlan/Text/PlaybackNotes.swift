@@ -1,9 +1,9 @@
 internal import LibAV
 internal import Media
 
-/// What many players can't play of an output: right as a file, and often not what is wanted.
+/// The notes about properties of an output that many players don't support: valid in a file, but often unintended.
 enum PlaybackNotes {
-    /// A note for each track that has something.
+    /// Returns a note for each track with such properties.
     static func of(_ tracks: [TrackPlan]) -> [String] {
         tracks.compactMap { track in
             guard track.source.mediaType == .video, !track.source.isAttachedPicture,

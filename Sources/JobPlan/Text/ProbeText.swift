@@ -2,9 +2,9 @@ internal import Diagnostics
 internal import LibAV
 internal import Media
 
-/// Renders what is known of a source for people.
+/// The text form of a source's description for the user.
 package enum ProbeText {
-    /// A few lines for the file, then one or two a track.
+    /// Renders some lines for the file, then one or two for each track.
     package static func render(_ source: SourceDescription, name: String) -> String {
         let about = source.isDurationExact ? "" : "about "
         var lines = [

@@ -1,6 +1,6 @@
-/// Numbers that are kept in thousandths, as text.
+/// The text form of numbers that are stored in thousandths.
 enum Thousandths {
-    /// Without zeros at the end: `23`, `-6.02`.
+    /// Returns a number without trailing zeros: `23`, `-6.02`.
     static func text(_ value: Int) -> String {
         let size = abs(value)
         var text = "\(size / 1000)"

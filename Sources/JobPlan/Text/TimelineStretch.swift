@@ -1,35 +1,35 @@
 internal import Media
 
-/// Something that stands on a composition's time line, for a drawing of it.
+/// A section of a composition's time line, for a drawing of it.
 package struct TimelineStretch: Codable, Hashable, Sendable {
-    /// What it is.
+    /// The kind of a section.
     package enum Kind: String, Codable, Sendable {
         /// Frames of a clip.
         case clip
-        /// Packets of a clip that are taken as they are.
+        /// Packets of a clip that are copied.
         case copied
-        /// Frames, text or cues above them.
+        /// Frames, text or cues above the clips.
         case layer
-        /// A run of audio.
+        /// An audio item.
         case audio
     }
-    /// What it is.
+    /// Kind of the section.
     package var kind: Kind
-    /// Its place among those of its kind, from the plan's lines.
+    /// Index among the items of its kind, as in the plan's lines.
     package var index: Int
-    /// What it is made of.
+    /// Name of the source, or the text.
     package var name: String
-    /// When it begins, in seconds.
+    /// Start in seconds.
     package var start: Double
-    /// When it ends.
+    /// End in seconds.
     package var end: Double
 
-    /// As many as a person looks through.
+    /// Maximum number of sections in a drawing.
     package static let most = 600
 }
 
 extension OutputTask {
-    /// What stands on the time line where a composition is read; empty otherwise.
+    /// Sections of the time line if a composition is read; empty otherwise.
     package var timeline: [TimelineStretch] {
         guard case .composition(let composition, _) = input.source else { return [] }
         var found: [TimelineStretch] = []

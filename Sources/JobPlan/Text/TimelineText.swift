@@ -1,10 +1,10 @@
 internal import LibAV
 internal import Media
 
-/// A composition's time line, for people.
+/// The text form of a composition's time line for the user.
 enum TimelineText {
-    /// A line for each clip, layer and run of audio: what stands where, and what becomes of it. `cut` is how its frames are copied; nil
-    /// where they are encoded. `copiesAudio`: packets of audio are copied too.
+    /// Returns a line for each clip, layer and audio item, with its position and action. `cut`: the copy of the
+    /// frames; nil if they are encoded. `copiesAudio`: audio packets are copied too.
     static func lines(_ composition: Composition, cut: SmartCut?, copiesAudio: Bool) -> [String] {
         var lines: [String] = []
         let copied = cut.map { copies(of: $0) }
@@ -73,7 +73,7 @@ enum TimelineText {
         Thousandths.text(Int((value * 1000).rounded()))
     }
 
-    /// Frames of each clip that are copied, and those at its ends that are not.
+    /// Returns the numbers of each clip's frames that are copied, and of those at its ends that are re-encoded.
     private static func copies(of cut: SmartCut) -> [Int: (copied: Int, encoded: Int)] {
         var found: [Int: (copied: Int, encoded: Int)] = [:]
         for part in cut.parts {
@@ -96,7 +96,7 @@ enum TimelineText {
             ? "; copied" : "; \(own.copied) frames copied, \(own.encoded) at its ends re-encoded"
     }
 
-    /// What becomes of a clip's frames on their way to the canvas.
+    /// Returns the changes of a clip's frames for the canvas.
     private static func changes(_ settings: VideoOutputSettings) -> String {
         var parts: [String] = []
         if settings.deinterlacing != .off { parts.append("deinterlaced") }
