@@ -1,6 +1,6 @@
-/// Collects messages; sorted and without repetitions when read.
+/// A collection of messages, sorted and without repetitions when read.
 package struct DiagnosticSink: Sendable {
-    /// What makes two messages the same: one mistake in `defaults` concerns many jobs.
+    /// The identity of a message: one mistake in `defaults` concerns many jobs.
     private struct Identity: Hashable {
         let rule: Rule
         let message: String
@@ -9,20 +9,20 @@ package struct DiagnosticSink: Sendable {
 
     private var collected: [Diagnostic] = []
     private var places: [Identity: Int] = [:]
-    /// More than anybody reads; the rest is counted.
+    /// Maximum number of messages that are kept; the others are counted.
     private static let limit = 1000
-    /// Messages left out.
+    /// Number of omitted messages.
     package private(set) var omitted = 0
-    /// Errors among the messages, those left out included.
+    /// Number of errors, including omitted ones.
     package private(set) var errorCount = 0
-    /// Warnings among the messages.
+    /// Number of warnings.
     package private(set) var warningCount = 0
     private var environmentErrors = 0
 
-    /// An empty sink.
+    /// Creates an empty sink.
     package init() {}
 
-    /// Adds a message. One that is there already, at the same place, is only counted there.
+    /// Adds a message. A repetition at the same location is only counted.
     package mutating func add(_ diagnostic: Diagnostic) {
         let identity = Identity(
             rule: diagnostic.rule, message: diagnostic.message, range: diagnostic.range)
@@ -72,19 +72,19 @@ package struct DiagnosticSink: Sendable {
         add(Diagnostic(.warning, rule, message, at: range, notes: notes, help: help))
     }
 
-    /// Everything, by file and position, each once.
+    /// All messages, sorted by file and position.
     package var diagnostics: [Diagnostic] {
         collected.enumerated().sorted { ($0.element.range, $0.offset) < ($1.element.range, $1.offset) }
             .map(\.element)
     }
 
-    /// It takes no further message; those are only counted.
+    /// Whether further messages are only counted.
     package var isFull: Bool { collected.count >= Self.limit }
 
-    /// An error is among them.
+    /// Whether there are errors.
     package var hasErrors: Bool { errorCount > 0 }
-    /// A warning is among them.
+    /// Whether there are warnings.
     package var hasWarnings: Bool { warningCount > 0 }
-    /// The errors are all the environment's.
+    /// Whether all errors are caused by the environment.
     package var hasOnlyEnvironmentErrors: Bool { hasErrors && environmentErrors == errorCount }
 }

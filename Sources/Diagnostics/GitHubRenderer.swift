@@ -1,16 +1,16 @@
-/// Renders messages as GitHub's workflow commands, which become annotations: worst first, ten at most of each
-/// kind, then a total, since GitHub drops what is more.
+/// The output of messages as GitHub's workflow commands, which become annotations: the most severe first, at most ten
+/// of each severity, then a total, since GitHub drops further ones.
 package enum GitHubRenderer {
-    /// Annotations that GitHub shows of a kind and step.
+    /// Maximum number of annotations that GitHub shows of a severity and a step.
     private static let limit = 10
 
-    /// All messages, a line each; `path` tells what GitHub calls a file.
+    /// Renders all messages, a line each. `path` returns GitHub's name of a file.
     package static func render(_ sink: DiagnosticSink, path: (String) -> String = { $0 }) -> String {
         var text = ""
         let all = sink.diagnostics
         for severity in Severity.allCases {
             let some = all.filter { $0.severity == severity }
-            // One is kept for the total.
+            // One annotation is reserved for the total.
             let shown = some.count > limit ? limit - 1 : some.count
             for diagnostic in some.prefix(shown) { text += line(diagnostic, path) }
             if shown < some.count {

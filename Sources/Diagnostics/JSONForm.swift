@@ -1,9 +1,9 @@
 package import FoundationEssentials
 
-/// The JSON that the program writes for others: keys as in job files (`frame_rate`), sorted, so that it is the same from
-/// run to run, and with nothing in it that a terminal would take for a command.
+/// The JSON that the program writes for other programs: keys as in job files (`frame_rate`), sorted, so that the
+/// output is the same for every run, and without terminal control characters.
 package enum JSONForm {
-    /// A value as JSON; `isLine` leaves out what is there for people's eyes. Throws for numbers that JSON has no form of.
+    /// Encodes a value as JSON; with `isLine`, in one line. Throws for numbers that JSON can't represent.
     package static func data(of value: some Encodable, isLine: Bool = false) throws -> Data {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
@@ -12,12 +12,12 @@ package enum JSONForm {
         return SafeText.json(try encoder.encode(value))
     }
 
-    /// The same as text that ends its line.
+    /// Encodes a value as JSON text that ends with a newline.
     package static func text(of value: some Encodable) throws -> String {
         String(decoding: try data(of: value), as: UTF8.self) + "\n"
     }
 
-    /// What `data(of:)` wrote. Throws where it is something else.
+    /// Decodes a value that `data(of:)` encoded. Throws if the data are no such value.
     package static func value<Value: Decodable>(_ type: Value.Type, of data: Data) throws -> Value {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase

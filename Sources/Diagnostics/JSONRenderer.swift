@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// Renders messages for programs: one JSON object with a version, messages and counts.
+/// The output of messages for programs: one JSON object with a version, messages and counts.
 package enum JSONRenderer {
     private struct Report: Codable {
         var version = 1
@@ -9,7 +9,7 @@ package enum JSONRenderer {
         var warnings: Int
     }
 
-    /// All messages as JSON, keys sorted.
+    /// Renders all messages as JSON with sorted keys.
     package static func render(_ sink: DiagnosticSink) throws -> Data {
         try JSONForm.data(
             of: Report(

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// Renders messages as SARIF 2.1.0, which code-scanning services read.
+/// The output of messages as SARIF 2.1.0, which code-scanning services read.
 package enum SARIFRenderer {
     private struct Log: Encodable {
         let schema = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -53,7 +53,7 @@ package enum SARIFRenderer {
         let endColumn: Int
     }
 
-    /// All messages as one run of this program.
+    /// Renders all messages as one run of this program.
     package static func render(_ sink: DiagnosticSink, version: String) throws -> Data {
         let diagnostics = sink.diagnostics
         let rules = Set(diagnostics.map(\.rule)).sorted { $0.rawValue < $1.rawValue }
@@ -91,7 +91,7 @@ package enum SARIFRenderer {
             message: message.map { Message(text: $0) })
     }
 
-    /// A path as a URI reference: what isn't allowed in one is escaped.
+    /// Returns a path as a URI reference, with percent-encoding of characters that aren't allowed in one.
     private static func uri(_ path: String) -> String {
         let text = path.utf8.map { byte -> String in
             switch byte {

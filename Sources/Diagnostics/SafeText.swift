@@ -1,16 +1,17 @@
 package import FoundationEssentials
 
-/// Makes text from outside fit for a place where some characters do more than show: names of files, tags and messages of
-/// libraries could move a terminal's cursor, end a line or a command, or turn what stands around them.
+/// The escaping of untrusted text for output: names of files, tags and messages of libraries could move a terminal's
+/// cursor, end a line or a command, or reorder the text around them.
 ///
-/// The one place that does it, scalar by scalar: CR LF is one `Character`, and two that end a line.
+/// All escaping is done here, by Unicode scalars: CR LF is one `Character`, but two scalars that end a line.
 package enum SafeText {
-    /// What ends a line, moves a terminal's cursor or changes the order of what is read.
+    /// Returns whether a scalar ends a line, moves a terminal's cursor, changes the order of text or is invisible.
     package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09: false
-        // Controls, line separators, marks and overrides of direction, invisible joiners, tags; letters that show nothing,
-        // by which two names would look the same. Not the selectors of a form (0xfe00...0xfe0f): emoji in names have them.
+        // Controls, line separators, marks and overrides of direction, invisible joiners, tags, and invisible
+        // letters, which make different names look the same. Variation selectors (0xfe00...0xfe0f) are not among
+        // them: emoji in names contain them.
         case 0..<0x20, 0x7f...0x9f, 0x061c, 0x200b...0x200f, 0x2028...0x202e, 0x2060...0x206f, 0xfeff,
             0xfff0...0xfffb, 0xad, 0x034f, 0x115f...0x1160, 0x17b4...0x17b5, 0x180b...0x180f, 0x3164, 0xffa0,
             0x1bca0...0x1bca3, 0x1d173...0x1d17a, 0xe0000...0xe0fff:
@@ -19,14 +20,14 @@ package enum SafeText {
         }
     }
 
-    /// One line for people: everything hidden becomes a replacement character.
+    /// Returns a single line for the user: every hidden scalar becomes U+FFFD.
     package static func line(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isHidden) else { return text }
         return String(
             String.UnicodeScalarView(text.unicodeScalars.map { isHidden($0) ? "\u{fffd}" : $0 }))
     }
 
-    /// Several lines for people, of which each was made safe or is.
+    /// Returns several lines for the user: every hidden scalar but the newline becomes U+FFFD.
     package static func lines(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isHidden) else { return text }
         return String(
@@ -34,8 +35,8 @@ package enum SafeText {
                 text.unicodeScalars.map { isHidden($0) && $0 != "\n" ? "\u{fffd}" : $0 }))
     }
 
-    /// JSON as it was made, with everything hidden in its strings as `\\u` and four digits: it says the same, and moves nobody's
-    /// cursor.
+    /// Returns JSON with every hidden scalar in its strings escaped as `\\u` and four digits, which has the same
+    /// meaning and is safe to print.
     package static func json(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { $0 != "\n" && isHidden($0) }) else { return text }
         return escaped(text) { scalar in
@@ -47,10 +48,11 @@ package enum SafeText {
         }
     }
 
-    /// The same of its bytes.
+    /// Returns the bytes of JSON with hidden scalars escaped.
     package static func json(_ data: Data) -> Data { Data(json(String(decoding: data, as: UTF8.self)).utf8) }
 
-    /// One word for a shell (bash, ksh, zsh): what is hidden as `$'…'` with its bytes, so that the word is what it was.
+    /// Returns a word for a shell (bash, ksh, zsh). A word with hidden scalars is written as `$'…'` with their bytes,
+    /// so that it keeps its value.
     package static func shellWord(_ text: String) -> String {
         if text.unicodeScalars.contains(where: { $0 == "\t" || isHidden($0) }) {
             let inner = escaped(text) { scalar in
@@ -58,7 +60,7 @@ package enum SafeText {
                 case "'": "\\'"
                 case "\\": "\\\\"
                 case _ where scalar == "\t" || isHidden(scalar):
-                    // Three digits of octal end by themselves, whatever follows.
+                    // Three octal digits are complete, whatever follows.
                     String(scalar).utf8.map { byte in
                         "\\\(byte >> 6)\(byte >> 3 & 7)\(byte & 7)"
                     }.joined()
@@ -77,7 +79,7 @@ package enum SafeText {
         return isPlain ? text : "'" + text.replacing("'", with: "'\\''") + "'"
     }
 
-    /// The data of one of GitHub's workflow commands.
+    /// Returns the escaped data of a GitHub workflow command.
     static func workflowData(_ text: String) -> String {
         escaped(lines(text)) { scalar in
             switch scalar {
@@ -89,7 +91,7 @@ package enum SafeText {
         }
     }
 
-    /// The value of one of such a command's properties.
+    /// Returns the escaped value of a workflow command's property.
     static func workflowProperty(_ text: String) -> String {
         escaped(line(text)) { scalar in
             switch scalar {

@@ -1,9 +1,9 @@
-/// How a piece of text came to stand where it is read: through an alias, `defaults`, named settings, an include, a
-/// variable. Part of a place, so that every message about the place can tell the way.
+/// The context in which a text is read: an alias, `defaults`, named settings, an include, a variable. It is part of a
+/// source range, so that every message about the range can list the steps.
 public final class SourceContext: Sendable {
-    /// What brought it there.
+    /// The kind of a step.
     public enum Kind: String, Sendable {
-        /// An alias of YAML.
+        /// A YAML alias.
         case alias
         /// `defaults`, merged under a job.
         case defaults
@@ -15,16 +15,16 @@ public final class SourceContext: Sendable {
         case value
     }
 
-    /// What brought it there.
+    /// Kind of the step.
     public let kind: Kind
-    /// The way, for people.
+    /// Description of the step for the user.
     public let message: String
-    /// Where that is written, if anywhere.
+    /// Location of the step; nil if it has none.
     public let range: SourceRange?
-    /// The way before that.
+    /// The step before; nil for the first one.
     public let parent: SourceContext?
 
-    /// A step of the way.
+    /// Creates a step.
     public init(_ kind: Kind, _ message: String, at range: SourceRange?, after parent: SourceContext? = nil) {
         self.kind = kind
         self.message = message
@@ -32,10 +32,10 @@ public final class SourceContext: Sendable {
         self.parent = parent
     }
 
-    /// Steps that messages list.
+    /// Maximum number of steps in a message.
     package static let mostNotes = 10
 
-    /// The steps, the one nearest to the text first; at most `mostNotes`.
+    /// Notes on the steps, the one nearest to the text first; at most `mostNotes`.
     var notes: [Diagnostic.Note] {
         var notes: [Diagnostic.Note] = []
         var step: SourceContext? = self
@@ -46,7 +46,7 @@ public final class SourceContext: Sendable {
         return notes
     }
 
-    /// One of the steps is of that kind.
+    /// Returns whether a step is of that kind.
     public func contains(_ kind: Kind) -> Bool {
         var step: SourceContext? = self
         while let current = step {

@@ -1,8 +1,8 @@
 internal import ExactStrings
 internal import Locking
 
-/// The name of a text file as the user wrote it, kept once a process: a large job file has a million places,
-/// and each would carry the name otherwise.
+/// The name of a text file as the user wrote it, stored once per process: a large job file has a million source
+/// ranges, each of which would contain the name otherwise.
 public struct SourceFile: Hashable, Sendable {
     private let number: UInt32
 
@@ -12,7 +12,7 @@ public struct SourceFile: Hashable, Sendable {
     }
     private static let table = Guarded(Table())
 
-    /// The file of that name.
+    /// Creates the file of that name.
     public init(_ name: String) {
         number = Self.table.withLock { table in
             if let known = table.numbers[name.exact] { return known }
@@ -23,6 +23,6 @@ public struct SourceFile: Hashable, Sendable {
         }
     }
 
-    /// The name.
+    /// Name of the file as the user wrote it.
     public var name: String { Self.table.withLock { $0.names[Int(number)] } }
 }

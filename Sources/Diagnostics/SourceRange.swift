@@ -1,10 +1,10 @@
-/// A range of a text file, for messages: lines and columns count from 1, columns in code points.
+/// A range of a text file, for messages. Lines and columns count from 1; columns are code points.
 public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// The file it is in.
+    /// File of the range.
     public var source: SourceFile
     private var first: Position
     private var last: Position
-    /// How the text came to stand where it is read; no part of the place's identity.
+    /// Context in which the text is read; not part of the range's identity.
     public var context: SourceContext?
 
     private struct Position: Hashable, Sendable {
@@ -12,13 +12,13 @@ public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertib
         var column: Int32
     }
 
-    /// Makes a range.
+    /// Creates a range in a file with that name.
     public init(file: String, line: Int, column: Int, endLine: Int, endColumn: Int) {
         self.init(
             source: SourceFile(file), line: line, column: column, endLine: endLine, endColumn: endColumn)
     }
 
-    /// Makes a range in a file that is known already.
+    /// Creates a range in a known file.
     public init(source: SourceFile, line: Int, column: Int, endLine: Int, endColumn: Int) {
         self.source = source
         first = Position(line: Int32(clamping: line), column: Int32(clamping: column))
@@ -47,59 +47,59 @@ public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertib
         SourceRange(file: file, line: 1, column: 1, endLine: 1, endColumn: 1)
     }
 
-    /// A word of the command line, which has no lines.
+    /// Returns the range of a command-line argument, which has no lines.
     public static func argument(_ name: String) -> SourceRange {
         SourceRange(file: name, line: 0, column: 0, endLine: 0, endColumn: 0)
     }
 
-    /// It is a word of the command line.
+    /// Whether the range is a command-line argument.
     public var isArgument: Bool { line == 0 }
 
-    /// The same place with another way to it.
+    /// Returns the same range in another context.
     public func with(context: SourceContext?) -> SourceRange {
         var copy = self
         copy.context = context
         return copy
     }
 
-    /// The other range is within this one.
+    /// Returns whether the other range is within this one.
     public func contains(_ other: SourceRange) -> Bool {
         source == other.source && (line, column) <= (other.line, other.column)
             && (other.endLine, other.endColumn) <= (endLine, endColumn)
     }
 
-    /// The same file and range, however it came to be read.
+    /// Returns whether file, lines and columns are equal, whatever the contexts.
     public static func == (a: SourceRange, b: SourceRange) -> Bool {
         a.source == b.source && a.first == b.first && a.last == b.last
     }
 
-    /// As `==`.
+    /// Hashes file, lines and columns.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(source)
         hasher.combine(first)
         hasher.combine(last)
     }
 
-    /// By file, then position.
+    /// Orders by file, then by position.
     public static func < (a: SourceRange, b: SourceRange) -> Bool {
         if a.source != b.source { return a.file < b.file }
         return (a.first.line, a.first.column, a.last.line, a.last.column)
             < (b.first.line, b.first.column, b.last.line, b.last.column)
     }
 
-    /// As `file:line:column`.
+    /// The range as `file:line:column`.
     public var description: String { isArgument ? file : "\(file):\(line):\(column)" }
 }
 
 extension CodingUserInfoKey {
-    /// Set where only what is written counts, not where: ranges are null then.
+    /// Set to encode ranges as null, so that only the text counts, not its location.
     package static let omitsPlaces = CodingUserInfoKey(rawValue: "tandem.omitsPlaces")!
 }
 
 extension SourceRange: Codable {
     private enum CodingKeys: CodingKey { case file, line, column, endLine, endColumn }
 
-    /// Reads what `encode(to:)` writes.
+    /// Decodes the output of `encode(to:)`.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -110,7 +110,7 @@ extension SourceRange: Codable {
             endColumn: try values.decode(Int.self, forKey: .endColumn))
     }
 
-    /// File, lines and columns; not the way.
+    /// Encodes file, lines and columns, but not the context.
     public func encode(to encoder: any Encoder) throws {
         if encoder.userInfo[.omitsPlaces] != nil {
             var value = encoder.singleValueContainer()

@@ -1,51 +1,52 @@
 internal import ExactStrings
 internal import Locking
 
-/// The texts of the files that messages point into, for excerpts. Lines are looked for when a message wants one.
+/// The texts of the files to which messages refer, for excerpts. Lines are located when a message needs one.
 package struct SourceTexts: Sendable {
     private var texts: [ExactString: IndexedText] = [:]
 
-    /// Without any.
+    /// Creates an empty collection.
     package init() {}
 
-    /// With one text.
+    /// Creates a collection with one text.
     package init(_ file: String, _ text: String) { texts[file.exact] = IndexedText(Array(text.utf8)) }
 
     /// Adds a file's bytes under the name that messages use.
     package mutating func add(_ bytes: [UInt8], of file: String) { texts[file.exact] = IndexedText(bytes) }
 
-    /// All of another's too.
+    /// Adds all texts of another collection.
     package mutating func add(_ other: SourceTexts) { texts.merge(other.texts) { $1 } }
 
-    /// Every file's name and bytes, by name.
+    /// Names and bytes of all files, sorted by name.
     package var all: [(file: String, bytes: [UInt8])] {
         texts.sorted { $0.key < $1.key }.map { ($0.key.text, $0.value.bytes) }
     }
 
     /// A part of a line.
     struct Excerpt {
-        /// Its code points, from the column `first` on, counted from 0.
+        /// Code points of the part, starting at the column `first`, which counts from 0.
         var characters: [Character]
         var first: Int
-        /// The line goes on behind it.
+        /// Whether the line continues behind the part.
         var isCut: Bool
     }
 
-    /// The code points of a line, counted from 1, between some columns, counted from 0; nil where there is no such line.
+    /// Returns the code points of a line, counted from 1, between some columns, counted from 0; nil if there is no
+    /// such line.
     ///
-    /// A line ends as YAML says: LF, CR, CRLF, and the three of Unicode.
+    /// Lines end as in YAML 1.1: at LF, CR, CRLF, and the three line breaks of Unicode.
     func excerpt(ofLine line: Int, _ columns: Range<Int>, of file: String) -> Excerpt? {
         guard let text = texts[file.exact], line >= 1 else { return nil }
         return text.excerpt(ofLine: line, columns)
     }
 }
 
-/// A text whose lines and columns are found without reading it from its beginning each time.
+/// A text with an index, so that lines and columns are found without reading it from the beginning each time.
 private final class IndexedText: Sendable {
     let bytes: [UInt8]
     private let marks = Guarded<[Position]>([])
 
-    /// A code point: the byte where it begins, its line from 1, its column from 0.
+    /// The position of a code point: its byte offset, its line from 1, its column from 0.
     private struct Position {
         var offset: Int
         var line = 1
@@ -54,7 +55,7 @@ private final class IndexedText: Sendable {
         func isBefore(_ line: Int, _ column: Int) -> Bool { (self.line, self.column) < (line, column) }
     }
 
-    /// Bytes between two positions that are noted.
+    /// Distance of two indexed positions in bytes.
     private static let step = 4096
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -63,7 +64,7 @@ private final class IndexedText: Sendable {
         var position = mark(before: line, columns.lowerBound)
         while position.isBefore(line, columns.lowerBound), position.offset < bytes.count {
             let next = after(position)
-            // The line is shorter.
+            // The line is too short.
             if position.line == line, next.line > line { break }
             position = next
         }
@@ -82,7 +83,7 @@ private final class IndexedText: Sendable {
             characters: part.unicodeScalars.map(Character.init), first: first, isCut: !isAtEnd)
     }
 
-    /// The last noted position that is not behind a place.
+    /// Returns the last indexed position at or before a line and column.
     private func mark(before line: Int, _ column: Int) -> Position {
         marks.withLock { marks in
             if marks.isEmpty { marks = allMarks() }
@@ -106,7 +107,7 @@ private final class IndexedText: Sendable {
         return marks
     }
 
-    /// The next code point, or the beginning of the next line.
+    /// Returns the position of the next code point, or of the next line.
     private func after(_ position: Position) -> Position {
         let index = position.offset
         func at(_ place: Int) -> UInt8 { place < bytes.count ? bytes[place] : 0 }

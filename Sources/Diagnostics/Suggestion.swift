@@ -1,9 +1,9 @@
 internal import Locking
 
-/// Finds what was probably meant.
+/// The search for the word that the user probably meant.
 package enum Suggestion {
-    /// The candidate nearest to `word`, where one is near enough (edit distance with swaps, a third of its length). The
-    /// candidates are listed only while there is a budget left.
+    /// Returns the candidate nearest to `word` if it is near enough: an edit distance with transpositions of at most
+    /// a third of the length. The candidates are evaluated only while the budget lasts.
     package static func nearest<Words: Sequence<String>>(
         to word: String, among candidates: @autoclosure () -> Words
     ) -> String? {
@@ -13,7 +13,7 @@ package enum Suggestion {
         var steps = 0
         for candidate in candidates() {
             steps += 1
-            // Most are told apart by their lengths.
+            // Most candidates are excluded by their lengths.
             let count = candidate.utf8.count > 256 ? 256 : candidate.count
             let most = min(max(1, max(lowered.count, count) / 3), (best?.distance ?? Int.max) - 1)
             guard count <= 64, abs(count - lowered.count) <= most else { continue }
@@ -26,15 +26,15 @@ package enum Suggestion {
         return best?.word
     }
 
-    /// A file full of mistakes is not helped one by one: while `body` decodes it, so many words are looked for, among some
-    /// 500 candidates' letters each on the average, and no more.
+    /// Limits the search while `body` decodes a file with many mistakes: to that number of words, with the letters of
+    /// 500 candidates for each on average.
     package static func withBudget<Result>(of words: Int = 2000, _ body: () throws -> Result) rethrows
         -> Result
     {
         try $budget.withValue(Budget(words: words, steps: words * 500)) { try body() }
     }
 
-    /// What is left while a file is decoded.
+    /// The remaining budget while a file is decoded.
     final class Budget: Sendable {
         private struct Left: Sendable {
             var words: Int
@@ -44,7 +44,7 @@ package enum Suggestion {
 
         init(words: Int, steps: Int) { left = Guarded(Left(words: words, steps: steps)) }
 
-        /// False once the words or the steps are used up.
+        /// Takes a word. Returns false once the words or the steps are used up.
         func takeWord() -> Bool {
             left.withLock { left in
                 left.words -= left.words > 0 ? 1 : 0
@@ -55,10 +55,10 @@ package enum Suggestion {
         func spend(_ steps: Int) { left.withLock { $0.steps = max(0, $0.steps - steps) } }
     }
 
-    /// Nil where nobody decodes: what a person typed is always looked for.
+    /// Current budget; nil while no file is decoded. Words of the command line are always searched.
     @TaskLocal private static var budget: Budget?
 
-    /// The budget of this thread.
+    /// Budget of this thread.
     static var currentBudget: Budget? { budget }
 
     /// Runs `body` with the budget of another thread.
@@ -66,7 +66,7 @@ package enum Suggestion {
         try $budget.withValue(budget) { try body() }
     }
 
-    /// "did you mean …?", or nil.
+    /// Returns "did you mean …?", or nil if no candidate is near enough.
     package static func help<Words: Sequence<String>>(
         for word: String, among candidates: @autoclosure () -> Words
     ) -> String? {

@@ -1,16 +1,17 @@
-/// Renders messages for people: `file:line:column: error[rule]: …`, the line, and a caret under the exact range.
+/// The output of messages for the user: `file:line:column: error[rule]: …`, the line, and a caret under the exact
+/// range.
 package struct TextRenderer: Sendable {
-    /// Texts of the files by their names.
+    /// Texts of the files, by name.
     private let sources: SourceTexts
     private let usesColor: Bool
 
-    /// A renderer with the texts of the files that messages point into.
+    /// Creates a renderer with the texts of the files to which messages refer.
     package init(sources: SourceTexts, usesColor: Bool = false) {
         self.sources = sources
         self.usesColor = usesColor
     }
 
-    /// All messages, one after the other, with a count at the end.
+    /// Renders all messages, one after the other, with their numbers at the end.
     package func render(_ sink: DiagnosticSink) -> String {
         var text = ""
         for diagnostic in sink.diagnostics { text += render(diagnostic) }
@@ -23,7 +24,7 @@ package struct TextRenderer: Sendable {
         return text
     }
 
-    /// One message with its excerpt, notes and help.
+    /// Renders a message with its excerpt, notes and help.
     package func render(_ diagnostic: Diagnostic) -> String {
         let range = diagnostic.range
         var text =
@@ -50,7 +51,7 @@ package struct TextRenderer: Sendable {
     }
 
     private func excerpt(_ range: SourceRange, severity: Severity) -> String {
-        // What is shown of a line lies near the beginning of the range; columns count code points from 1.
+        // The shown part of a line is near the beginning of the range. Columns count code points from 1.
         let start = max(0, range.column - 1)
         guard
             let excerpt = sources.excerpt(
@@ -63,7 +64,7 @@ package struct TextRenderer: Sendable {
         return " \(number) | \(shown)\n \(margin) | \(paint(caret, severity))\n"
     }
 
-    /// The part of a long line around the range, and the carets under it; tabs stay tabs in both.
+    /// Returns the part of a long line around the range, and the carets under it. Both contain the same tabs.
     private static func window(_ excerpt: SourceTexts.Excerpt, _ range: SourceRange) -> (String, String) {
         let (line, first) = (excerpt.characters, excerpt.first)
         let count = first + line.count
@@ -85,7 +86,7 @@ package struct TextRenderer: Sendable {
         return (shown, caret)
     }
 
-    /// Wide characters take two cells on a terminal.
+    /// Returns the spaces below a character: wide characters take two cells on a terminal.
     private static func spaces(for character: Character) -> String {
         let isWide = character.unicodeScalars.contains { scalar in
             switch scalar.value {
@@ -99,7 +100,7 @@ package struct TextRenderer: Sendable {
         return isWide ? "  " : " "
     }
 
-    /// Without control characters, so that a job file can't write to a terminal.
+    /// Returns a text without control characters, so that a job file can't send them to a terminal.
     package static func printable(_ text: String) -> String { SafeText.line(text) }
 
     private func bold(_ text: String) -> String { usesColor ? "\u{1b}[1m\(text)\u{1b}[0m" : text }

@@ -1,36 +1,36 @@
 internal import Synchronization
 
-/// Counts the steps that loading takes, for tests of how they grow with the size of a file.
+/// A counter of the steps of loading, for tests of how they grow with the size of a file.
 ///
-/// A step is a byte that is scanned, a node or an entry that is visited, or two words that are compared. Nothing is counted
-/// outside of `measure`.
+/// A step is a byte that is scanned, a node or an entry that is visited, or two words that are compared. Steps are
+/// counted only inside `measure`.
 package final class WorkCount: Sendable {
     private let steps = Atomic<Int>(0)
 
     @TaskLocal private static var current: WorkCount?
 
-    /// The steps that `body` takes, on this thread and on those that it hands work to through `Carried`.
+    /// Returns the steps of `body`, on this thread and on threads that receive work through `Carried`.
     package static func measure(_ body: () throws -> Void) rethrows -> Int {
         let count = WorkCount()
         try $current.withValue(count) { try body() }
         return count.steps.load(ordering: .relaxed)
     }
 
-    /// Counts steps.
+    /// Adds steps to the current counter, if there is one.
     package static func add(_ steps: @autoclosure () -> Int) {
         guard let current else { return }
         current.steps.wrappingAdd(steps(), ordering: .relaxed)
     }
 
-    /// What loading on one thread hands to another: the count, and the budget of suggestions.
+    /// The state that loading passes from one thread to another: the counter, and the budget of suggestions.
     package struct Carried: Sendable {
         private let count = WorkCount.current
         private let budget = Suggestion.currentBudget
 
-        /// That of this thread.
+        /// Captures the state of this thread.
         package init() {}
 
-        /// Runs `body` with it.
+        /// Runs `body` with the captured state.
         package func run<Result>(_ body: () throws -> Result) rethrows -> Result {
             try WorkCount.$current.withValue(count) { try Suggestion.with(budget, body) }
         }
