@@ -1,16 +1,16 @@
 extension DestinationPath {
-    /// What Tandem wrote into the attribute of an output.
+    /// The mark that Tandem writes into an extended attribute of an output.
     package struct Mark: Sendable {
         /// Size and time of the output when it was published.
         package var output: String
-        /// The digest of the plan that it was made by.
+        /// Digest of the plan that the output was created by.
         package var digest: String
-        /// Whose it is: the job file, as a digest of its path.
+        /// Owner of the output: the job file, as a digest of its path.
         package var owner: String
-        /// The job's id.
+        /// Id of the job.
         package var job: String
 
-        /// Makes one.
+        /// Creates a mark.
         package init(output: String, digest: String, owner: String, job: String) {
             self.owner = owner
             self.output = output
@@ -18,7 +18,7 @@ extension DestinationPath {
             self.job = job
         }
 
-        /// As it stands in the attribute.
+        /// The mark as it is stored in the attribute.
         package var text: String { "1 \(output) \(digest.isEmpty ? "-" : digest) \(owner) \(job)" }
 
         init?(_ text: String) {

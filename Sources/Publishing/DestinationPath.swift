@@ -3,26 +3,26 @@ internal import ExactStrings
 internal import FileSystem
 internal import Glibc
 
-/// A destination's absolute path and what tells it from every other, whatever links lead there.
+/// The absolute path of a destination, compared by the folder's identity, whatever links lead to it.
 package struct DestinationPath: Hashable, Sendable {
-    /// The absolute path, with links of existing folders resolved.
+    /// Absolute path, with links of existing folders resolved.
     package let path: String
-    /// The folder that exists, and what of the path is still to be made.
+    /// Deepest folder of the path that exists.
     package let existingFolder: String
-    /// What of the path is still to be made.
+    /// Components of the path that don't exist yet, with the file's name.
     package let missing: [String]
     private let device: UInt64
     private let inode: UInt64
 
-    /// The extended attribute that marks what Tandem published.
+    /// Name of the extended attribute that marks Tandem's outputs.
     package static let attribute = "user.tandem.plan"
 
-    /// Resolves an absolute path. Nil where no part of it exists, or part of it is a file.
+    /// Resolves an absolute path. Nil if no part of it exists, or if part of it is a file.
     package init?(_ absolute: String) {
         var rest: [String] = []
         var components = absolute.pathParts.filter { $0 != "." }
         guard let name = components.popLast() else { return nil }
-        // The deepest folder that exists is looked at by the system; what is missing can have no links.
+        // The deepest existing folder is resolved by the system. The missing components can't be links.
         while true {
             let candidate = "/" + components.joined(separator: "/")
             if let identity = FileIdentity(path: candidate) {
@@ -35,7 +35,7 @@ package struct DestinationPath: Hashable, Sendable {
             guard let last = components.popLast() else { return nil }
             rest.insert(last, at: 0)
         }
-        // `..` after a folder that doesn't exist yet can only mean the one before it.
+        // `..` after a missing folder can only remove that folder.
         var folders: [String] = []
         for part in rest {
             if part == ".." {
@@ -54,7 +54,7 @@ package struct DestinationPath: Hashable, Sendable {
         return String(cString: resolved)
     }
 
-    /// The same in another name's place: outputs of one folder are resolved once.
+    /// Returns the destination with another file name in the same folder, which needn't be resolved again.
     package func sibling(_ name: String) -> DestinationPath {
         DestinationPath(
             path: String(path[...(path.lastSlash ?? path.startIndex)]) + name,
@@ -70,32 +70,32 @@ package struct DestinationPath: Hashable, Sendable {
         self.inode = inode
     }
 
-    /// The file's name without what stands behind its last dot.
+    /// Name of the file without its extension.
     package var stem: String { (missing.last ?? "").nameParts.stem }
 
-    /// The folder that the output will lie in.
+    /// Folder of the output.
     package var folder: String { String(path[..<(path.lastSlash ?? path.startIndex)]) }
 
-    /// What is there now.
+    /// The kind of file at a path.
     package enum Occupant: Sendable {
-        /// Nothing.
+        /// No file.
         case nothing
         /// A folder or something else that can't be replaced.
         case notAFile
-        /// Somebody's file.
+        /// A file that Tandem didn't publish for the owner, or that was changed since.
         case foreign
-        /// A file that Tandem published.
+        /// A file that Tandem published and that is unchanged.
         case published
     }
 
-    /// Looks at what is at a path now. What another job file than `owner` published is somebody else's.
+    /// Returns the kind of file at a path. A file that was published for another job file than `owner` is foreign.
     package static func occupant(of path: String, owner: String?) -> Occupant {
         var status = stat()
         guard lstat(path, &status) == 0 else { return .nothing }
         let type = status.st_mode & S_IFMT
         guard type == S_IFREG || type == S_IFLNK else { return .notAFile }
         if type == S_IFLNK {
-            // What leads to a device, a pipe or a folder is as little a file as those are.
+            // A link to a device, a pipe or a folder is not replaced either.
             var target = stat()
             return stat(path, &target) == 0 && target.st_mode & S_IFMT != S_IFREG ? .notAFile : .foreign
         }
@@ -103,15 +103,15 @@ package struct DestinationPath: Hashable, Sendable {
         return owner == nil || mark.owner == owner ? .published : .foreign
     }
 
-    /// The extended attribute that marks an output which failed its expectations and was kept.
+    /// Name of the extended attribute that marks an output which failed its expectations and was kept.
     package static let failureAttribute = "user.tandem.failed"
 
-    /// A kept failure of that job is at a path, and nobody wrote into it since.
+    /// Returns whether the file at a path is a kept failure of that job, and unchanged.
     package static func isKeptFailure(of job: String, at path: String) -> Bool {
         mark(at: path, attribute: failureAttribute)?.job.exact == job.exact
     }
 
-    /// The mark of an output that nobody wrote into since; nil where there is none.
+    /// Returns the mark of an output that is unchanged since it was published; nil if there is none.
     package static func mark(at path: String, attribute: String = attribute) -> Mark? {
         var bytes = [UInt8](repeating: 0, count: 8192)
         let count = tandem_getxattr(path, attribute, &bytes, bytes.count)
@@ -121,38 +121,38 @@ package struct DestinationPath: Hashable, Sendable {
         return mark
     }
 
-    /// What is said of a file that is not as Tandem left it.
+    /// Returns a message about a file that is not an unchanged output of the job file.
     package static func foreign(at path: String) -> String {
         var byte: UInt8 = 0
-        // A buffer that is too small is said by a number below 0 as well, with another reason.
+        // A buffer that is too small also results in a negative number, with ERANGE.
         if mark(at: path) != nil { return "the destination was published for another job file" }
         return tandem_getxattr(path, attribute, &byte, 1) >= 0 || errno == ERANGE
             ? "the destination was changed since Tandem published it"
             : "the destination exists, and Tandem did not publish it"
     }
 
-    /// Bytes that are free on its file system, for this user; nil where that can't be told.
+    /// Free bytes on the destination's file system for this user; nil if unknown.
     package var freeSpace: Int64? {
         var status = statvfs()
-        // Some, as those in memory alone, tell nothing.
+        // Some file systems, such as those in memory, report no size.
         guard statvfs(existingFolder, &status) == 0, status.f_blocks > 0 else { return nil }
         return Int64(
             clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
                 .partialValue)
     }
 
-    /// Tells file systems apart.
+    /// Identifier of the file system.
     package var fileSystem: UInt64 { device }
 
-    /// The folder exists and can be written, as far as can be told without writing.
+    /// Whether the existing folder is writable, as far as this can be determined without writing.
     package var isFolderWritable: Bool { access(existingFolder, W_OK | X_OK) == 0 }
 
-    /// The same place on the same device.
+    /// Returns whether both are the same path in the same folder on the same device.
     package static func == (a: DestinationPath, b: DestinationPath) -> Bool {
         a.device == b.device && a.inode == b.inode
             && a.missing.elementsEqual(b.missing) { $0.exact == $1.exact }
     }
-    /// As `==`.
+    /// Hashes the values that `==` compares.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(device)
         hasher.combine(inode)

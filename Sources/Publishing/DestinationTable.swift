@@ -1,13 +1,13 @@
 internal import ExactStrings
 
-/// Destinations by their paths; the folder of many is looked at once.
+/// A table of destinations by their paths. Each folder is resolved once.
 package struct DestinationTable {
     private var folders: [Substring: DestinationPath?] = [:]
 
-    /// None is known yet.
+    /// Creates an empty table.
     package init() {}
 
-    /// The destination at a path; nil where none can be.
+    /// Returns the destination at a path; nil if the path can't be a destination.
     package mutating func resolve(_ path: String) -> DestinationPath? {
         guard let slash = path.lastSlash else { return DestinationPath(path) }
         let name = String(path[path.index(after: slash)...])

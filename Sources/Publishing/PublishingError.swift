@@ -1,11 +1,11 @@
-/// Why a file can't be published, where the system is not to blame.
+/// The reason why a file can't be published, other than a system error.
 package enum PublishingError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Somebody's file is at the destination.
+    /// Another file is at the destination.
     case destinationExists
-    /// A lent file is published by who made it.
+    /// The file is lent: only the process that created it can publish it.
     case lent
 
-    /// One line for people.
+    /// The reason in one line, for the user.
     package var description: String {
         switch self {
         case .destinationExists: "the destination exists"

@@ -10,34 +10,34 @@ internal import Glibc
 /// `completeInterrupted` carries out the renames that are missing. The record stands beside the last file of the set,
 /// as `.name.<attempt>.set`; a lock marks the record of a process that is alive.
 ///
-/// A record can come from anyone who can write to the folder. It is followed only where it names files that the caller expects
-/// in folders that the caller expects, and where inode, size and modification time of every file are as recorded; no
-/// copy of a tree, archive or repository has the same inodes.
+/// A record can come from anyone who can write to the folder. It is followed only if it names files that the caller
+/// expects in folders that the caller expects, and if inode, size and modification time of every file are as
+/// recorded; no copy of a tree, archive or repository has the same inodes.
 struct SetIntent {
     /// A file of the set.
     struct Member: Equatable {
-        /// Absolute path of its folder.
+        /// Absolute path of the folder.
         var folder: String
-        /// Its final name there.
+        /// Final name of the file.
         var name: String
-        /// Its temporary name in the same folder.
+        /// Temporary name of the file in the same folder.
         var part: String
         /// Identity of the new file.
         var new: String
-        /// Identity of the file that it replaces; empty where there was none.
+        /// Identity of the file to replace; empty if there is none.
         var old: String
     }
 
     static let suffix = ".set"
     private static let header = "tandem set 1"
-    /// Largest record that is read: 100,000 files with names and folders of usual lengths.
+    /// Maximum size of a record in bytes: 100,000 files with names and folders of usual lengths.
     private static let byteLimit = 64 << 20
 
     var members: [Member]
 
     // MARK: Encoding
 
-    /// Fields end with NUL, which no path contains.
+    /// The record as fields that end with NUL, which no path contains.
     var encoded: [UInt8] {
         let fields =
             [Self.header, "\(members.count)"]
@@ -47,7 +47,7 @@ struct SetIntent {
 
     init(members: [Member]) { self.members = members }
 
-    /// Returns nil for anything but a complete record.
+    /// Decodes a record. Nil unless it is complete.
     init?(decoding bytes: [UInt8]) {
         guard bytes.last == 0 else { return nil }
         let fields = bytes.dropLast().split(separator: 0, omittingEmptySubsequences: false).map {
@@ -67,7 +67,7 @@ struct SetIntent {
     // MARK: Writing
 
     /// Writes the record to disk, locked, in the folder of its last file.
-    /// - Throws: `SystemError` where it can't be written; nothing is left then.
+    /// - Throws: `SystemError` if it can't be written; no file is left then.
     func write(beside file: TemporaryFile) throws -> Written {
         let name = TemporaryFile.partName(for: file.name, suffix: Self.suffix)
         let unfinished = TemporaryFile.partName(for: file.name)
@@ -139,7 +139,7 @@ struct SetIntent {
         defer { close(descriptor) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
         let isComplete = read(descriptor).flatMap(SetIntent.init(decoding:))?.complete(names, root) ?? false
-        // What can't be completed is made again; its parts are removed like those of any other killed run.
+        // A set that can't be completed is created again. Its parts are removed like those of any other killed run.
         unlinkat(folder, name, 0)
         return isComplete
     }
@@ -163,7 +163,7 @@ struct SetIntent {
         return bytes
     }
 
-    /// Renames all of the files that don't have their name yet, or none.
+    /// Renames all files that don't have their final name yet, or none.
     private func complete(_ names: [ExactString: Set<String>], _ root: PathRoot) -> Bool {
         var folders: [ExactString: Int32] = [:]
         defer { for descriptor in folders.values { close(descriptor) } }
@@ -182,7 +182,7 @@ struct SetIntent {
             let folder = folders[key]!
             let present = Self.identity(of: member.name, in: folder)
             if present == member.new { continue }
-            // Where there are no links, what is replaced has another name for a moment.
+            // On file systems without links, the replaced file has another name for a moment.
             guard present == nil || present == member.old,
                 Self.identity(of: member.part, in: folder) == member.new
             else { return false }
@@ -193,7 +193,7 @@ struct SetIntent {
         return true
     }
 
-    /// Inode, size and modification time of a regular file; nil where there is none.
+    /// Returns inode, size and modification time of a regular file; nil if there is none.
     static func identity(of name: String, in folder: Int32) -> String? {
         var status = stat()
         guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFREG

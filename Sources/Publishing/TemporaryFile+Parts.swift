@@ -2,24 +2,24 @@ internal import CLinux
 internal import FileSystem
 internal import Glibc
 
-/// Files that are made as one, one behind the other, and published as several.
+/// Files that are written into one file, one after the other, and published separately.
 extension TemporaryFile {
     /// A part of a file.
     package struct Part: Hashable, Codable, Sendable {
-        /// Where it begins.
+        /// Offset of the part in bytes.
         package var offset: Int64
-        /// Bytes in it.
+        /// Length of the part in bytes.
         package var length: Int64
 
-        /// Names a part.
+        /// Creates a part.
         package init(offset: Int64, length: Int64) {
             self.offset = offset
             self.length = length
         }
     }
 
-    /// Writes bytes at a place (`pwrite`).
-    /// - Throws: `SystemError` where not all of them can be written.
+    /// Writes bytes at an offset (`pwrite`).
+    /// - Throws: `SystemError` if not all of them can be written.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws {
         var done = 0
         while done < bytes.count, let base = bytes.baseAddress {
@@ -30,8 +30,8 @@ extension TemporaryFile {
         }
     }
 
-    /// The bytes of a part (`pread`).
-    /// - Throws: `SystemError` where they are not all there.
+    /// Returns the bytes of a part (`pread`).
+    /// - Throws: `SystemError` if the file is too short or can't be read.
     package func bytes(of part: Part) throws -> [UInt8] {
         try [UInt8](unsafeUninitializedCapacity: Int(part.length)) { buffer, initialized in
             while initialized < Int(part.length) {
@@ -47,15 +47,16 @@ extension TemporaryFile {
         }
     }
 
-    /// Fills this file with a part of another one, without a copy where the file system can share it (`copy_file_range`).
-    /// - Throws: `SystemError` where it can't be read or written.
+    /// Fills this file with a part of another one, without copying if the file system can share the data
+    /// (`copy_file_range`).
+    /// - Throws: `SystemError` if it can't be read or written.
     package func fill(from other: TemporaryFile, _ part: Part) throws {
         var (from, left) = (part.offset, part.length)
         var to: Int64 = 0
         while left > 0 {
             let count = tandem_copy_range(other.descriptor, &from, descriptor, &to, UInt64(left))
             if count < 0, errno == EINTR { continue }
-            // Older kernels and some file systems can't.
+            // Not supported by older kernels and some file systems.
             if count == 0 || count < 0 && [EXDEV, EINVAL, ENOSYS, EOPNOTSUPP, EPERM].contains(errno) {
                 break
             }

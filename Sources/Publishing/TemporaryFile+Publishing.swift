@@ -4,12 +4,13 @@ package import FileSystem
 internal import Glibc
 internal import Locking
 
-/// How it gets its name, and gives it back.
+/// The publishing of a file under its name, and its withdrawal.
 extension TemporaryFile {
-    /// Publishes several files, all or none, in their order: an index comes last. `publish` publishes the file at an index,
-    /// and returns false where that isn't necessary any more. What is replaced is kept until all files are there; where one
-    /// can't be published, the others are withdrawn and the error is thrown. A process that is killed in between leaves
-    /// a record, by which `completeInterrupted` publishes the rest. Returns the indices of the published files.
+    /// Publishes several files, all or none, in their order: an index comes last. `publish` publishes the file at an
+    /// index, and returns false if that isn't necessary any more. Replaced files are kept until all files are
+    /// published. If one can't be published, the others are withdrawn and the error is thrown. A process that is
+    /// killed in between leaves a record, with which `completeInterrupted` publishes the rest. Returns the indices of
+    /// the published files.
     package static func publishTogether(
         _ files: [TemporaryFile], _ publish: (_ index: Int, _ keepsReplaced: Bool) throws -> Bool
     ) throws -> [Int] {
@@ -21,21 +22,21 @@ extension TemporaryFile {
             return published
         } catch {
             record?.remove()
-            // The one that failed may have had its name already.
+            // The file that failed may have its name already.
             for file in files.reversed() { file.withdraw() }
             throw error
         }
     }
 
-    /// Carries out the renames of sets whose process was killed between two of them. `names` are the files that are expected
-    /// in each folder. Call it before `collectDeadParts`, which removes what it needs. Returns the number of sets that are
-    /// complete now.
+    /// Carries out the missing renames of sets whose process was killed between two of them. `names` are the files
+    /// that are expected in each folder. Must be called before `collectDeadParts`, which removes the files that it
+    /// needs. Returns the number of completed sets.
     @discardableResult
     package static func completeInterrupted(_ names: [ExactString: Set<String>], in root: PathRoot) -> Int {
         SetIntent.completeInterrupted(names, in: root)
     }
 
-    /// Gives all files temporary names and records them, where at least one of several replaces another file.
+    /// Gives all files temporary names and records them, if at least one of several files replaces another one.
     private static func recordReplacement(by files: [TemporaryFile]) throws -> SetIntent.Written? {
         guard files.count > 1, let last = files.last else { return nil }
         let replaced = files.map { SetIntent.identity(of: $0.name, in: $0.directoryDescriptor) }
@@ -72,14 +73,14 @@ extension TemporaryFile {
         }
     }
 
-    /// Makes the file visible at its destination, all at once, and brings the folder to disk. The data must
-    /// be on disk already. Without `replacing`, a file that is there is left alone and the call fails.
-    /// `keepsReplaced` keeps what is replaced for `withdraw`, until `forgetReplaced`.
+    /// Gives the file its name at the destination atomically, and syncs the folder to disk. The data must be on disk
+    /// already. Without `replacing`, an existing file is left unchanged and the call fails. `keepsReplaced` keeps the
+    /// replaced file for `withdraw`, until `forgetReplaced`.
     package func publish(replacing: Bool, keepsReplaced: Bool = false) throws {
         try publish(as: name, replacing: replacing, keepsReplaced: keepsReplaced)
     }
 
-    /// The same under another name in the destination's folder.
+    /// Publishes the file under another name in the destination's folder.
     package func publish(as name: String, replacing: Bool, keepsReplaced: Bool = false) throws {
         try state.withLock { state in
             guard !state.isPublished else { return }
@@ -112,7 +113,7 @@ extension TemporaryFile {
         } else if !replacing {
             try link(as: name)
         } else {
-            // A link can't replace: the file gets a temporary name first, which is renamed.
+            // A link can't replace a file: the new file gets a temporary name first, which is then renamed.
             let part = Self.partName(for: name)
             try link(as: part)
             state.partName = part
@@ -121,8 +122,8 @@ extension TemporaryFile {
         state.partName = nil
     }
 
-    /// Gives what is about to be replaced another name; where the file system has no links, that is its only one for the
-    /// moment, so a run that dies there leaves it to `collectDeadParts` to bring back.
+    /// Gives a file that is about to be replaced another name. If the file system has no links, that is its only name
+    /// for the moment: if a run dies then, `collectDeadParts` restores the original one.
     private func keep(_ name: String, _ state: inout State) throws {
         let lock = openat(directoryDescriptor, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         if lock >= 0 { flock(lock, LOCK_SH | LOCK_NB) }
@@ -140,7 +141,7 @@ extension TemporaryFile {
         }
     }
 
-    /// Takes back its name, as far as it still has it: what it replaced is there again, or nothing.
+    /// Withdraws a published file if it still has its name: the replaced file is restored, or the name is removed.
     func withdraw() {
         state.withLock { state in
             var (own, other) = (stat(), stat())
@@ -160,20 +161,20 @@ extension TemporaryFile {
         fsync(directoryDescriptor)
     }
 
-    /// What it replaced is of no use any more.
+    /// Removes the replaced file, which is no longer needed.
     func forgetReplaced() {
         state.withLock { state in
-            // First the lock: what is open while its name goes is a hidden file where file systems are in user space.
+            // Unlock first: user-space file systems turn an open file into a hidden one when its name is removed.
             state.unlock()
             if let replaced = state.replaced { unlinkat(directoryDescriptor, replaced, 0) }
             state.replaced = nil
         }
     }
 
-    /// Removes what is not published, and gives its room back: a worker may hold the file open for a moment longer.
+    /// Removes an unpublished file and frees its space: a worker may have the file open for a moment longer.
     package func discard() {
         state.withLock { state in
-            // What couldn't be brought back is left for the next run, which tries it again.
+            // A replaced file that couldn't be restored is left for the next run, which tries again.
             let replaced = state.isAside && !state.isPublished ? nil : state.replaced
             for part in [state.partName, replaced].compactMap({ $0 }) {
                 unlinkat(directoryDescriptor, part, 0)
@@ -182,7 +183,7 @@ extension TemporaryFile {
             state.unlock()
             guard directoryDescriptor >= 0, !state.isPublished else { return }
             var status = stat()
-            // Whatever anybody can reach by a name stays as it is.
+            // The data of a file that still has a name are not truncated.
             if fstat(descriptor, &status) == 0, status.st_nlink == 0 { ftruncate(descriptor, 0) }
         }
     }
@@ -198,7 +199,7 @@ extension TemporaryFile {
         if tandem_renameat2(directoryDescriptor, part, directoryDescriptor, name, replacing ? 0 : 1) == 0 {
             return
         }
-        // Network and user-space file systems know no renaming that refuses to replace.
+        // Network and user-space file systems have no exclusive rename.
         if !replacing, [EINVAL, ENOSYS, EOPNOTSUPP].contains(errno) {
             return try moveWithoutFlags(part, to: name)
         }
@@ -206,9 +207,9 @@ extension TemporaryFile {
         throw SystemError("renaming the file", errno: errno)
     }
 
-    /// A link refuses a name that is taken, too; where there are no links either, the name is looked for, and who takes
-    /// it between the look and the renaming is replaced: an empty file that holds the name would be a partial output
-    /// if the run died there.
+    /// Renames a file without replacing another one. A link fails too if the name exists. Without links, the name is
+    /// checked before the rename, and a file that is created in between is replaced: an empty file that reserves the
+    /// name would be a partial output if the run died then.
     private func moveWithoutFlags(_ part: String, to name: String) throws {
         if linkat(directoryDescriptor, part, directoryDescriptor, name, 0) == 0 {
             unlinkat(directoryDescriptor, part, 0)

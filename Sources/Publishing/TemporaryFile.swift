@@ -4,31 +4,31 @@ internal import Glibc
 internal import Locking
 internal import SystemPackage
 
-/// A file that is complete or absent: written without a name in its destination's folder, and linked there
-/// once it is finished and on disk.
+/// A file that is complete or absent: written without a name in its destination's folder, and linked there once it is
+/// finished and on disk.
 ///
-/// `O_TMPFILE` where the file system has it, a `.name.<attempt>.part` otherwise, which a lock marks as alive
-/// so that the next run can tell dead ones.
+/// `O_TMPFILE` if the file system supports it, otherwise `.name.<attempt>.part`. A lock marks such a file as in use,
+/// so that the next run recognizes those of dead runs.
 ///
 /// Unchecked `Sendable`: the descriptor is fixed; the state is behind the mutex.
 package final class TemporaryFile: @unchecked Sendable {
-    /// Where it will be published.
+    /// Path under which the file will be published.
     package let destination: String
-    /// Open for reading and writing; owned by this object.
+    /// Descriptor for reading and writing, owned by this object.
     package let descriptor: Int32
     let directory: String
     let directoryDescriptor: Int32
     let name: String
 
     struct State {
-        /// Its name while it has one in the folder.
+        /// Temporary name; nil while the file has none in the folder.
         var partName: String?
         var isPublished = false
-        /// The name under which what it replaced is kept, until it is forgotten.
+        /// Temporary name of the replaced file, until it is removed.
         var replaced: String?
-        /// Locks that, so that no other run takes it for a dead one's.
+        /// Locked descriptor of the replaced file, so that no other run takes it for a dead run's.
         var replacedLock: Int32 = -1
-        /// What it replaced has no other name.
+        /// Whether the replaced file has no other name.
         var isAside = false
         var publishedName: String?
         var hasReplaced = false
@@ -40,7 +40,7 @@ package final class TemporaryFile: @unchecked Sendable {
     }
     let state: Guarded<State>
 
-    /// Makes an unnamed file in the destination's folder, which must exist.
+    /// Creates an unnamed file in the destination's folder, which must exist.
     package init(destination: String, in root: PathRoot) throws {
         let path = FilePath(destination)
         let folder = path.removingLastComponent()
@@ -72,15 +72,16 @@ package final class TemporaryFile: @unchecked Sendable {
         state = Guarded(State(partName: part))
     }
 
-    /// A file that another process made and will publish; the descriptor is this object's from here on.
+    /// Creates a file from another process's descriptor, which this object owns from here on. The other process will
+    /// publish it.
     package init(lent descriptor: Int32) {
         self.descriptor = descriptor
         (destination, directory, name, directoryDescriptor) = ("", "", "", -1)
         state = Guarded(State(partName: nil))
     }
 
-    /// A file that is published already, open for reading; it is nobody's to publish or discard again.
-    /// - Throws: `SystemError` where it can't be opened.
+    /// Opens a published file for reading. It can't be published or discarded again.
+    /// - Throws: `SystemError` if it can't be opened.
     package convenience init(published path: String, in root: PathRoot) throws {
         let descriptor = root.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -95,26 +96,26 @@ package final class TemporaryFile: @unchecked Sendable {
         if directoryDescriptor >= 0 { close(directoryDescriptor) }
     }
 
-    /// A path through which the file can be opened again before it has a name.
+    /// Path through which the file can be opened again before it has a name.
     package var reopenPath: String { "/proc/self/fd/\(descriptor)" }
 
-    /// It has its name.
+    /// Whether the file has its final name.
     package var isPublished: Bool { state.withLock { $0.isPublished } }
 
-    /// Bytes in it.
+    /// Size of the file in bytes.
     package var size: Int64 {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
     }
 
-    /// Size and time of the last change, as one word.
+    /// Size and modification time, as one word.
     package var fingerprint: String {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return "?" }
         return Self.fingerprint(status)
     }
 
-    /// Size and time of the last change of whatever is at a path, links not followed; nil where nothing is.
+    /// Returns size and modification time of the file at a path, without following links; nil if there is none.
     package static func fingerprint(path: String) -> String? {
         var status = stat()
         return lstat(path, &status) == 0 ? fingerprint(status) : nil
@@ -124,8 +125,8 @@ package final class TemporaryFile: @unchecked Sendable {
         "\(status.st_size)-\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)"
     }
 
-    /// Sets the time of its last change, in seconds since 1970 (`futimens`); when it was last read stays.
-    /// - Throws: `SystemError` where the file system refuses.
+    /// Sets the modification time in seconds since 1970 (`futimens`), but not the access time.
+    /// - Throws: `SystemError` if the file system doesn't allow it.
     package func setModified(seconds: Int64, nanoseconds: Int64) throws {
         // UTIME_OMIT is a macro that Swift doesn't import.
         let times = [
@@ -137,14 +138,14 @@ package final class TemporaryFile: @unchecked Sendable {
         }
     }
 
-    /// Writes an extended attribute; false where the file system has none.
+    /// Writes an extended attribute. Returns false if the file system has none.
     @discardableResult
     package func setAttribute(_ name: String, _ value: String) -> Bool {
         let bytes = Array(value.utf8)
         return tandem_fsetxattr(descriptor, name, bytes, bytes.count) == 0
     }
 
-    /// Writes an extended attribute of a file that is published; false where that can't be.
+    /// Writes an extended attribute of a published file. Returns false if that isn't possible.
     package static func setAttribute(_ name: String, _ value: String, path: String, in root: PathRoot) -> Bool
     {
         let descriptor = root.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -154,35 +155,35 @@ package final class TemporaryFile: @unchecked Sendable {
         return tandem_fsetxattr(descriptor, name, bytes, bytes.count) == 0
     }
 
-    /// What a path leads to is this very file.
+    /// Returns whether the file at a path is this file.
     package func isAt(_ path: String) -> Bool {
         var (own, other) = (stat(), stat())
         return fstat(descriptor, &own) == 0 && lstat(path, &other) == 0 && own.st_dev == other.st_dev
             && own.st_ino == other.st_ino
     }
 
-    /// A published file could carry an extended attribute, as far as its file system has them.
+    /// Returns whether the file system of a published file supports extended attributes.
     package static func takesAttributes(_ path: String) -> Bool {
         var byte: UInt8 = 0
         return tandem_getxattr(path, "user.tandem.none", &byte, 1) >= 0 || errno != EOPNOTSUPP
     }
 
-    /// Brings the file's data to disk (`fsync`).
+    /// Writes the file's data to disk (`fsync`).
     package func synchronize() throws {
         guard fsync(descriptor) == 0 else { throw SystemError("fsync", errno: errno) }
     }
 
-    /// Gives back the room of what was written and is of no use any more.
+    /// Truncates a file whose data are no longer needed, to free its space.
     package func empty() { ftruncate(descriptor, 0) }
 
-    /// At most 255 bytes, whatever the name.
+    /// Returns a temporary name of at most 255 bytes, whatever the length of `name`.
     static func partName(for name: String, suffix: String = partSuffix) -> String {
         let attempt = String(UInt64.random(in: 0...UInt64.max), radix: 36)
         return ".\(stem(name)).\(attempt)\(suffix)"
     }
 
     static let partSuffix = ".part"
-    /// What is replaced ends in this while it has no other name.
+    /// Suffix of a replaced file while it has no other name.
     static let asideSuffix = ".kept"
 
     static func stem(_ name: String) -> String {
