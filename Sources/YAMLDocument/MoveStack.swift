@@ -1,11 +1,12 @@
-/// A stack whose top elements are moved out as an array of their own size: nothing is copied or counted on the way.
+/// A stack whose top elements are moved out as an array of exactly their number, without copies and reference
+/// counting.
 struct MoveStack<Element>: ~Copyable {
     private var elements: UnsafeMutablePointer<Element>
     private var capacity: Int
-    /// How many there are.
+    /// Number of elements.
     private(set) var count = 0
 
-    /// An empty one with room for some.
+    /// Creates an empty stack with an initial capacity.
     init(capacity: Int = 64) {
         self.capacity = max(1, capacity)
         elements = .allocate(capacity: self.capacity)
@@ -16,7 +17,7 @@ struct MoveStack<Element>: ~Copyable {
         elements.deallocate()
     }
 
-    /// Puts one on top.
+    /// Pushes an element.
     mutating func push(_ element: consuming Element) {
         if count == capacity { grow() }
         (elements + count).initialize(to: element)
@@ -31,7 +32,7 @@ struct MoveStack<Element>: ~Copyable {
         capacity *= 2
     }
 
-    /// Takes all from a place on.
+    /// Removes and returns all elements from an index on.
     mutating func take(from start: Int) -> [Element] {
         precondition(start <= count)
         let taken = count - start
@@ -44,7 +45,7 @@ struct MoveStack<Element>: ~Copyable {
         }
     }
 
-    /// The place of the first element from `start` on that fits, from the bottom.
+    /// Returns the index of the first element from `start` on that fits, searching upwards.
     func index(from start: Int, where fits: (borrowing Element) -> Bool) -> Int? {
         var index = start
         while index < count {
@@ -54,7 +55,7 @@ struct MoveStack<Element>: ~Copyable {
         return nil
     }
 
-    /// What lies at a place.
+    /// The element at an index, which must exist.
     subscript(index: Int) -> Element {
         precondition(index >= 0 && index < count)
         return elements[index]

@@ -1,25 +1,25 @@
 internal import Diagnostics
 
-/// Turns events into nodes, with an explicit stack: nothing recurses on input.
+/// The assembly of nodes from events, with an explicit stack: nothing recurses on input.
 ///
-/// Values throughout: what a class keeps is checked at each access while it runs, which cost a tenth of reading.
+/// A struct, because exclusivity checks on the stored properties of a class took a tenth of the reading time.
 struct NodeAssembly: ~Copyable {
     private let source: SourceFile
     private let limits: YAMLLimits
-    /// What was found wrong.
+    /// Problems found so far.
     private(set) var sink = DiagnosticSink()
-    /// The document, once it was read.
+    /// Root of the document, once it was read.
     private(set) var root: YAMLNode?
-    /// Something was wrong that leaves nothing to go on with.
+    /// Whether an error has occurred after which reading can't continue.
     private(set) var hasStopped = false
     private var documents = 0
     private var stack: [Open] = []
-    /// What was read of the collections that are open, those of the innermost on top.
+    /// Items of the open sequences, those of the innermost one on top.
     private var items = MoveStack<YAMLNode>()
     private var entries = MoveStack<YAMLNode.Entry>()
     private var anchors: [String: YAMLNode] = [:]
     private var expanded = 0
-    /// The texts with `${` in them, each as often as it is written: an alias adds none.
+    /// Texts that contain `${`, each as often as it is written; aliases add none.
     private(set) var substituted: [String] = []
 
     /// A collection that is being read.
@@ -27,15 +27,15 @@ struct NodeAssembly: ~Copyable {
         let isMapping: Bool
         let start: YAMLEvent.Mark
         let anchor: String?
-        /// Where its items or entries begin.
+        /// Index of the collection's first item or entry in the stack.
         let first: Int
-        /// What comes next in a mapping.
+        /// Kind of node that is expected next in a mapping.
         var next = Expectation.key
-        /// The key whose value comes next.
+        /// Key whose value is expected next.
         var key = ""
         var keyRange: SourceRange?
         var merges: [YAMLNode] = []
-        /// Keys of a mapping too large to look through.
+        /// Keys of a mapping that is too large for a linear search.
         var keys: [String: SourceRange] = [:]
 
         init(isMapping: Bool, start: YAMLEvent.Mark, anchor: String?, first: Int) {
@@ -50,12 +50,12 @@ struct NodeAssembly: ~Copyable {
             case value
             /// The value of `<<`.
             case merge
-            /// The value of a key that can't be one: read and dropped.
+            /// The value of an invalid key, which is read and dropped.
             case nothing
         }
     }
 
-    /// So many keys are looked through; more are found by a table.
+    /// Maximum number of keys for a linear search; with more keys a table is used.
     private static let fewKeys = 16
 
     init(source: SourceFile, limits: YAMLLimits) {
@@ -63,7 +63,7 @@ struct NodeAssembly: ~Copyable {
         self.limits = limits
     }
 
-    /// Takes the next events.
+    /// Processes the next events.
     mutating func take(_ batch: YAMLEventBatch) {
         guard !hasStopped else { return }
         WorkCount.add(batch.events.count)
@@ -74,7 +74,7 @@ struct NodeAssembly: ~Copyable {
         }
     }
 
-    /// False where reading can't go on.
+    /// Processes an event. Returns false if reading can't continue.
     private mutating func take(_ event: YAMLEvent, of batch: YAMLEventBatch) -> Bool {
         switch event.kind {
         case .documentStart:
@@ -164,7 +164,7 @@ struct NodeAssembly: ~Copyable {
         return node
     }
 
-    /// Merge keys (`<<`): what is written wins, then earlier merges.
+    /// Applies merge keys (`<<`): written keys have precedence, then earlier merges.
     private mutating func merge(_ sources: [YAMLNode]) {
         for source in sources {
             let mappings: [YAMLNode]
@@ -181,7 +181,8 @@ struct NodeAssembly: ~Copyable {
         }
     }
 
-    /// Where the innermost mapping has a key already, looked for among few or by the table.
+    /// Returns the location of a key in the innermost mapping; nil if it isn't there. Uses a linear search or the
+    /// table.
     private func place(of key: String) -> SourceRange? {
         let last = stack.count - 1
         let first = stack[last].first
@@ -189,7 +190,7 @@ struct NodeAssembly: ~Copyable {
         return entries.index(from: first) { $0.key == key }.map { entries[$0].keyRange }
     }
 
-    /// Adds an entry to the innermost mapping, whose key is known to be new.
+    /// Adds an entry with a new key to the innermost mapping.
     private mutating func add(_ entry: YAMLNode.Entry) {
         let last = stack.count - 1
         let before = entries.count - stack[last].first
@@ -202,7 +203,7 @@ struct NodeAssembly: ~Copyable {
         entries.push(entry)
     }
 
-    /// Puts a finished node where it belongs.
+    /// Adds a finished node to the innermost collection, or sets the root.
     private mutating func place(_ node: YAMLNode) {
         let last = stack.count - 1
         guard last >= 0 else {
@@ -231,7 +232,7 @@ struct NodeAssembly: ~Copyable {
         stack[last].next = .key
     }
 
-    /// A key that is no more than its text needs no node.
+    /// Returns whether an event is a key that is only text and needs no node.
     private func isKey(_ event: YAMLEvent) -> Bool {
         let last = stack.count - 1
         guard last >= 0, stack[last].isMapping, stack[last].next == .key else { return false }

@@ -1,26 +1,26 @@
 internal import Diagnostics
 internal import Synchronization
 
-/// Takes batches of events on a queue and hands them to a `NodeAssembly`.
+/// The builder that receives batches of events on a queue and passes them to a `NodeAssembly`.
 ///
-/// Unchecked `Sendable`: touched by one queue at a time, which its parser sees to.
+/// Unchecked `Sendable`: accessed on one queue at a time, which the parser ensures.
 final class NodeBuilder: @unchecked Sendable {
-    /// Batches on their way here.
+    /// Number of batches that are not processed yet.
     let waiting = Atomic<Int>(0)
     private var assembly: NodeAssembly
 
-    /// Makes nodes of a file's places.
+    /// Creates a builder of a file's nodes.
     init(source: SourceFile, limits: YAMLLimits) { assembly = NodeAssembly(source: source, limits: limits) }
 
-    /// Takes the next events.
+    /// Processes the next events.
     func take(_ batch: YAMLEventBatch) { assembly.take(batch) }
 
-    /// What was found wrong.
+    /// Problems found so far.
     var sink: DiagnosticSink { assembly.sink }
-    /// The document, once it was read.
+    /// Root of the document, once it was read.
     var root: YAMLNode? { assembly.root }
-    /// The texts with `${` in them.
+    /// Texts that contain `${`.
     var substituted: [String] { assembly.substituted }
-    /// Something was wrong that leaves nothing to go on with.
+    /// Whether an error has occurred after which reading can't continue.
     var hasStopped: Bool { assembly.hasStopped }
 }

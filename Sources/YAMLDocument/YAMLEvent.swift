@@ -2,7 +2,7 @@ internal import CLibYAML
 internal import Diagnostics
 internal import Glibc
 
-/// What libyaml found, in a form of its own size; its texts are in its batch.
+/// A libyaml event in a compact format. Its texts are stored in its batch.
 struct YAMLEvent: Sendable {
     enum Kind: Sendable {
         case documentStart
@@ -10,11 +10,11 @@ struct YAMLEvent: Sendable {
         case alias
         case sequenceStart
         case mappingStart
-        /// Of a list or a mapping.
+        /// The end of a list or a mapping.
         case end
     }
 
-    /// A place, from 0.
+    /// A position, counted from 0.
     struct Mark: Sendable {
         var line: Int32 = 0
         var column: Int32 = 0
@@ -31,16 +31,16 @@ struct YAMLEvent: Sendable {
     var hasAnchor = false
     var start: Mark
     var end: Mark
-    /// A scalar's text, in the batch's bytes.
+    /// Range of a scalar's text in the batch's bytes.
     var text: Range<Int32> = 0..<0
-    /// An anchor's or an alias' name.
+    /// Range of the name of an anchor or alias.
     var anchor: Range<Int32> = 0..<0
-    /// A tag; empty for none.
+    /// Range of the tag; empty if there is none.
     var tag: Range<Int32> = 0..<0
 }
 
 extension SourceRange {
-    /// Between two of libyaml's marks, which count from 0.
+    /// Creates a range from two of libyaml's marks, which count from 0.
     init(_ source: SourceFile, from start: YAMLEvent.Mark, to end: YAMLEvent.Mark) {
         self.init(
             source: source, line: Int(start.line) + 1, column: Int(start.column) + 1,
@@ -48,9 +48,9 @@ extension SourceRange {
     }
 }
 
-/// Some events in order, with their texts. A value: a class would have each access to it checked while it runs.
+/// Events in order, with their texts. A struct, because accesses to a class would be checked for exclusivity.
 struct YAMLEventBatch: Sendable {
-    /// As many as are worth a way to another thread.
+    /// Number of events in a batch, which makes the transfer to another thread worthwhile.
     static let capacity = 1024
 
     private(set) var events: [YAMLEvent] = []
@@ -61,10 +61,10 @@ struct YAMLEventBatch: Sendable {
         bytes.reserveCapacity(Self.capacity * 8)
     }
 
-    /// Texts are few enough to be passed on: a batch is full by either.
+    /// Whether the batch has its maximum number of events, or 1 MiB of text.
     var isFull: Bool { events.count >= Self.capacity || bytes.count >= 1 << 20 }
 
-    /// Takes what there is of an event; those that mean nothing for a document leave nothing.
+    /// Adds an event. Events without meaning for a document are omitted.
     mutating func add(_ event: yaml_event_t) {
         var added = YAMLEvent(
             kind: .end, start: YAMLEvent.Mark(event.start_mark), end: YAMLEvent.Mark(event.end_mark))
@@ -101,14 +101,14 @@ struct YAMLEventBatch: Sendable {
         events.append(added)
     }
 
-    /// A text of an event.
+    /// Returns a text of an event.
     func text(_ range: Range<Int32>) -> String {
         bytes.withUnsafeBufferPointer {
             String(decoding: $0[Int(range.lowerBound)..<Int(range.upperBound)], as: UTF8.self)
         }
     }
 
-    /// A byte stands in a text.
+    /// Returns whether a text contains a byte.
     func has(_ byte: UInt8, in range: Range<Int32>) -> Bool {
         bytes.withUnsafeBufferPointer { buffer in
             guard let base = buffer.baseAddress, !range.isEmpty else { return false }

@@ -1,14 +1,14 @@
-/// What a job file may ask of the machine; job files are untrusted.
+/// The resource limits of a job file, which is untrusted input.
 package struct YAMLLimits: Sendable {
-    /// Levels of nesting. libyaml's scanner is quadratic in it.
+    /// Maximum levels of nesting. The time of libyaml's scanner is quadratic in them.
     package var depth = 64
-    /// Bytes of a file.
+    /// Maximum size of a file in bytes.
     package var fileSize = 32 << 20
-    /// Bytes of a scalar.
+    /// Maximum size of a scalar in bytes.
     package var scalarSize = 64 << 10
-    /// Nodes that aliases bring in.
+    /// Maximum number of nodes that aliases expand to.
     package var aliasedNodes = 1_000_000
 
-    /// The usual limits.
+    /// Creates the default limits.
     package init() {}
 }

@@ -1,9 +1,9 @@
 package import Diagnostics
 
-/// A part of a YAML document with the exact range that it was written in. Never changes; a class, since nodes are
-/// handed about by the hundred thousand.
+/// A node of a YAML document with its exact source range. Immutable; a class, since hundreds of thousands of nodes
+/// are passed around.
 package final class YAMLNode: Sendable {
-    /// How a scalar was written.
+    /// The style of a scalar.
     package enum ScalarStyle: Sendable {
         /// Without quotes.
         case plain
@@ -15,14 +15,14 @@ package final class YAMLNode: Sendable {
 
     /// One entry of a mapping.
     package struct Entry: Sendable {
-        /// The key's text.
+        /// Text of the key.
         package let key: String
-        /// Where the key stands.
+        /// Source range of the key.
         package let keyRange: SourceRange
-        /// The value.
+        /// Node of the value.
         package let value: YAMLNode
 
-        /// Makes an entry.
+        /// Creates an entry.
         package init(key: String, keyRange: SourceRange, value: YAMLNode) {
             self.key = key
             self.keyRange = keyRange
@@ -30,28 +30,28 @@ package final class YAMLNode: Sendable {
         }
     }
 
-    /// What it is.
+    /// The content of a node.
     package enum Content: Sendable {
-        /// Text; what it means is decided by who reads it.
+        /// Text, which the reader of the node interprets.
         case scalar(String, ScalarStyle)
         /// A list.
         case sequence([YAMLNode])
-        /// Keys and values in order, merge keys resolved, no key twice.
+        /// Entries in order, with merge keys resolved and without duplicate keys.
         case mapping([Entry])
     }
 
-    /// What it is.
+    /// Content of the node.
     package let content: Content
-    /// Where it stands; for an alias, where its anchor's text stands, with the alias as its context.
+    /// Source range of the node. For an alias, the range of its anchor's node, with the alias as context.
     package let range: SourceRange
-    /// A scalar in it has `${` in its text, so that only such parts are looked through.
+    /// Whether a scalar in the node contains `${`, so that other nodes need not be searched.
     package let hasSubstitution: Bool
-    /// Its text depends on what is known later only; what stands there now is no more than a frame of it.
+    /// Whether the text is determined later: the current text is only a template.
     package let isDeferred: Bool
-    /// Nodes in it, itself included, aliases expanded.
+    /// Number of nodes in this one, including itself, with aliases expanded.
     package let size: Int32
 
-    /// Makes a node of scalars and nodes that are there. `isFinal`: what looks like a substitution is none.
+    /// Creates a node from scalars and existing nodes. `isFinal`: `${` in the text is no substitution.
     package init(_ content: Content, at range: SourceRange, isFinal: Bool = false, isDeferred: Bool = false) {
         self.content = content
         self.range = range
@@ -76,7 +76,7 @@ package final class YAMLNode: Sendable {
         self.size = size
     }
 
-    /// The same content, or one with as many substitutions, at another place.
+    /// Creates a node with the same content, or with as many substitutions, at another location.
     private init(_ content: Content, at range: SourceRange, as other: YAMLNode) {
         self.content = content
         self.range = range
@@ -85,19 +85,19 @@ package final class YAMLNode: Sendable {
         size = other.size
     }
 
-    /// The text of a scalar.
+    /// Text of a scalar; nil for collections.
     package var text: String? {
         if case .scalar(let text, _) = content { return text }
         return nil
     }
 
-    /// A plain scalar that says "nothing": empty, `~` or `null`.
+    /// Whether the node is a null value: a plain scalar that is empty, `~` or `null`.
     package var isNull: Bool {
         guard case .scalar(let text, .plain) = content else { return false }
         return text.isEmpty || text == "~" || text == "null"
     }
 
-    /// What to call it in a message.
+    /// Kind of the node for messages.
     package var kind: String {
         switch content {
         case .scalar: isNull ? "nothing" : "a single value"
@@ -106,17 +106,17 @@ package final class YAMLNode: Sendable {
         }
     }
 
-    /// The value of a key.
+    /// The value of a key; nil if there is none.
     package subscript(key key: String) -> YAMLNode? {
         guard case .mapping(let entries) = content else { return nil }
         return entries.first { $0.key == key }?.value
     }
 
-    /// The same, with one more step on the way to every place in it.
+    /// Returns the node with one more step in the context of every source range in it.
     package func reached(
         through kind: SourceContext.Kind, _ message: String, at place: SourceRange?
     ) -> YAMLNode {
-        // Nodes of one subtree mostly share one way, so the new step is shared too.
+        // Nodes of a subtree mostly share one context, so the new step is shared too.
         var last: (old: SourceContext?, new: SourceContext)?
         func step(_ old: SourceContext?) -> SourceContext {
             if let last, last.old === old { return last.new }
@@ -127,7 +127,7 @@ package final class YAMLNode: Sendable {
         return mappingRanges { $0.with(context: step($0.context)) }
     }
 
-    /// Recursion is bounded by the parser's limit on depth.
+    /// Recursion is bounded by the parser's depth limit.
     private func mappingRanges(_ transform: (SourceRange) -> SourceRange) -> YAMLNode {
         let content: Content
         switch self.content {

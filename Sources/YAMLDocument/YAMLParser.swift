@@ -3,14 +3,14 @@ package import Diagnostics
 internal import Dispatch
 internal import Synchronization
 
-/// Reads a document: libyaml's events on the calling thread, nodes made of them on a queue beside it.
+/// A YAML parser: libyaml's events are read on the calling thread, and nodes are created from them on a queue.
 package struct YAMLParser {
     private let file: String
     private let source: SourceFile
     private let limits: YAMLLimits
 
-    /// Batches of events that may wait for the builder: a bound on memory, and a long document is not read to its end
-    /// when its beginning is wrong already.
+    /// Maximum number of batches that wait for the builder. It limits memory, and stops reading a long document whose
+    /// beginning is invalid.
     private static let ahead = 8
 
     private init(file: String, limits: YAMLLimits) {
@@ -19,14 +19,14 @@ package struct YAMLParser {
         self.limits = limits
     }
 
-    /// Parses one document. Nil where there is none that can be read; problems are in the sink.
+    /// Parses one document. Nil if there is none that can be read; problems are added to the sink.
     package static func parse(
         _ bytes: [UInt8], file: String, limits: YAMLLimits = YAMLLimits(), into sink: inout DiagnosticSink
     ) -> YAMLNode? {
         document(bytes, file: file, limits: limits, into: &sink)?.root
     }
 
-    /// A document, and the texts in it that have `${`, each as often as it is written.
+    /// Parses a document. Returns its root and the texts that contain `${`, each as often as it is written.
     package static func document(
         _ bytes: [UInt8], file: String, limits: YAMLLimits = YAMLLimits(), into sink: inout DiagnosticSink
     ) -> (root: YAMLNode, substituted: [String])? {
@@ -62,7 +62,8 @@ package struct YAMLParser {
         return builder.root.map { ($0, builder.substituted) }
     }
 
-    /// Sends all events; false where libyaml stops with an error. The builder has taken everything when this returns.
+    /// Sends all events to the builder, which has processed them when this returns. Returns false if libyaml stops
+    /// with an error.
     private func send(_ parser: inout yaml_parser_t, to builder: NodeBuilder) -> Bool {
         let queue = DispatchQueue(label: "tandem.yaml")
         let carried = WorkCount.Carried()
@@ -77,7 +78,7 @@ package struct YAMLParser {
             case YAML_SEQUENCE_END_EVENT, YAML_MAPPING_END_EVENT: depth -= 1
             default: break
             }
-            // libyaml's time grows with the square of the depth: it must not be asked for more than is allowed.
+            // libyaml's time is quadratic in the depth: parsing stops at the limit.
             let isTooDeep = depth > limits.depth
             let isLast = !isFine || isTooDeep || event.type == YAML_STREAM_END_EVENT
             batch.add(event)
@@ -131,7 +132,8 @@ package struct YAMLParser {
         sink.error(.yamlSyntax, problem, at: place, notes: notes, help: help)
     }
 
-    /// What libyaml was reading began with a bracket or a quote, inside which indentation means nothing.
+    /// Returns whether libyaml was reading a flow collection or a quoted scalar, inside which indentation has no
+    /// meaning.
     private static func isInside(_ parser: yaml_parser_t, _ lines: [Substring]) -> Bool {
         let (line, column) = (Int(parser.context_mark.line), Int(parser.context_mark.column))
         guard parser.context != nil, lines.indices.contains(line) else { return false }
@@ -139,7 +141,7 @@ package struct YAMLParser {
             ?? false
     }
 
-    /// What is probably wrong with a line that libyaml stops at.
+    /// Returns the probable mistake in a line at which libyaml stops.
     private static func help(line: Substring, column: Int) -> String? {
         let before = line.prefix(max(0, column - 1))
         // The second `: ` of a line.
