@@ -1,21 +1,21 @@
-/// Reads what `BinaryEncoder` wrote. What somebody else made of it is an error, or a value of its type: never a trap, and
-/// never a number that isn't finite.
+/// A decoder for the output of `BinaryEncoder`. Bytes that were changed result in an error or in a value of the type:
+/// never in a trap, and never in a number that isn't finite.
 package struct BinaryDecoder {
-    /// What values may ask for while they are read.
+    /// Options that values may read while they are decoded.
     package var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// Makes one.
+    /// Creates a decoder.
     package init() {}
 
-    /// The value of some bytes.
-    /// - Throws: `DecodingError` where they are none of it.
+    /// Decodes a value.
+    /// - Throws: `DecodingError` if the bytes are no valid value of the type.
     package func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
         let reader = try BinaryReader(bytes, userInfo: userInfo)
         return try Value(from: ValueDecoder(reader: reader, position: reader.start))
     }
 }
 
-/// One value where it stands.
+/// The decoder of the value at a position.
 private struct ValueDecoder: Decoder {
     let reader: BinaryReader
     let position: Int
@@ -40,7 +40,7 @@ private struct ValueDecoder: Decoder {
 private final class KeyedMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let reader: BinaryReader
     private let members: [(key: Int, position: Int)]
-    /// The one behind the last that was asked for: mostly the next.
+    /// Index after the last member that was found: mostly the next one to be requested.
     private var next = 0
 
     init(reader: BinaryReader, members: [(key: Int, position: Int)]) {

@@ -1,15 +1,15 @@
-/// Writes values in few bytes and little time, for a reader of the same version: messages between processes of one
-/// program, and what a digest is made of. Equal values give equal bytes, as long as they hold no dictionaries.
+/// An encoder with a compact and fast format, for a decoder of the same version: messages between processes of one
+/// program, and the input of digests. Equal values result in equal bytes, unless they contain dictionaries.
 package struct BinaryEncoder {
-    /// What values may ask for while they are written.
+    /// Options that values may read while they are encoded.
     package var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// Makes one.
+    /// Creates an encoder.
     package init() {}
 
-    /// The bytes of a value.
-    /// - Throws: `EncodingError` where a number isn't finite, where there are more than 4096 keys or one that isn't ASCII,
-    ///   and where containers are written in turns or beside each other; what the value throws.
+    /// Encodes a value.
+    /// - Throws: `EncodingError` if a number isn't finite, if there are more than 4096 keys or one that isn't ASCII,
+    ///   or if containers are written alternately or beside each other; errors of the value's own encoding.
     package func encode(_ value: some Encodable) throws -> [UInt8] {
         let writer = BinaryWriter(userInfo: userInfo)
         try writer.writeValue(value)
@@ -17,10 +17,10 @@ package struct BinaryEncoder {
     }
 }
 
-/// One value on its way.
+/// The encoder of one value.
 struct ValueEncoder: Encoder {
     let writer: BinaryWriter
-    /// How many containers it is in.
+    /// Number of containers that are open around the value.
     private let depth: Int
 
     init(writer: BinaryWriter) {
@@ -83,7 +83,7 @@ private struct KeyedValues<Key: CodingKey>: KeyedEncodingContainerProtocol {
     mutating func superEncoder() -> any Encoder { unsupported() }
     mutating func superEncoder(forKey key: Key) -> any Encoder { unsupported() }
 
-    /// It may be left without a value.
+    /// Records the flaw and returns an encoder, which may be left without a value.
     private func unsupported() -> any Encoder {
         writer.flaw = "a class with a superclass"
         return ValueEncoder(writer: writer)

@@ -1,10 +1,10 @@
-/// Bytes of a value, from somebody who may mean ill: every position is checked.
+/// The bytes of an encoded value from an untrusted sender. Every position is checked.
 final class BinaryReader {
     let userInfo: [CodingUserInfoKey: any Sendable]
     private let bytes: [UInt8]
     private(set) var keys: [String] = []
     private var numbers: [String: Int] = [:]
-    /// Where the value begins.
+    /// Position of the value behind the table of keys.
     private(set) var start = 0
 
     init(_ bytes: [UInt8], userInfo: [CodingUserInfoKey: any Sendable]) throws {
@@ -24,7 +24,7 @@ final class BinaryReader {
         }
     }
 
-    /// The number of a key; nil where no container has it.
+    /// Returns the number of a key; nil if no container contains it.
     func number(of key: String) -> Int? { numbers[key] }
 
     static func corrupted(_ reason: String) -> DecodingError {
@@ -42,7 +42,7 @@ final class BinaryReader {
         return tag
     }
 
-    /// Seven bits a byte, the low ones first.
+    /// Reads a number with seven bits per byte, the low ones first.
     private func number(at position: inout Int, before limit: Int) throws -> UInt64 {
         var (value, shift): (UInt64, UInt64) = (0, 0)
         while position < limit, shift < 64 {
@@ -72,7 +72,7 @@ final class BinaryReader {
         return text
     }
 
-    /// Members of a container.
+    /// Returns the positions of a container's members.
     private func members(at position: Int, before limit: Int) throws -> Range<Int> {
         guard limit - position >= 5 else { throw Self.corrupted("no container") }
         let length = (0..<4).reduce(0) { $0 | Int(bytes[position + 1 + $1]) << (8 * $1) }
@@ -80,7 +80,7 @@ final class BinaryReader {
         return position + 5..<position + 5 + length
     }
 
-    /// Where the next value begins.
+    /// Returns the end of the value at a position.
     func end(of position: Int, before limit: Int) throws -> Int {
         var next = position + 1
         switch try tag(at: position, before: limit) {
@@ -98,7 +98,7 @@ final class BinaryReader {
         return next
     }
 
-    /// The members of a container with keys.
+    /// Returns the members of a keyed container.
     func keyed(at position: Int) throws -> [(key: Int, position: Int)] {
         guard try tag(at: position, before: bytes.count) == .keyed else {
             throw Self.mismatch([String: Any].self)
@@ -110,7 +110,7 @@ final class BinaryReader {
         while next < members.upperBound {
             let key = try count(at: &next, before: members.upperBound)
             guard key < keys.count else { throw Self.corrupted("an unknown key") }
-            // Each is compared with each that is looked for.
+            // Each member is compared with each requested key.
             guard found.count < BinaryLimit.keys else { throw Self.corrupted("too many keys") }
             found.append((key, next))
             next = try end(of: next, before: members.upperBound)
@@ -118,7 +118,7 @@ final class BinaryReader {
         return found
     }
 
-    /// Where the members of a list are.
+    /// Returns the positions of a list's members.
     func list(at position: Int) throws -> Range<Int> {
         guard try tag(at: position, before: bytes.count) == .list else { throw Self.mismatch([Any].self) }
         return try members(at: position, before: bytes.count)

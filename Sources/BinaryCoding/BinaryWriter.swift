@@ -1,43 +1,43 @@
-/// The kinds of values, each the first byte of one.
+/// The tags of values, the first byte of each.
 enum BinaryTag: UInt8 {
     case null, no, yes
-    /// A number from 0 on.
+    /// A number from 0.
     case number
-    /// One below 0, as its distance from -1.
+    /// A number below 0, as its distance from -1.
     case negative
     case float
     case text
-    /// Members behind their length in bytes, each a key's number and a value.
+    /// Members, preceded by their length in bytes: for each the number of its key, and a value.
     case keyed
-    /// Members behind their length in bytes.
+    /// Members, preceded by their length in bytes.
     case list
 }
 
-/// What neither side goes beyond.
+/// The limits of both encoder and decoder.
 enum BinaryLimit {
-    /// Keys of all containers together.
+    /// Maximum number of keys of all containers together.
     static let keys = 4096
-    /// Bytes of a key.
+    /// Maximum length of a key in bytes.
     static let key = 256
 }
 
-/// Bytes as values are written. Containers that are still open are closed by whatever is written outside of them.
+/// The bytes of values as they are written. Writing outside of open containers closes them.
 final class BinaryWriter {
     /// An open container.
     struct Container {
-        /// How many are open with it.
+        /// Number of open containers, including this one.
         var depth: Int
-        /// Tells it from others that were open at its depth.
+        /// Number that distinguishes the container from others that were open at the same depth.
         var number: Int
     }
 
     let userInfo: [CodingUserInfoKey: any Sendable]
-    /// Why what was written can't be read.
+    /// Reason why the output can't be decoded; nil if it can.
     var flaw: String?
     private var bytes: [UInt8] = []
     private var numbers: [String: Int] = [:]
     private var keys: [String] = []
-    /// Where the lengths of open containers stand, and the containers' numbers.
+    /// Positions of the open containers' lengths, with the containers' numbers.
     private var open: [(start: Int, number: Int)] = []
     private var containers = 0
 
@@ -46,7 +46,7 @@ final class BinaryWriter {
         bytes.reserveCapacity(4096)
     }
 
-    /// How many containers are open.
+    /// Number of open containers.
     var depth: Int { open.count }
 
     /// Opens a container.
@@ -58,13 +58,13 @@ final class BinaryWriter {
         return Container(depth: open.count, number: containers)
     }
 
-    /// Something follows in a container: those in it are over.
+    /// Continues a container, and closes those inside it.
     func resume(_ container: Container) {
         close(to: container.depth)
         if open.last?.number != container.number { flaw = "two containers are written in turns" }
     }
 
-    /// Closes all containers but so many.
+    /// Closes all containers but the given number.
     func close(to depth: Int) {
         while open.count > depth {
             let start = open.removeLast().start
@@ -101,7 +101,7 @@ final class BinaryWriter {
         }
     }
 
-    /// Readers can rely on numbers being numbers.
+    /// Writes a number. Decoders can rely on it being finite.
     func write(_ value: Double) throws {
         guard value.isFinite else {
             throw EncodingError.invalidValue(
@@ -127,14 +127,14 @@ final class BinaryWriter {
             throw error
         }
         close(to: depth)
-        // What writes nothing of itself is there nevertheless.
+        // A value that writes nothing is encoded as an empty container.
         if bytes.count == start {
             _ = begin(.keyed)
             close(to: depth)
         }
     }
 
-    /// All of it: the keys, and the value.
+    /// Returns the table of keys and the value.
     func finish() throws -> [UInt8] {
         close(to: 0)
         if keys.count > BinaryLimit.keys { flaw = "\(keys.count) keys" }
@@ -156,7 +156,7 @@ final class BinaryWriter {
         bytes.append(contentsOf: value.utf8)
     }
 
-    /// Seven bits a byte, the low ones first.
+    /// Appends a number with seven bits per byte, the low ones first.
     private static func count(_ value: UInt64, to bytes: inout [UInt8]) {
         var rest = value
         while rest >= 0x80 {

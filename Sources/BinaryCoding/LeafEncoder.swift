@@ -1,22 +1,22 @@
-/// Takes a value apart into what it is made of: each number and text with the way to it, for telling people which parts
-/// of two values differ. Nil is nothing; a case of an enumeration is a part by its name.
+/// An encoder that splits a value into its leaves: each number and text with its path, so that the differences of two
+/// values can be reported. Nil has no leaf; the name of an enumeration's case is a leaf.
 package struct LeafEncoder {
-    /// One part.
+    /// A leaf of a value.
     package struct Leaf: Equatable, Sendable {
-        /// The way to it: keys, and positions in lists.
+        /// Path of the leaf: keys, and positions in lists.
         package var path: [String]
-        /// Its text.
+        /// Value of the leaf as text.
         package var value: String
     }
 
-    /// What values may ask for while they are taken apart.
+    /// Options that values may read while they are encoded.
     package var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// Makes one.
+    /// Creates an encoder.
     package init() {}
 
-    /// The parts of a value in its own order.
-    /// - Throws: What the value throws.
+    /// Returns the leaves of a value in its own order.
+    /// - Throws: errors of the value's own encoding.
     package func leaves(of value: some Encodable) throws -> [Leaf] {
         let collector = LeafCollector(userInfo: userInfo)
         try collector.add(value, at: [])
@@ -82,7 +82,7 @@ private struct KeyedLeaves<Key: CodingKey>: KeyedEncodingContainerProtocol {
     mutating func nestedContainer<Nested: CodingKey>(
         keyedBy keyType: Nested.Type, forKey key: Key
     ) -> KeyedEncodingContainer<Nested> {
-        // So are cases written, and one without values would leave no trace otherwise.
+        // Enumeration cases are encoded this way; a case without values would have no leaf otherwise.
         collector.note(key.stringValue, at: path)
         return LeafValue(collector: collector, path: path + [key.stringValue]).container(keyedBy: keyType)
     }

@@ -1,25 +1,26 @@
-/// A string that is equal to another one where their bytes are.
+/// A string that is compared by its bytes.
 ///
-/// Swift's strings are equal where their characters look the same, however those are composed: `é` of one scalar and `é`
-/// of two. To the file system these are two names. What is a path, or a name made of paths, is a key as this.
+/// Swift's strings are equal if their characters look the same, however they are composed: `é` as one scalar and as
+/// two. To the file system these are two names. A path, or a name that contains a path, is used as a key in this
+/// form.
 package struct ExactString: Hashable, Comparable, Sendable {
     /// The string.
     package let text: String
 
-    /// Of a string.
+    /// Wraps a string.
     package init(_ text: String) { self.text = text }
 
-    /// The same bytes.
+    /// Returns whether the bytes are equal.
     package static func == (one: ExactString, other: ExactString) -> Bool {
         one.text.utf8.elementsEqual(other.text.utf8)
     }
 
-    /// By their bytes, which is by their scalars.
+    /// Orders by bytes, which is the order by scalars.
     package static func < (one: ExactString, other: ExactString) -> Bool {
         one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
     }
 
-    /// Of the bytes.
+    /// Hashes the bytes.
     package func hash(into hasher: inout Hasher) {
         let isDone: Void? = text.utf8.withContiguousStorageIfAvailable {
             hasher.combine(bytes: UnsafeRawBufferPointer($0))
@@ -30,6 +31,6 @@ package struct ExactString: Hashable, Comparable, Sendable {
 }
 
 extension String {
-    /// The string as a key of its bytes.
+    /// The string as a key that is compared by its bytes.
     package var exact: ExactString { ExactString(self) }
 }

@@ -1,23 +1,23 @@
 internal import Glibc
 
-/// Which file something is, whatever its path: device and inode, with size and time of last change.
+/// The identity of a file, whatever its path: device and inode, with size and modification time.
 package struct FileIdentity: Codable, Hashable, Sendable {
-    /// The device it is on.
+    /// Number of the file's device.
     package var device: UInt64
-    /// Its number there.
+    /// Inode number.
     package var inode: UInt64
-    /// Bytes.
+    /// Size in bytes.
     package var size: Int64
-    /// Seconds of its last change.
+    /// Modification time in seconds since 1970.
     package var modified: Int64
-    /// Nanoseconds of its last change.
+    /// Nanoseconds of the modification time.
     package var modifiedNanoseconds: Int64
-    /// A folder.
+    /// Whether the file is a folder.
     package private(set) var isDirectory = false
 
     private enum CodingKeys: CodingKey { case device, inode, size, modified, modifiedNanoseconds }
 
-    /// Looks at a path, through links; nil where nothing is.
+    /// Reads the identity of a path, following links; nil if it doesn't exist.
     package init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -29,15 +29,15 @@ package struct FileIdentity: Codable, Hashable, Sendable {
         isDirectory = status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Of what is remote the size is all that is known: whether it changed is told by that alone, and it is never the same
-    /// file as one that is here.
+    /// Creates the identity of a remote file, of which only the size is known: only a changed size is detected, and
+    /// it never equals a local file.
     package init(remoteSize: Int64) {
         (device, inode, modified, modifiedNanoseconds) = (0, 0, 0, 0)
         size = remoteSize
     }
 
-    /// Everything that tells a change, as one word: also the time of the last change of anything about the file, which nobody
-    /// can set. Nil where nothing is.
+    /// Returns all values that change with the file, as one word, including the time of the last status change, which
+    /// can't be set. Nil if the file doesn't exist.
     package static func word(path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

@@ -2,14 +2,14 @@ internal import ExactStrings
 internal import CLinux
 internal import Glibc
 
-/// A folder beneath which everything lies that is read and written, whatever links and `..` a path has (`openat2` with
-/// `RESOLVE_BENEATH`); or none, which is everywhere.
+/// A root folder beneath which all files are read and written, whatever links and `..` a path contains (`openat2`
+/// with `RESOLVE_BENEATH`); or no root, which allows all paths.
 public final class PathRoot: Sendable {
-    /// The folder, without a slash at its end; nil where there is none.
+    /// Path of the folder, without a slash at its end; nil if there is no root.
     public let path: String?
     private let descriptor: Int32
 
-    /// Everything that the system lets this process have.
+    /// No root: all files that the system lets this process access.
     public static let anywhere = PathRoot(path: nil, descriptor: -1)
 
     private init(path: String?, descriptor: Int32) {
@@ -19,7 +19,7 @@ public final class PathRoot: Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Nothing outside a folder. Nil where it can't be opened.
+    /// Creates a root. Nil if the folder can't be opened.
     public convenience init?(folder: String) {
         guard let real = realpath(folder, nil) else { return nil }
         defer { free(real) }
@@ -29,13 +29,14 @@ public final class PathRoot: Sendable {
         self.init(path: path == "/" ? "" : path, descriptor: descriptor)
     }
 
-    /// A path whose links are resolved lies beneath the folder, or there is none.
+    /// Returns whether a path with resolved links is beneath the folder, or there is no root.
     public func holds(_ path: String) -> Bool {
         guard let root = self.path else { return true }
         return path.hasExactPrefix(root + "/") && !path.pathParts.contains("..")
     }
 
-    /// `open(2)`, beneath the folder where there is one: -1 with EXDEV for what leads out of it.
+    /// Calls `open(2)`, beneath the folder if there is a root. Returns -1 with EXDEV for a path that leaves the
+    /// folder.
     public func open(_ path: String, _ flags: Int32) -> Int32 {
         guard let root = self.path else { return Glibc.open(path, flags) }
         guard path.utf8.elementsEqual(root.utf8) || path.hasExactPrefix(root + "/") else {

@@ -1,18 +1,18 @@
 package import SystemPackage
 
-/// A call to the system that failed.
+/// A system call that failed.
 package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was to be done, such as `opening the folder /out`.
+    /// The operation that failed, such as `opening the folder /out`.
     package let operation: String
-    /// What the system said.
+    /// The system's error.
     package let code: Errno
 
-    /// A failure with the system's `errno`.
+    /// Creates an error of the system's `errno`.
     package init(_ operation: String, errno: CInt) {
         self.operation = operation
         code = Errno(rawValue: errno)
     }
 
-    /// One line for people.
+    /// The error in one line, for the user.
     package var description: String { "\(operation): \(code)" }
 }

@@ -1,7 +1,7 @@
 package import Dispatch
 
 extension DispatchQueue {
-    /// Does something that blocks on this queue, for `async` callers; what it returns or throws is theirs.
+    /// Runs blocking work on this queue for `async` callers. Returns or throws the work's result.
     package func result<Value: Sendable, Failure: Error>(
         of work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {

@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// A value behind a lock, as the standard library's `Mutex`, over a POSIX mutex.
+/// A value behind a lock, like the standard library's `Mutex`, on a POSIX mutex.
 ///
-/// Why not `Mutex`: on Linux its waiting is inside a library that ThreadSanitizer doesn't see, so every
-/// access under it is reported as a race, and a real one can't be told from the others.
+/// `Mutex` isn't used because on Linux it waits inside a library that ThreadSanitizer doesn't instrument: every
+/// access under it is reported as a race, and a real race can't be distinguished.
 ///
-/// Unchecked `Sendable`: the value is reached through `withLock` only.
+/// Unchecked `Sendable`: the value is accessed only through `withLock`.
 package struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let value: UnsafeMutablePointer<Value>
 
-    /// A value with a lock of its own.
+    /// Creates a value with a lock of its own.
     package init(_ initial: consuming Value) {
         lock = .allocate(capacity: 1)
         lock.initialize(to: pthread_mutex_t())
@@ -26,7 +26,7 @@ package struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         lock.deallocate()
     }
 
-    /// Calls `body` with the value while nobody else has it. Not to be nested.
+    /// Calls `body` with exclusive access to the value. Must not be nested.
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
