@@ -40,7 +40,7 @@ private struct ValueDecoder: Decoder {
 private final class KeyedMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let reader: BinaryReader
     private let members: [(key: Int, position: Int)]
-    /// Index after the last member that was found: mostly the next one to be requested.
+    /// Index of the last member that was found, at which the next search starts.
     private var next = 0
 
     init(reader: BinaryReader, members: [(key: Int, position: Int)]) {

@@ -42,7 +42,7 @@ public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertib
         set { last.column = Int32(clamping: newValue) }
     }
 
-    /// The beginning of a file, for problems of the file as a whole.
+    /// Returns the beginning of a file, for problems of the file as a whole.
     public static func startOfFile(_ file: String) -> SourceRange {
         SourceRange(file: file, line: 1, column: 1, endLine: 1, endColumn: 1)
     }

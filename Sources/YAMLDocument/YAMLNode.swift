@@ -127,7 +127,7 @@ package final class YAMLNode: Sendable {
         return mappingRanges { $0.with(context: step($0.context)) }
     }
 
-    /// Recursion is bounded by the parser's depth limit.
+    /// Returns the node with all ranges transformed. The recursion is bounded by the parser's depth limit.
     private func mappingRanges(_ transform: (SourceRange) -> SourceRange) -> YAMLNode {
         let content: Content
         switch self.content {

@@ -19,8 +19,8 @@ public struct OutputPlan: Codable, Hashable, Sendable {
     package var fragmentInterval: MediaTime?
     /// Tags of the output.
     public var metadata: [MetadataEntry]
-    /// Keys of the tags that the job sets, in lower case. If one of them can't be written, the output fails; a
-    /// missing tag of the source is only a warning.
+    /// Keys of the tags that the job sets, in lower case. If one of them is missing in the finished file, the job fails;
+    /// a missing tag of the source is only a warning.
     package var askedTags: [String] = []
     /// Whether the output's file gets the modification time of the source's.
     package var keepsFileTimes = false

@@ -34,7 +34,7 @@ package struct TrackPlan: Codable, Hashable, Sendable {
         /// Settings with their origins, for the user.
         package var settings: [Setting]
         /// Keys of the encoder's color that the job sets: `primaries`, `transfer`, `matrix`, `range`. If one of them
-        /// can't be written, the output fails; a missing value of the source is only a warning.
+        /// is missing in the finished file, the job fails; a missing value of the source is only a warning.
         package var askedColor: [String] = []
 
         /// Sets a bit rate that differs from the default.

@@ -84,7 +84,7 @@ package actor BatchRunner {
     private var stop: String?
     private var isCancelled = false
     private let begun = DispatchTime.now()
-    /// Folders in which temporary files of dead runs were looked for.
+    /// Folders that were already searched for temporary files of dead runs.
     var cleaned: Set<ExactString> = []
     let namesByFolder: [ExactString: Set<String>]
     /// Estimated seconds of work in all jobs, from which the remaining time is predicted.

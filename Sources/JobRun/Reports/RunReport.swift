@@ -292,7 +292,7 @@ extension RunReport.Job {
             }
     }
 
-    /// Whether the output is unchanged since the entry was written.
+    /// Returns whether the output is unchanged since the entry was written.
     func stands(beneath root: PathRoot) -> Bool {
         guard let destination, let output, root.holds(destination) else { return false }
         return TemporaryFile.fingerprint(path: destination) == output

@@ -26,7 +26,7 @@ package struct ShardFolder: Sendable {
 
     /// The reason why the folder or a file in it can't be used.
     package struct Problem: Error, Sendable, CustomStringConvertible {
-        /// One line for people.
+        /// The reason in one line.
         package let description: String
         init(_ description: String) { self.description = description }
     }

@@ -106,7 +106,7 @@ extension StateFolder {
 
 /// The reason why the state can't be used.
 package struct StateError: Error, Sendable, CustomStringConvertible {
-    /// One line for people.
+    /// The reason in one line.
     package let description: String
     init(_ description: String) { self.description = description }
 }

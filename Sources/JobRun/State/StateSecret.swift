@@ -73,7 +73,7 @@ enum StateSecret {
         guard file >= 0 else { return nil }
         defer { close(file) }
         var status = stat()
-        // Nobody but the owner can have written it.
+        // Only the owner can have written it.
         guard fstat(file, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
             return nil
         }

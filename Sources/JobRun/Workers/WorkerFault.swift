@@ -68,14 +68,14 @@ internal import Media
             if self == .linger { sleep(4) }
         }
 
-        /// The outcome to report instead of an honest one.
+        /// Returns the outcome to report instead of the actual one.
         func altered(_ outcome: WorkOutcome) -> WorkOutcome {
             guard self == .lie, case .finished(var findings) = outcome else { return outcome }
             findings.outputs[0].tracks[0].appendedSamples = .min
             return .finished(findings)
         }
 
-        /// The answer to send instead of an honest one.
+        /// Returns the answer to send instead of the actual one.
         func altered(_ sight: Sight) -> Sight {
             guard self == .lie, case .answer(.description(var description)) = sight else { return sight }
             description.tracks[0].width = 1 << 62

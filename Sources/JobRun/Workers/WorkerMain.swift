@@ -302,7 +302,7 @@ package enum WorkerMain {
 
     private static let looking = DispatchQueue(label: "tandem.look")
 
-    /// A probe is never cancelled: its answer may be of use to other jobs.
+    /// Starts a probe. It is never cancelled, because its answer may be of use to other jobs.
     private static func begin(
         _ look: WorkerMessage.Look, _ descriptors: [Int32], _ environment: MediaEnvironment,
         _ channel: MessageChannel, _ current: Current
