@@ -4,8 +4,8 @@ internal import JobPlan
 internal import Locking
 internal import Media
 
-// Fault injection for tests, compiled into debug builds alone. In a release build there is no value of `WorkerFault`: neither
-// an environment variable nor a message can cause one.
+// Fault injection for tests, compiled into debug builds only. In a release build `WorkerFault` has no values: neither an
+// environment variable nor a message can cause a fault.
 
 #if DEBUG
 
