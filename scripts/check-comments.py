@@ -1,12 +1,49 @@
 """Refuses doc comments that don't name their subject: those that begin with a pronoun or a relative clause, and those that
 repeat the name of the declaration. `--list` prints all findings; without it only those in folders that are clean are errors."""
 
+import os
 import re
 import subprocess
 import sys
 
 # Folders whose comments follow the rules. The others are being rewritten; a folder is added here once it is clean.
-CLEAN = ["Sources/Engine/"] + [
+CLEAN = [
+    "Sources/BinaryCoding/",
+    "Sources/Engine/",
+    "Sources/ExactStrings/",
+    "Sources/FileSystem/",
+    "Sources/JobPlan/Planning/Compositions/",
+    "Sources/JobPlan/Planning/Jobs/",
+    "Sources/JobPlan/Text/",
+    "Sources/JobRun/Batch/",
+    "Sources/JobRun/Reports/",
+    "Sources/JobRun/Shards/",
+    "Sources/JobRun/State/",
+    "Sources/JobRun/Workers/",
+    "Sources/JobSpec/Load/",
+    "Sources/JobSpec/Presets/",
+    "Sources/JobSpec/Values/",
+    "Sources/LibAV/Convert/",
+    "Sources/LibAV/Core/",
+    "Sources/LibAV/Options/",
+    "Sources/Locking/",
+    "Sources/Media/Animations/",
+    "Sources/Media/Bitstream/",
+    "Sources/Media/Compositions/",
+    "Sources/Media/Images/",
+    "Sources/Media/Loudness/",
+    "Sources/Media/Mixing/",
+    "Sources/Media/Packets/",
+    "Sources/Media/PixelBuffers/",
+    "Sources/Media/Preview/",
+    "Sources/Media/Reading/Decoding/",
+    "Sources/Media/Subtitles/",
+    "Sources/Media/Time/",
+    "Sources/Media/Waveforms/",
+    "Sources/TandemKit/",
+    "Sources/YAMLDocument/",
+    "Sources/tandem/",
+] + [
     f"Sources/Media/{folder}/"
     for folder in (
         "Animations", "Bitstream", "Compositions", "Images", "Loudness", "Mixing", "Packets", "PixelBuffers", "Preview", "Subtitles",
@@ -54,7 +91,7 @@ def main():
     paths = subprocess.check_output(["git", "ls-files", "--cached", "--others", "--exclude-standard"] + folders, text=True)
     count = 0
     for path in paths.split("\n"):
-        if not path.endswith(".swift") or not (everything or path.startswith(tuple(CLEAN))):
+        if not path.endswith(".swift") or not os.path.exists(path) or not (everything or path.startswith(tuple(CLEAN))):
             continue
         for number, why, text in findings(path):
             count += 1

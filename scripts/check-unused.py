@@ -1,6 +1,7 @@
 """Lists declarations in Sources whose name occurs nowhere else, in code or tests: nothing can use them."""
 
 import collections
+import os
 import re
 import subprocess
 import sys
@@ -24,7 +25,7 @@ def main():
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "Sources", "Tests", "Fuzz"], text=True)
     lines = []
     for path in names.split():
-        if path.endswith((".swift", ".c", ".h")):
+        if path.endswith((".swift", ".c", ".h")) and os.path.exists(path):
             with open(path, encoding="utf-8", errors="replace") as file:
                 lines += [(path, number, line.split("//")[0]) for number, line in enumerate(file, 1)]
     uses = collections.Counter(word for _, _, line in lines for word in WORD.findall(line))

@@ -56,7 +56,7 @@ private final class KeyedMembers<Key: CodingKey>: KeyedDecodingContainerProtocol
         for step in 0..<members.count {
             let index = (next + step) % members.count
             if members[index].key == number {
-                next = index
+                next = index + 1
                 return members[index].position
             }
         }

@@ -1,5 +1,4 @@
 internal import CLinux
-internal import ExactStrings
 internal import FileSystem
 internal import Glibc
 
@@ -7,37 +6,34 @@ internal import Glibc
 ///
 /// A rename is atomic, several are not: a process that is killed between two of them leaves files of two versions. So all
 /// new files get a temporary name first, and this record lists them. It is complete on disk before the first rename, and
-/// `completeInterrupted` carries out the renames that are missing. The record stands beside the last file of the set,
-/// as `.name.<attempt>.set`; a lock marks the record of a process that is alive.
-///
-/// A record can come from anyone who can write to the folder. It is followed only if it names files that the caller
-/// expects in folders that the caller expects, and if inode, size and modification time of every file are as
-/// recorded; no copy of a tree, archive or repository has the same inodes.
+/// the next run of the same job carries out the renames that are missing (`InterruptedSet`). The record stands beside the
+/// last file of the set, as `.name.<attempt>.set`; a lock marks the record of a process that is alive.
 struct SetIntent {
     /// A file of the set.
     struct Member: Equatable {
-        /// Absolute path of the folder.
+        /// Absolute path of its folder.
         var folder: String
-        /// Final name of the file.
+        /// Its final name there.
         var name: String
-        /// Temporary name of the file in the same folder.
+        /// Its temporary name in the same folder.
         var part: String
         /// Identity of the new file.
         var new: String
-        /// Identity of the file to replace; empty if there is none.
+        /// Identity of the file that it replaces; empty where there was none.
         var old: String
     }
 
     static let suffix = ".set"
     private static let header = "tandem set 1"
-    /// Maximum size of a record in bytes: 100,000 files with names and folders of usual lengths.
-    private static let byteLimit = 64 << 20
+    /// Largest record that is read: 10,000 files, more than a job has, with long names.
+    private static let byteLimit = 4 << 20
+    private static let fieldsOfMember = 5
 
     var members: [Member]
 
     // MARK: Encoding
 
-    /// The record as fields that end with NUL, which no path contains.
+    /// Fields that end with NUL, which no path contains.
     var encoded: [UInt8] {
         let fields =
             [Self.header, "\(members.count)"]
@@ -47,32 +43,34 @@ struct SetIntent {
 
     init(members: [Member]) { self.members = members }
 
-    /// Decodes a record. Nil unless it is complete.
+    /// Returns nil for anything but a complete record. The fields are counted before any is copied.
     init?(decoding bytes: [UInt8]) {
-        guard bytes.last == 0 else { return nil }
-        let fields = bytes.dropLast().split(separator: 0, omittingEmptySubsequences: false).map {
+        guard bytes.last == 0, bytes.starts(with: Array(Self.header.utf8) + [0]) else { return nil }
+        let fields = bytes.dropLast().split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
+        guard fields.count == 3, let count = Int(String(decoding: fields[1], as: UTF8.self)), count > 0,
+            count <= bytes.count, bytes.count(where: { $0 == 0 }) == 2 + count * Self.fieldsOfMember
+        else { return nil }
+        let texts = fields[2].split(separator: 0, omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)
         }
-        guard fields.count >= 2, fields[0] == Self.header, let count = Int(fields[1]), count > 0,
-            fields.count - 2 == count.multipliedReportingOverflow(by: 5).partialValue
-        else { return nil }
-        members = stride(from: 2, to: fields.count, by: 5).map { index in
+        guard texts.count == count * Self.fieldsOfMember else { return nil }
+        members = stride(from: 0, to: texts.count, by: Self.fieldsOfMember).map { index in
             Member(
-                folder: fields[index], name: fields[index + 1], part: fields[index + 2],
-                new: fields[index + 3],
-                old: fields[index + 4])
+                folder: texts[index], name: texts[index + 1], part: texts[index + 2], new: texts[index + 3],
+                old: texts[index + 4])
         }
     }
 
     // MARK: Writing
 
     /// Writes the record to disk, locked, in the folder of its last file.
-    /// - Throws: `SystemError` if it can't be written; no file is left then.
+    /// - Throws: `SystemError` where it can't be written; nothing is left then.
     func write(beside file: TemporaryFile) throws -> Written {
         let name = TemporaryFile.partName(for: file.name, suffix: Self.suffix)
         let unfinished = TemporaryFile.partName(for: file.name)
         let folder = file.directoryDescriptor
-        let descriptor = openat(folder, unfinished, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = openat(
+            folder, unfinished, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw SystemError("recording what is replaced", errno: errno) }
         flock(descriptor, LOCK_EX | LOCK_NB)
         let bytes = encoded
@@ -111,45 +109,14 @@ struct SetIntent {
         }
     }
 
-    // MARK: Completing
+    // MARK: Reading
 
-    /// Carries out the renames that a killed process had begun. `names` are the files that are expected in each folder.
-    /// Returns the number of sets that were completed.
-    static func completeInterrupted(_ names: [ExactString: Set<String>], in root: PathRoot) -> Int {
-        var completed = 0
-        for (folder, expected) in names {
-            let descriptor = root.open(folder.text, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            guard descriptor >= 0 else { continue }
-            defer { close(descriptor) }
-            let stems = Set(expected.map(TemporaryFile.stem))
-            for name in TemporaryFile.entries(of: descriptor) {
-                guard let part = TemporaryFile.PartName(name, suffix: suffix), stems.contains(part.stem)
-                else { continue }
-                if complete(name, in: descriptor, names, root) { completed += 1 }
-            }
-        }
-        return completed
-    }
-
-    private static func complete(
-        _ name: String, in folder: Int32, _ names: [ExactString: Set<String>], _ root: PathRoot
-    ) -> Bool {
-        let descriptor = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
-        let isComplete = read(descriptor).flatMap(SetIntent.init(decoding:))?.complete(names, root) ?? false
-        // A set that can't be completed is created again. Its parts are removed like those of any other killed run.
-        unlinkat(folder, name, 0)
-        return isComplete
-    }
-
-    private static func read(_ descriptor: Int32) -> [UInt8]? {
+    /// Reads the record that an open descriptor refers to; nil where it isn't a record of this user, or has no name any more.
+    static func read(_ descriptor: Int32) -> SetIntent? {
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= byteLimit
-        else {
-            return nil
-        }
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1,
+            status.st_uid == geteuid(), status.st_size <= byteLimit
+        else { return nil }
         var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
         var done = 0
         while done < bytes.count {
@@ -160,46 +127,33 @@ struct SetIntent {
             guard count > 0 else { return nil }
             done += count
         }
-        return bytes
+        return SetIntent(decoding: bytes)
     }
 
-    /// Renames all files that don't have their final name yet, or none.
-    private func complete(_ names: [ExactString: Set<String>], _ root: PathRoot) -> Bool {
-        var folders: [ExactString: Int32] = [:]
-        defer { for descriptor in folders.values { close(descriptor) } }
-        var missing: [(folder: Int32, part: String, name: String)] = []
-        for member in members {
-            let key = member.folder.exact
-            guard names[key]?.contains(member.name) == true,
-                TemporaryFile.PartName(member.part, suffix: TemporaryFile.partSuffix)?.stem
-                    == TemporaryFile.stem(member.name)
-            else { return false }
-            if folders[key] == nil {
-                let opened = root.open(member.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-                guard opened >= 0 else { return false }
-                folders[key] = opened
-            }
-            let folder = folders[key]!
-            let present = Self.identity(of: member.name, in: folder)
-            if present == member.new { continue }
-            // On file systems without links, the replaced file has another name for a moment.
-            guard present == nil || present == member.old,
-                Self.identity(of: member.part, in: folder) == member.new
-            else { return false }
-            missing.append((folder, member.part, member.name))
-        }
-        for (folder, part, name) in missing where renameat(folder, part, folder, name) != 0 { return false }
-        for descriptor in folders.values { fsync(descriptor) }
-        return true
+    /// What is at a name.
+    enum Occupant: Equatable {
+        case nothing
+        /// A regular file with its identity.
+        case file(String)
+        /// A folder, a link, or something else.
+        case other
     }
 
-    /// Returns inode, size and modification time of a regular file; nil if there is none.
-    static func identity(of name: String, in folder: Int32) -> String? {
+    static func occupant(of name: String, in folder: Int32) -> Occupant {
         var status = stat()
-        guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFREG
-        else {
-            return nil
+        guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            return errno == ENOENT ? .nothing : .other
         }
-        return "\(status.st_ino) " + TemporaryFile.fingerprint(status)
+        return status.st_mode & S_IFMT == S_IFREG ? .file(identity(status)) : .other
+    }
+
+    /// Identity of a regular file; nil where there is none.
+    static func identity(of name: String, in folder: Int32) -> String? {
+        if case .file(let identity) = occupant(of: name, in: folder) { identity } else { nil }
+    }
+
+    /// Inode, size and modification time.
+    static func identity(_ status: stat) -> String {
+        "\(status.st_ino) " + TemporaryFile.fingerprint(status)
     }
 }

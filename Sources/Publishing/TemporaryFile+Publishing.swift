@@ -1,6 +1,6 @@
 internal import CLinux
-package import ExactStrings
-package import FileSystem
+internal import ExactStrings
+internal import FileSystem
 internal import Glibc
 internal import Locking
 
@@ -9,8 +9,8 @@ extension TemporaryFile {
     /// Publishes several files, all or none, in their order: an index comes last. `publish` publishes the file at an
     /// index, and returns false if that isn't necessary any more. Replaced files are kept until all files are
     /// published. If one can't be published, the others are withdrawn and the error is thrown. A process that is
-    /// killed in between leaves a record, with which `completeInterrupted` publishes the rest. Returns the indices of
-    /// the published files.
+    /// killed in between leaves a record, with which the next run publishes the rest (`InterruptedSet`). Returns the
+    /// indices of the published files.
     package static func publishTogether(
         _ files: [TemporaryFile], _ publish: (_ index: Int, _ keepsReplaced: Bool) throws -> Bool
     ) throws -> [Int] {
@@ -21,19 +21,11 @@ extension TemporaryFile {
             for index in published { files[index].forgetReplaced() }
             return published
         } catch {
-            record?.remove()
             // The file that failed may have its name already.
             for file in files.reversed() { file.withdraw() }
+            record?.remove()
             throw error
         }
-    }
-
-    /// Carries out the missing renames of sets whose process was killed between two of them. `names` are the files
-    /// that are expected in each folder. Must be called before `collectDeadParts`, which removes the files that it
-    /// needs. Returns the number of completed sets.
-    @discardableResult
-    package static func completeInterrupted(_ names: [ExactString: Set<String>], in root: PathRoot) -> Int {
-        SetIntent.completeInterrupted(names, in: root)
     }
 
     /// Gives all files temporary names and records them, if at least one of several files replaces another one.

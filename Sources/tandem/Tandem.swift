@@ -64,7 +64,7 @@ enum Program {
             Terminal.say("error: \(error.message)")
             problem = ExitCode(error.status)
         } catch let error as EngineError {
-            problem = ValidationError(error.message)
+            problem = ValidationError(SafeText.line(error.message))
         } catch {
             problem = error
         }

@@ -122,6 +122,40 @@ import Publishing
         #expect(kills > 1 && mixed > 0)
     }
 
+    /// A set that was interrupted is completed for the plan that made it, and no other: outputs that are up to date for the
+    /// plan that runs stay, and so does what `if_exists` protects.
+    @Test func anInterruptedSetOfAnotherPlanIsDiscarded() throws {
+        let scratch = try folderWithSource()
+        let jobs = { (title: String) in Self.job(outputs: ["a", "b"], title: title) }
+        func kill() throws {
+            let died = try program(
+                "strace",
+                [
+                    "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat2", "-e",
+                    "inject=renameat2:signal=SIGKILL:when=1", Places.tandem, "run", "jobs.yaml",
+                ], directory: scratch.path)
+            #expect(died.status != 0)
+            #expect(try names().contains { $0.hasSuffix(".set") })
+        }
+        func names() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: scratch.file("out")).sorted()
+        }
+        try scratch.write(jobs("one"), to: "jobs.yaml")
+        #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
+        let before = try Data(contentsOf: URL(filePath: scratch.file("out/b.mkv")))
+        try scratch.write(jobs("two"), to: "jobs.yaml")
+        try kill()
+        // Back to the first plan, by which both outputs are up to date.
+        try scratch.write(jobs("one"), to: "jobs.yaml")
+        let again = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(try Data(contentsOf: URL(filePath: scratch.file("out/b.mkv"))) == before)
+        #expect(try names() == ["a.mkv", "b.mkv"])
+        // A record without a process or files, as an archive could bring it.
+        try scratch.write("tandem set 1\0" + "7378697629483820647\0a\0b\0c\0", to: "out/.a.mkv.x.set")
+        #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
+    }
+
     /// One of several outputs is published into a folder that was moved meanwhile: it has no name in the end, nor have others.
     @Test func oneOutputsFolderIsMoved() throws {
         let scratch = try folderWithSource()

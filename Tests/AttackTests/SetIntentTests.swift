@@ -28,10 +28,6 @@ import Testing
             }
         }
 
-        var names: [ExactString: Set<String>] {
-            [scratch.file("one").exact: ["a"], scratch.file("two").exact: ["b"]]
-        }
-
         func contents() throws -> [String] {
             try ["one/a", "two/b"].map { try String(contentsOfFile: scratch.file($0), encoding: .utf8) }
         }
@@ -42,18 +38,35 @@ import Testing
             }
         }
 
-        /// Publishes `a`, and calls `body` in place of publishing `b`: what it finds is what a killed process leaves, but
-        /// for the lock. Then fails.
-        func interrupted(_ body: () throws -> Void) {
+        func find(_ names: Set<String> = ["b"], beneath root: PathRoot = .anywhere) -> [InterruptedSet] {
+            InterruptedSet.find(in: scratch.file("two"), of: names, beneath: root)
+        }
+
+        /// Publishes `a`, leaves what a process leaves that is killed then, and calls `body`; `change` alters the record.
+        func interrupted(
+            _ change: (inout SetIntent) -> Void, body: () throws -> Void
+        ) throws {
             struct Stop: Error {}
             #expect(throws: Stop.self) {
                 _ = try TemporaryFile.publishTogether(files) { index, keepsReplaced in
-                    if index == 1 {
-                        try body()
-                        throw Stop()
+                    guard index == 1 else {
+                        try files[0].publish(replacing: true, keepsReplaced: keepsReplaced)
+                        return true
                     }
-                    try files[0].publish(replacing: true, keepsReplaced: keepsReplaced)
-                    return true
+                    #expect(try contents() == ["new", "old"])
+                    // The record of a live process is locked.
+                    #expect(find().isEmpty)
+                    let name = scratch.file("two/" + (try #require(try record())))
+                    var intent = try #require(
+                        SetIntent(decoding: [UInt8](try Data(contentsOf: URL(filePath: name)))))
+                    change(&intent)
+                    try FileManager.default.removeItem(atPath: name)
+                    try Data(intent.encoded).write(to: URL(filePath: scratch.file("two/.b.dead.set")))
+                    // So are the finished files.
+                    let flags = files.map { flock($0.descriptor, LOCK_UN) }
+                    #expect(flags == [0, 0])
+                    try body()
+                    throw Stop()
                 }
             }
         }
@@ -61,23 +74,27 @@ import Testing
 
     @Test func aSetThatWasInterruptedIsCompleted() throws {
         let set = try Replacement()
-        set.interrupted {
-            #expect(try set.contents() == ["new", "old"])
-            let record = try #require(try set.record())
-            // The record of a live process is locked.
-            #expect(TemporaryFile.completeInterrupted(set.names, in: .anywhere) == 0)
-            #expect(try set.contents() == ["new", "old"])
-            let copy = set.scratch.file("two/.b.copy.set")
-            try FileManager.default.copyItem(atPath: set.scratch.file("two/" + record), toPath: copy)
-            #expect(TemporaryFile.completeInterrupted(set.names, in: .anywhere) == 1)
+        try set.interrupted({ _ in }) {
+            let found = try #require(set.find().first)
+            #expect(found.destinations == ["one/a", "two/b"].map(set.scratch.file))
+            let missing = try #require(found.missing())
+            #expect(missing.map(\.destination) == [set.scratch.file("two/b")])
+            try found.complete(missing)
             #expect(try set.contents() == ["new", "new"])
-            #expect(!FileManager.default.fileExists(atPath: copy))
+            #expect(try set.record() == nil)
         }
     }
 
     @Test func aSetThatFailsIsWithdrawnWithItsRecord() throws {
+        struct Stop: Error {}
         let set = try Replacement()
-        set.interrupted {}
+        #expect(throws: Stop.self) {
+            _ = try TemporaryFile.publishTogether(set.files) { index, keepsReplaced in
+                if index == 1 { throw Stop() }
+                try set.files[0].publish(replacing: true, keepsReplaced: keepsReplaced)
+                return true
+            }
+        }
         #expect(try set.contents() == ["old", "old"])
         #expect(try set.record() == nil)
         for file in set.files { file.discard() }
@@ -86,56 +103,51 @@ import Testing
         }
     }
 
-    /// A record that somebody else wrote, or that no longer fits what is there, renames nothing.
-    @Test func aRecordThatDoesNotFitIsDropped() throws {
+    /// Records that somebody else wrote, or that no longer fit what is there.
+    private static let changes: [(String, @Sendable (inout SetIntent) -> Void)] = [
+        ("another identity", { $0.members[1].new = "1 3-0.0" }),
+        ("no part", { $0.members[1].part = ".b.gone.part" }),
+        ("another output's part", { $0.members[1].part = ".a.x.part" }),
+        ("a part elsewhere", { $0.members[1].part = "../two/" + $0.members[1].part }),
+        ("a name elsewhere", { $0.members[1].name = "../one/a" }),
+        ("nothing replaced", { $0.members[1].old = "" }),
+        ("another file replaced", { $0.members[1].old = "7 3-0.0" }),
+        ("a folder that isn't there", { $0.members[1].folder = "/none" }),
+        ("no folder", { $0.members[0].folder = "" }),
+    ]
+
+    @Test(arguments: changes.indices) func aRecordThatDoesNotFitIsRefused(_ index: Int) throws {
         let set = try Replacement()
-        set.interrupted {
-            let name = try #require(try set.record())
-            let whole = try Data(contentsOf: URL(filePath: set.scratch.file("two/" + name)))
-            let honest = try #require(SetIntent(decoding: [UInt8](whole)))
-            func changed(_ change: (inout SetIntent.Member) -> Void) -> [UInt8] {
-                var intent = honest
-                change(&intent.members[1])
-                return intent.encoded
-            }
-            func record(of fields: String...) -> [UInt8] {
-                Array((["tandem set 1"] + fields).joined(separator: "\0").utf8) + [0]
-            }
-            try set.scratch.write("new", to: "two/.b.planted.part")
-            let planted: [[UInt8]] = [
-                // Identities of other files, names elsewhere, a file that somebody else replaced, a temporary file that is
-                // gone or is another output's.
-                changed { $0.new = "1 3-0.0" },
-                changed { $0.part = ".b.planted.part" },
-                changed { $0.old = "" },
-                changed { $0.old = "7 3-0.0" },
-                changed { $0.part = ".b.gone.part" },
-                changed { $0.part = ".a.x.part" },
-                changed { $0.part = "../two/" + $0.part },
-                changed { $0.name = "../one/a" },
-                changed { $0.name = "c" },
-                changed { $0.folder = "/etc" },
-                changed { $0.folder = "" },
-                Array(whole.dropLast()), Array(whole.dropLast(3)), Array(whole.dropFirst()), [], [0],
-                record(of: "9223372036854775807"), record(of: "-1"), record(of: "0"), record(of: "1"),
-            ]
-            for (index, bytes) in planted.enumerated() {
-                try Data(bytes).write(to: URL(filePath: set.scratch.file("two/.b.copy.set")))
-                #expect(TemporaryFile.completeInterrupted(set.names, in: .anywhere) == 0, "record \(index)")
-                #expect(try set.contents() == ["new", "old"], "record \(index)")
-                #expect(!FileManager.default.fileExists(atPath: set.scratch.file("two/.b.copy.set")))
-            }
-            // Nothing outside the root, and nothing that the caller doesn't expect.
-            try whole.write(to: URL(filePath: set.scratch.file("two/.b.copy.set")))
-            let root = try #require(PathRoot(folder: set.scratch.file("one")))
-            #expect(TemporaryFile.completeInterrupted(set.names, in: root) == 0)
-            #expect(
-                TemporaryFile.completeInterrupted([set.scratch.file("two").exact: ["z"]], in: .anywhere) == 0)
-            #expect(try set.contents() == ["new", "old"])
+        try set.interrupted(Self.changes[index].1) {
+            let missing = set.find().first?.missing()
+            #expect(missing == nil, "\(Self.changes[index].0)")
+            let contents = try set.contents()
+            #expect(contents == ["new", "old"])
         }
     }
 
-    /// Random bytes and random damage of an honest record are refused or decoded, and never trap.
+    @Test func aLockedFileALinkAndAnotherRootAreRefused() throws {
+        let set = try Replacement()
+        try set.interrupted({ _ in }) {
+            #expect(set.find(["z"]).isEmpty)
+            let root = try #require(PathRoot(folder: set.scratch.file("one")))
+            #expect(set.find(beneath: root).isEmpty)
+            flock(set.files[1].descriptor, LOCK_EX)
+            #expect(set.find().first?.missing() == nil)
+            flock(set.files[1].descriptor, LOCK_UN)
+            #expect(set.find().first?.missing() != nil)
+            try FileManager.default.removeItem(atPath: set.scratch.file("two/b"))
+            try FileManager.default.createSymbolicLink(
+                atPath: set.scratch.file("two/b"), withDestinationPath: "/etc/passwd")
+            #expect(set.find().first?.missing() == nil)
+            try FileManager.default.removeItem(atPath: set.scratch.file("two/b"))
+            // Where there are no links, what is replaced has another name for a moment.
+            #expect(set.find().first?.missing()?.count == 1)
+            try set.scratch.write("old", to: "two/b")
+        }
+    }
+
+    /// Damaged and made-up records are refused or decoded; none traps, and none costs more than its own bytes.
     @Test func damagedRecordsAreRefused() {
         let member = SetIntent.Member(folder: "/f", name: "n", part: ".n.1.part", new: "1 2-3.4", old: "")
         let honest = SetIntent(members: [member, member]).encoded
@@ -148,5 +160,18 @@ import Testing
                 _ = SetIntent(decoding: bytes)
             }
         }
+        // Counts whose product with the number of fields overflows to that of the fields that are there.
+        let counts = [
+            "9223372036854775807", "7378697629483820647", "3689348814741910323", "-1", "0", "1", "2", "", "x",
+            "-9223372036854775808",
+        ]
+        for count in counts {
+            for fields in 0...6 {
+                let text = (["tandem set 1", count] + (0..<fields).map { "f\($0)" }).joined(separator: "\0")
+                let isRight = count == "1" && fields == 5
+                #expect((SetIntent(decoding: Array(text.utf8) + [0]) != nil) == isRight, "\(count) \(fields)")
+            }
+        }
+        #expect(SetIntent(decoding: [UInt8](repeating: 0, count: 4 << 20)) == nil)
     }
 }

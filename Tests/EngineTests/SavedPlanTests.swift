@@ -3,6 +3,7 @@ import Engine
 import FileSystem
 import Foundation
 import JobPlan
+import JobRun
 import JobSpec
 import LibAV
 import Media
@@ -62,6 +63,25 @@ import Testing
         #expect(status { _ = try SavedPlan(reading: path, shard: nil, beneath: .anywhere) } == .usage)
         #expect(status { _ = try SavedPlan(reading: path, shard: 2, beneath: .anywhere) } == .specWrong)
         #expect(status { _ = try SavedPlan(reading: path, shard: -1, beneath: .anywhere) } == .usage)
+    }
+
+    /// The manifest of a shared folder can change while a part runs: its result is refused, and nothing traps.
+    @Test func aResultOfAPartThatIsGoneIsRefused() throws {
+        let scratch = try Scratch()
+        let (set, plan) = try planned(scratch)
+        for (name, shards) in [("two", 2), ("one", 1)] {
+            _ = try SavedPlan.write(
+                plan, of: set, variables: [:], to: scratch.file(name), shards: shards)
+        }
+        let saved = try SavedPlan(reading: scratch.file("two"), shard: 1, beneath: .anywhere)
+        let manifest = scratch.file("two/plan.json")
+        try FileManager.default.removeItem(atPath: manifest)
+        try FileManager.default.copyItem(atPath: scratch.file("one/plan.json"), toPath: manifest)
+        let report = RunReport(problems: [], in: [], files: [], begun: 0, seconds: 0, status: "failed")
+        let problem = #expect(throws: ShardFolder.Problem.self) {
+            try saved.folder?.write(report, previews: [:], ofShard: 1)
+        }
+        #expect("\(problem!)".contains("has no part 1"))
     }
 
     @Test func aPlanIsNotWrittenOverASourceAnOutputOrAJobFile() throws {

@@ -50,6 +50,19 @@ package struct JobFileSet: Sendable {
         options.checkVariables(known: known, at: .argument("--set"), into: &diagnostics)
     }
 
+    /// Parses `name=value` arguments; the last value of a name counts.
+    /// - Throws: a usage error for an argument without a name.
+    package static func variables(_ arguments: [String]) throws(EngineError) -> [String: String] {
+        var values: [String: String] = [:]
+        for text in arguments {
+            guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+                throw EngineError(.usage, "--set wants name=value, not '\(text)'")
+            }
+            values[String(text[..<equals])] = String(text[text.index(after: equals)...])
+        }
+        return values
+    }
+
     /// The first stage of the pipeline.
     package var loaded: Pipeline.Loaded { Pipeline.Loaded(files: files, diagnostics: diagnostics) }
 

@@ -39,14 +39,14 @@ public struct RunningJob: Sendable {
 ///
 /// An actor on a queue of its own: callbacks of jobs, timers and signals are put on that queue in their order.
 package actor BatchRunner {
-    private let plan: BatchPlan
+    let plan: BatchPlan
     private let files: [JobFile]
     let policy: RunPolicy
     let state: RunState?
     private let performer: any WorkPerformer
-    private let prober: any SourceProber
+    let prober: any SourceProber
     private let observer: any RunObserver
-    private let sources: Set<SourceFileKey>
+    let sources: Set<SourceFileKey>
     private let control = QueueExecutor(label: "tandem.batch")
     /// The executor of the actor's queue (`Actor`).
     package nonisolated var unownedExecutor: UnownedSerialExecutor { control.asUnownedSerialExecutor() }
@@ -136,7 +136,7 @@ package actor BatchRunner {
 
     /// Runs all jobs. Returns their records, in the order in which the jobs ended.
     package func run() async -> [JobRecord] {
-        TemporaryFile.completeInterrupted(namesByFolder, in: prober.environment.root)
+        completeInterruptedSets()
         for settled in plan.settled {
             for output in settled.outputs { collectDeadParts(beside: output.destination) }
             note(settled)

@@ -93,11 +93,20 @@ package struct ShardFolder: Sendable {
     /// Returns one part. Throws if the part was changed after it was planned.
     package func shard(_ index: Int) throws(Problem) -> PlanFile { try shard(index, of: try digests()) }
 
+    /// Returns the digest of a part. The manifest can have changed since the part was read.
+    private func digest(ofShard index: Int, of digests: [String]) throws(Problem) -> String {
+        guard digests.indices.contains(index) else {
+            throw Problem("\(path) has no part \(index): \(manifest) lists \(digests.count)")
+        }
+        return digests[index]
+    }
+
     private func shard(_ index: Int, of digests: [String]) throws(Problem) -> PlanFile {
-        guard digests.indices.contains(index), let data = contents(of: name(ofShard: index)) else {
+        let digest = try digest(ofShard: index, of: digests)
+        guard let data = contents(of: name(ofShard: index)) else {
             throw Problem("\(path) has no part \(index): \(name(ofShard: index)) can't be read")
         }
-        guard Self.digest(of: data) == digests[index] else {
+        guard Self.digest(of: data) == digest else {
             throw Problem(
                 "\(name(ofShard: index)) was changed after it was planned; parts of a plan are never changed")
         }
@@ -141,7 +150,7 @@ package struct ShardFolder: Sendable {
         let word = String(UInt64.random(in: 0...UInt64.max), radix: 36)
         let name = "\(results)/\(index)-\(machine)-\(getpid())-\(word).json"
         var report = report
-        report.part = try digests()[index]
+        report.part = try digest(ofShard: index, of: try digests())
         let shown = report.jobs.compactMap { job in
             job.output.flatMap { output in
                 previews[JobKey(file: job.file, id: job.id)].map {

@@ -234,7 +234,7 @@ package final class RunState: PlanMemory, Sendable {
     }
 
     /// Returns the digest of an output's plan; nil if the source can't be read.
-    private func digest(of task: OutputTask) -> PlanDigest? {
+    func digest(of task: OutputTask) -> PlanDigest? {
         var content: String?
         if mode == .content {
             switch task.input.source {

@@ -120,7 +120,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
     ) -> any WorkHandle {
         let handle = PooledWork()
-        let fault = faults.next(for: order.plan.id)
+        let fault: WorkerFault? = faults.next(for: order.plan.id)
         assign(order, fault: fault, to: handle, attempt: 1, completion)
         return handle
     }
@@ -139,7 +139,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         let name = question.path?.pathParts.last ?? "trial"
         var hasDied = false
         for _ in 0..<5 {
-            let fault = faults.next(for: name)
+            let fault: WorkerFault? = faults.next(for: name)
             let worker: WorkerProcess
             do {
                 let network = question.path.map(SourceLocation.isRemote) ?? false

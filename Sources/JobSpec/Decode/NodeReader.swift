@@ -79,8 +79,8 @@ final class NodeReader {
         for index in entries.indices where !type.has(entries[index].key) {
             let entry = entries[index]
             if entry.key.hasPrefix("x-") { continue }
-            if type.laterKeys.contains(entry.key) { isUnfinished = true }
             if type.laterKeys.contains(entry.key) {
+                isUnfinished = true
                 sink.error(
                     .notSupported,
                     "`\(entry.key)` is part of the job language, but this version of tandem doesn't have it yet",

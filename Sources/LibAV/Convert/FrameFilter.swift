@@ -1,3 +1,5 @@
+internal import CFFmpeg
+
 /// A filter graph that outputs one frame for each input frame. Created with the first frame. Confined to one queue.
 package final class FrameFilter {
     private let operation: String
@@ -36,7 +38,7 @@ package final class FrameFilter {
     private func next() throws(AVError) -> Frame {
         let frame = try Frame()
         guard case .ready? = try graph?.receive(into: frame) else {
-            throw AVError(code: -11, operation: operation)
+            throw AVError(code: tandem_eagain, operation: operation)
         }
         return frame
     }

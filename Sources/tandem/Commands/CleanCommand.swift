@@ -29,34 +29,30 @@ struct CleanCommand: ParsableCommand {
         let set = try spec.load()
         try reporting.require(set.diagnostics, of: set)
         let locks = try state.location.lock(set, waits: wait)
-        let memory = try state.location.open(set)
-        // Patterns are expanded; no source is probed.
-        let (destinations, stills, sources, problems) = BatchPlanner.places(
-            set.files, beneath: set.access.root)
-        try reporting.report(problems, of: set)
-        if problems.hasErrors { throw ExitCode(RunStatus.specWrong) }
-        let strays = memory.strays(
-            asked: destinations, stills: stills, sources: Set(sources.map(SourceFileKey.init)))
+        let strays = StrayOutputs(set, state: try state.location.open(set))
+        try reporting.report(strays.problems, of: set)
+        if strays.problems.hasErrors { throw ExitCode(RunStatus.specWrong) }
         var failed = false
-        for stray in strays {
-            let path = TextRenderer.printable(stray.path)
-            if !yes {
-                Terminal.print(SafeText.line("\(path)  (\(stray.job) of \(stray.file))") + "\n")
+        for stray in strays.all {
+            guard yes else {
+                Terminal.print(SafeText.line("\(stray.path)  (\(stray.job) of \(stray.file))") + "\n")
                 continue
             }
-            do throws(StateError) {
+            do throws(EngineError) {
+                let isRemoved = try strays.remove(stray)
                 Terminal.print(
-                    try memory.remove(stray) ? "removed \(path)\n" : "kept \(path): it was changed\n")
+                    SafeText.line(isRemoved ? "removed \(stray.path)" : "kept \(stray.path): it was changed")
+                        + "\n")
             } catch {
                 failed = true
                 Terminal.say("error: \(error)")
             }
         }
         withExtendedLifetime(locks) {}
-        if strays.isEmpty {
+        if strays.all.isEmpty {
             Terminal.report("nothing that was published is out of use\n")
         } else if !yes {
-            Terminal.report("\(strays.count) to remove; --yes removes them\n")
+            Terminal.report("\(strays.all.count) to remove; --yes removes them\n")
         }
         if failed { throw ExitCode(RunStatus.jobFailed) }
     }

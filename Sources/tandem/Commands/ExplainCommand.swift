@@ -33,16 +33,7 @@ struct ExplainCommand: ParsableCommand {
         }
         let planned = opened.planned(only: [job], from: file, memory: FullPlanMemory(state))
         let forecast = try StateLocation.converting { () throws(StateError) in try planned.forecast(state) }
-        for plan in planned.plan.jobs where plan.id == job || plan.base == job {
-            for task in plan.tasks {
-                let reasons = forecast.reasons(for: task)
-                let verdict =
-                    reasons.lines.isEmpty
-                    ? "up to date" : reasons.onlyJudges ? "its output stays, and is judged" : "runs"
-                Terminal.print(SafeText.line("\(task.name): \(verdict)") + "\n")
-                for reason in reasons.lines { Terminal.print(SafeText.line("  \(reason)") + "\n") }
-            }
-        }
+        Terminal.print(ExplainReport(job, planned, forecast).text)
         // Errors of jobs that can't be planned come last, so that they hide no other result.
         try reporting.require(planned.diagnostics, of: set)
     }

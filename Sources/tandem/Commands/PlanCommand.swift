@@ -84,11 +84,7 @@ struct PlanCommand: ParsableCommand {
         _ plan: BatchPlan, _ forecast: RunForecast, _ diagnostics: DiagnosticSink, of set: JobFileSet
     ) throws {
         if reporting.format == .json {
-            let report = Report(
-                plan: plan,
-                runs: plan.jobs.flatMap(\.tasks).map {
-                    Report.Run(id: $0.name, file: $0.file, forecast.reasons(for: $0))
-                }, diagnostics: diagnostics.diagnostics)
+            let report = PlanReport(plan, forecast, diagnostics)
             return Terminal.print(try JSONForm.text(of: report))
         }
         if reporting.format == nil || reporting.format == .text {
@@ -102,25 +98,5 @@ struct PlanCommand: ParsableCommand {
     private func isWritable(_ planned: Pipeline.Planned, _ diagnostics: DiagnosticSink) -> Bool {
         shards != nil && !planned.conflicts.hasErrors && !planned.plan.jobs.isEmpty
             && !(reporting.warningsAsErrors && diagnostics.hasWarnings)
-    }
-
-    private struct Report: Encodable {
-        /// Whether a job would run; an empty `reasons` means that it is up to date.
-        struct Run: Encodable {
-            let id: String
-            let file: String
-            let reasons: [String]
-            /// Whether the output is kept and only new expectations are evaluated.
-            let onlyJudges: Bool
-
-            init(id: String, file: String, _ why: RunReasons) {
-                (self.id, self.file) = (id, file)
-                (reasons, onlyJudges) = (why.lines, why.onlyJudges)
-            }
-        }
-
-        let plan: BatchPlan
-        let runs: [Run]
-        let diagnostics: [Diagnostic]
     }
 }

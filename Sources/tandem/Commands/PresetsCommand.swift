@@ -52,9 +52,7 @@ struct PresetsCommand: ParsableCommand {
 
     private func tell(_ prober: any SourceProber) throws {
         switch (words.first.flatMap { ExportPreset.named($0) }, words.last) {
-        case (nil, nil): try list(ExportPreset.all.map { ($0, nil) })
-        case (nil, let asset?):
-            try list(ExportPreset.all.map { ($0, PresetTrial($0, of: asset, prober: prober).problem) })
+        case (nil, let asset): try list(PresetsReport(of: asset, prober: prober))
         case (let preset?, _) where words.count == 1: Terminal.print(preset.yaml())
         case (let preset?, let asset):
             let trial = PresetTrial(preset, of: asset ?? "", prober: prober)
@@ -65,36 +63,7 @@ struct PresetsCommand: ParsableCommand {
         }
     }
 
-    private struct Entry: Encodable {
-        let name: String
-        let summary: String
-        let containers: [String]
-        /// Reason why the file can't be exported with the preset; nil if it can, or without a file.
-        let problem: String?
-    }
-    private struct Report: Encodable {
-        let version = 1
-        let presets: [Entry]
-        enum CodingKeys: CodingKey { case version, presets }
-    }
-
-    private func list(_ presets: [(preset: ExportPreset, problem: String?)]) throws {
-        if format == .json {
-            let report = Report(
-                presets: presets.map {
-                    Entry(
-                        name: $0.preset.name, summary: $0.preset.summary, containers: $0.preset.containers,
-                        problem: $0.problem)
-                })
-            Terminal.print(try JSONForm.text(of: report))
-            return
-        }
-        let width = (presets.map(\.preset.name.count).max() ?? 0) + 2
-        for (preset, problem) in presets {
-            let name = preset.name + String(repeating: " ", count: width - preset.name.count)
-            let what = problem.map { "not this file: " + TextRenderer.printable($0) }
-            Terminal.print(
-                "\(name)\(what ?? "\(preset.summary); \(preset.containers.joined(separator: ", "))")\n")
-        }
+    private func list(_ report: PresetsReport) throws {
+        Terminal.print(format == .json ? try JSONForm.text(of: report) : report.text)
     }
 }

@@ -103,7 +103,7 @@ struct RunCommand: AsyncParsableCommand {
         do {
             try await carryOut(unfinished)
         } catch let error as EngineError {
-            end(unfinished, error.status)
+            if error.status != .usage { end(unfinished, error.status) }
             throw error
         } catch let code as ExitCode {
             if let status = RunStatus(rawValue: code.rawValue) { end(unfinished, status) }

@@ -1,7 +1,5 @@
 internal import ArgumentParser
-internal import Diagnostics
 internal import Engine
-internal import JobPlan
 
 struct ValidateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -27,14 +27,7 @@ struct SpecSettings: ParsableArguments {
 
     /// Returns the variables of `--set` by name.
     func values() throws -> [String: String] {
-        var values: [String: String] = [:]
-        for text in variables {
-            guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
-                throw ValidationError("--set wants name=value, not '\(text)'")
-            }
-            values[String(text[..<equals])] = String(text[text.index(after: equals)...])
-        }
-        return values
+        try JobFileSet.variables(variables)
     }
 
     /// Retains the decoded files until the process ends, because releasing ten thousand jobs takes time without

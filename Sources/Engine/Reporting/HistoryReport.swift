@@ -1,0 +1,46 @@
+internal import Diagnostics
+internal import FoundationEssentials
+package import JobRun
+
+/// Past runs with their failures, the latest first.
+package struct HistoryReport: Sendable {
+    /// A run in JSON.
+    package struct Entry: Encodable, Sendable {
+        let state: String
+        let run: PastRun
+        let failures: [PastRun.Attempt]
+    }
+
+    /// The runs.
+    package let entries: [Entry]
+
+    /// Reads at most `limit` runs from a state.
+    /// - Throws: an environment error where the state can't be read.
+    package init(_ state: RunState, limit: Int) throws(EngineError) {
+        entries = try StateLocation.converting { () throws(StateError) in
+            try state.history(limit: limit).map {
+                Entry(state: $0.folder.path, run: $0.run, failures: $0.attempts)
+            }
+        }
+    }
+
+    /// The report for people: a line per run, and up to ten failures of each.
+    package var text: String {
+        if entries.isEmpty { return "no run is known\n" }
+        return entries.map { entry in
+            let run = entry.run
+            let begun = Date(timeIntervalSince1970: run.begun).formatted(.iso8601)
+            let open = run.status == "running" ? "so far" : "did not end"
+            let duration = run.ended.map { String(Int(($0 - run.begun).rounded())) + " s" } ?? open
+            var lines = [
+                "run \(run.number)  \(begun)  \(run.status)  \(run.done) done, \(run.current) up to date, \(run.failed) not  \(duration)  \(TextRenderer.printable(run.files))\n"
+            ]
+            for attempt in entry.failures.prefix(10) {
+                let why = attempt.message.isEmpty ? "" : ": " + TextRenderer.printable(attempt.message)
+                lines.append("  \(attempt.outcome)  \(TextRenderer.printable(attempt.job))\(why)\n")
+            }
+            if entry.failures.count > 10 { lines.append("  and \(entry.failures.count - 10) more\n") }
+            return lines.joined()
+        }.joined()
+    }
+}

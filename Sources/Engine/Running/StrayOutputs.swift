@@ -1,0 +1,32 @@
+package import Diagnostics
+internal import FileSystem
+internal import JobPlan
+package import JobRun
+
+/// Outputs that were published for job files and are no longer requested.
+package struct StrayOutputs: Sendable {
+    /// The outputs, by job file and path.
+    package let all: [Stray]
+    /// Diagnostics of expanding patterns; with errors it is unknown what is requested, and `all` is empty.
+    package let problems: DiagnosticSink
+    private let state: RunState
+
+    /// Compares the destinations of job files with a state. Patterns are expanded; no source is probed.
+    package init(_ set: JobFileSet, state: RunState) {
+        let (destinations, stills, sources, problems) = BatchPlanner.places(
+            set.files, beneath: set.access.root)
+        all =
+            problems.hasErrors
+            ? []
+            : state.strays(
+                asked: destinations, stills: stills, sources: Set(sources.map(SourceFileKey.init)))
+        self.problems = problems
+        self.state = state
+    }
+
+    /// Removes an output; false where somebody changed it since it was published.
+    /// - Throws: an environment error where it can't be removed.
+    package func remove(_ stray: Stray) throws(EngineError) -> Bool {
+        try StateLocation.converting { () throws(StateError) in try state.remove(stray) }
+    }
+}

@@ -1,0 +1,46 @@
+internal import ExactStrings
+internal import JobPlan
+internal import LibAV
+internal import Publishing
+
+extension BatchRunner {
+    /// Completes the sets of files that a killed run was replacing, before any job starts and before dead temporary files are
+    /// removed. A set is completed only where it belongs to a job that would run now and would make just these files:
+    /// their marks have the digest of its plan, and each may replace what is at its destination. Any other set is
+    /// discarded: its job makes the files again, or they are up to date as they are.
+    func completeInterruptedSets() {
+        guard let state else { return }
+        let root = prober.environment.root
+        let sets = namesByFolder.flatMap { folder, names in
+            InterruptedSet.find(in: folder.text, of: names, beneath: root)
+        }
+        guard !sets.isEmpty else { return }
+        var tasks: [ExactString: OutputTask] = [:]
+        for job in plan.jobs {
+            for task in job.tasks.flatMap(\.files) { tasks[task.output.destination.exact] = task }
+        }
+        let settled = Set(plan.settled.flatMap(\.outputs).flatMap(\.files).map(\.exact))
+        for set in sets {
+            let known = set.destinations.filter { tasks[$0.exact] != nil || settled.contains($0.exact) }
+            // Another batch's set, or one of a job that isn't selected, is left to it.
+            guard known.count == set.destinations.count else { continue }
+            guard let missing = set.missing(),
+                missing.allSatisfy({ isWanted($0, tasks[$0.destination.exact], state) })
+            else {
+                set.discard()
+                continue
+            }
+            // Where a rename fails the record stays, and the job makes the files again.
+            try? set.complete(missing)
+        }
+    }
+
+    private func isWanted(_ file: InterruptedSet.Missing, _ task: OutputTask?, _ state: RunState) -> Bool {
+        guard !state.isForced, let task, let digest = state.digest(of: task),
+            let mark = DestinationPath.mark(at: file.part),
+            case .current = digest.standing(of: mark.digest)
+        else { return false }
+        let publisher = OutputPublisher(task: task, sources: sources, state: state)
+        return (try? publisher.replacesExisting()) != nil
+    }
+}
