@@ -31,7 +31,7 @@ package enum RunStatus: Int32, Sendable {
 package struct EngineError: Error, Sendable, CustomStringConvertible {
     /// The exit status.
     package let status: RunStatus
-    /// One sentence, without a full stop. It can contain names from outside: print it with control characters escaped.
+    /// A sentence without a full stop. Names from outside in it need escaping of control characters when it is printed.
     package let message: String
 
     /// Creates an error.

@@ -25,8 +25,9 @@ struct SetIntent {
 
     static let suffix = ".set"
     private static let header = "tandem set 1"
-    /// Largest record that is read: 10,000 files, more than a job has, with long names.
-    private static let byteLimit = 4 << 20
+    /// Limits of a record that is read, in bytes and files. One beyond them isn't written: the set can't be completed then.
+    private static let byteLimit = 64 << 20
+    private static let memberLimit = 100_000
     private static let fieldsOfMember = 5
 
     var members: [Member]
@@ -48,7 +49,7 @@ struct SetIntent {
         guard bytes.last == 0, bytes.starts(with: Array(Self.header.utf8) + [0]) else { return nil }
         let fields = bytes.dropLast().split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
         guard fields.count == 3, let count = Int(String(decoding: fields[1], as: UTF8.self)), count > 0,
-            count <= bytes.count, bytes.count(where: { $0 == 0 }) == 2 + count * Self.fieldsOfMember
+            count <= Self.memberLimit, bytes.count(where: { $0 == 0 }) == 2 + count * Self.fieldsOfMember
         else { return nil }
         let texts = fields[2].split(separator: 0, omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)
@@ -63,9 +64,11 @@ struct SetIntent {
 
     // MARK: Writing
 
-    /// Writes the record to disk, locked, in the folder of its last file.
+    /// Writes the record to disk, locked, in the folder of its last file; returns nil for one that is too large to be read.
     /// - Throws: `SystemError` where it can't be written; nothing is left then.
-    func write(beside file: TemporaryFile) throws -> Written {
+    func write(beside file: TemporaryFile) throws -> Written? {
+        let bytes = encoded
+        guard members.count <= Self.memberLimit, bytes.count <= Self.byteLimit else { return nil }
         let name = TemporaryFile.partName(for: file.name, suffix: Self.suffix)
         let unfinished = TemporaryFile.partName(for: file.name)
         let folder = file.directoryDescriptor
@@ -73,7 +76,6 @@ struct SetIntent {
             folder, unfinished, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw SystemError("recording what is replaced", errno: errno) }
         flock(descriptor, LOCK_EX | LOCK_NB)
-        let bytes = encoded
         var done = 0
         while done < bytes.count {
             let count = bytes.withUnsafeBytes {

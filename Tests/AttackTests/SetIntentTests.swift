@@ -173,5 +173,10 @@ import Testing
             }
         }
         #expect(SetIntent(decoding: [UInt8](repeating: 0, count: 4 << 20)) == nil)
+        // As many files as claimed, and more than any job has.
+        let many = Array("tandem set 1\0100001".utf8) + [UInt8](repeating: 0, count: 1 + 5 * 100_001)
+        #expect(SetIntent(decoding: many) == nil)
+        let most = Array("tandem set 1\0100000".utf8) + [UInt8](repeating: 0, count: 1 + 5 * 100_000)
+        #expect(SetIntent(decoding: most)?.members.count == 100_000)
     }
 }

@@ -7,7 +7,7 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// One run of a batch: from the first job to the reports.
+/// A run of a batch, from the first job to the reports.
 package struct RunSession: Sendable {
     /// The plan.
     package let runnable: Pipeline.Runnable
