@@ -24,6 +24,16 @@ import Publishing
             """
     }
 
+    /// Returns the title of an output of such a job; "-" where the file doesn't exist.
+    private func title(of name: String, in scratch: Scratch) throws -> String {
+        let path = scratch.file("out/\(name).mkv")
+        guard FileManager.default.fileExists(atPath: path) else { return "-" }
+        let result = try program(
+            "ffprobe", ["-v", "error", "-show_entries", "format_tags=title", "-of", "csv=p=0", path],
+            directory: scratch.path)
+        return result.text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
     /// The output's folder is moved while the job runs: an output that is somewhere else is no success.
     @Test func aFolderThatIsMovedIsAFailure() throws {
         let scratch = try folderWithSource()
@@ -78,25 +88,13 @@ import Publishing
     @Test func aRunThatDiesWhileItReplacesSeveralOutputs() throws {
         let scratch = try folderWithSource()
         let jobs = { (title: String) in Self.job(outputs: ["a", "b"], title: title) }
-        func titles() throws -> [String] {
-            try ["a", "b"].map { name in
-                guard FileManager.default.fileExists(atPath: scratch.file("out/\(name).mkv")) else {
-                    return "-"
-                }
-                let result = try program(
-                    "ffprobe",
-                    [
-                        "-v", "error", "-show_entries", "format_tags=title", "-of", "csv=p=0",
-                        scratch.file("out/\(name).mkv"),
-                    ], directory: scratch.path)
-                return result.text.trimmingCharacters(in: .whitespacesAndNewlines)
-            }
-        }
+        func titles() throws -> [String] { try ["a", "b"].map { try title(of: $0, in: scratch) } }
         let calls = "rename,renameat,renameat2"
         var (kills, mixed) = (0, 0)
         for number in 1...12 {
             try scratch.write(jobs("old"), to: "jobs.yaml")
             #expect(try tandem("run", "--force", "jobs.yaml", in: scratch).status == 0)
+            let isMarked = TemporaryFile.takesAttributes(scratch.file("out/a.mkv"))
             try scratch.write(jobs("new"), to: "jobs.yaml")
             let died = try program(
                 "strace",
@@ -110,9 +108,10 @@ import Publishing
             if isMixed { mixed += 1 }
             let after = try tandem("run", "jobs.yaml", in: scratch)
             #expect(after.status == 0, "killed at \(number): \(after.text)")
-            // A set that was half replaced is completed from what is there, before any job starts.
+            // A half-replaced set is completed from the finished files, before any job starts. Without marks it isn't
+            // known whose they are: the job creates them again.
             #expect(
-                !isMixed || after.errors.contains("1 of them up to date")
+                !isMixed || !isMarked || after.errors.contains("1 of them up to date")
                     || after.errors.contains("nothing to do"),
                 "killed at \(number): \(after.errors)")
             #expect(try titles() == ["new", "new"], "killed at \(number)")
@@ -142,14 +141,18 @@ import Publishing
         }
         try scratch.write(jobs("one"), to: "jobs.yaml")
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
-        let before = try Data(contentsOf: URL(filePath: scratch.file("out/b.mkv")))
+        let b = scratch.file("out/b.mkv")
+        let before = try Data(contentsOf: URL(filePath: b))
         try scratch.write(jobs("two"), to: "jobs.yaml")
         try kill()
         // Back to the first plan, by which both outputs are up to date.
         try scratch.write(jobs("one"), to: "jobs.yaml")
         let again = try tandem("run", "jobs.yaml", in: scratch)
         #expect(again.status == 0, "\(again.errors)")
-        #expect(try Data(contentsOf: URL(filePath: scratch.file("out/b.mkv"))) == before)
+        // Without marks, two files of one size that were written within the resolution of the modification time look
+        // the same: the job creates both again.
+        #expect(try !TemporaryFile.takesAttributes(b) || Data(contentsOf: URL(filePath: b)) == before)
+        #expect(try ["a", "b"].allSatisfy { try title(of: $0, in: scratch) == "one" })
         #expect(try names() == ["a.mkv", "b.mkv"])
         // A record without a process or files, as an archive could bring it.
         try scratch.write("tandem set 1\0" + "7378697629483820647\0a\0b\0c\0", to: "out/.a.mkv.x.set")

@@ -16,6 +16,8 @@ struct CleanCommand: ParsableCommand {
             """)
 
     @OptionGroup var spec: SpecArguments
+    @OptionGroup var variables: VariableArguments
+    @OptionGroup var access: AccessArguments
     @OptionGroup var state: StateArguments
     @OptionGroup var reporting: ReportArguments
 
@@ -26,7 +28,7 @@ struct CleanCommand: ParsableCommand {
     var wait = false
 
     func run() throws {
-        let set = try spec.load()
+        let set = try variables.load(spec.files, access)
         try reporting.require(set.diagnostics, of: set)
         let locks = try state.location.lock(set, waits: wait)
         let strays = StrayOutputs(set, state: try state.location.open(set))

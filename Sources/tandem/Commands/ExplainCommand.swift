@@ -14,13 +14,14 @@ struct ExplainCommand: ParsableCommand {
     @Argument(help: "A job, or a run of one.")
     var job: String
 
-    @OptionGroup var settings: SpecSettings
+    @OptionGroup var variables: VariableArguments
+    @OptionGroup var access: AccessArguments
     @OptionGroup var state: StateArguments
     @OptionGroup var workers: WorkerArguments
     @OptionGroup var reporting: ReportArguments
 
     func run() throws {
-        let set = try settings.load([file])
+        let set = try variables.load([file], access)
         try reporting.require(set.diagnostics, of: set)
         let state = try state.location.open(set, isReading: true)
         let pool = try workers.settings.pool(in: nil, set.access, onlyLooks: true)

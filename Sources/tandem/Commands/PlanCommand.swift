@@ -11,6 +11,8 @@ struct PlanCommand: ParsableCommand {
             "The dry run: probes the sources and prints what will happen to every track; writes no output.")
 
     @OptionGroup var spec: SpecArguments
+    @OptionGroup var variables: VariableArguments
+    @OptionGroup var access: AccessArguments
     @OptionGroup var reporting: ReportArguments
     @OptionGroup var state: StateArguments
     @OptionGroup var workers: WorkerArguments
@@ -43,7 +45,7 @@ struct PlanCommand: ParsableCommand {
     func run() throws {
         // Parts can be run from any folder, so paths are absolute.
         let paths = shards == nil ? spec.files : spec.files.map { StateFolder(path: $0).absolute }
-        let set = try spec.settings.load(paths)
+        let set = try variables.load(paths, access)
         let checked = try reporting.passing(set) { () throws(Pipeline.Rejection) in
             try set.loaded.checked(reporting.strictness)
         }
@@ -71,7 +73,7 @@ struct PlanCommand: ParsableCommand {
         }
         guard let out else { return }
         let written = try SavedPlan.write(
-            planned, of: set, variables: try spec.settings.values(), to: out, shards: shards)
+            planned, of: set, variables: try variables.values(), to: out, shards: shards)
         guard let status else { return }
         let count = written.refusals.count
         Terminal.report(

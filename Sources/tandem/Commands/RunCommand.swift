@@ -15,6 +15,8 @@ struct RunCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var spec: SpecArguments
+    @OptionGroup var variables: VariableArguments
+    @OptionGroup var access: AccessArguments
     @OptionGroup var reporting: ReportArguments
 
     @Option(
@@ -88,7 +90,7 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        if plan != nil, !spec.files.isEmpty || !spec.settings.variables.isEmpty {
+        if plan != nil, !spec.files.isEmpty || !variables.variables.isEmpty {
             throw ValidationError("--plan names the job files and variables itself")
         }
         if shard != nil, plan == nil { throw ValidationError("--shard wants --plan DIR") }
@@ -126,13 +128,13 @@ struct RunCommand: AsyncParsableCommand {
         }
         let signals = try SignalWatch(
             SignalWatch.Handlers(onFirstInterrupt: end(SIGINT), onCancel: end(SIGTERM)))
-        let access = try spec.settings.access.granted(for: spec.files)
+        let access = try self.access.granted(for: spec.files)
         let saved = try plan.map { path throws(EngineError) in
             try SavedPlan(reading: path, shard: shard, beneath: access.root)
         }
         let set =
             try saved.map { JobFileSet(files: $0.file.files, variables: $0.file.variables, access: access) }
-            ?? spec.settings.load(spec.files, access: access)
+            ?? variables.load(spec.files, self.access, given: access)
         try saved?.check(set)
         unfinished.concerns(set.paths)
         var found = set.diagnostics

@@ -7,11 +7,13 @@ struct ValidateCommand: ParsableCommand {
         abstract: "Checks job files by themselves, and files that they include; opens no media.")
 
     @OptionGroup var spec: SpecArguments
+    @OptionGroup var variables: VariableArguments
+    @OptionGroup var access: AccessArguments
     @OptionGroup var reporting: ReportArguments
     @OptionGroup var workers: WorkerArguments
 
     func run() throws {
-        let set = try spec.load(allowsNoJobs: true)
+        let set = try variables.load(spec.files, access, allowsNoJobs: true)
         let found = try workers.settings.probing(set.access) { prober in set.loaded.allDiagnostics(prober) }
         try reporting.require(found, of: set)
     }

@@ -1,48 +1,36 @@
 internal import ArgumentParser
 internal import Diagnostics
 internal import Engine
-internal import Locking
+
+// A group within a group is avoided: in debug builds ArgumentParser validates each group five times for each level above it,
+// which took 150 ms of every process that the tests start.
 
 /// Arguments of every command that reads job files.
 struct SpecArguments: ParsableArguments {
     @Argument(help: "Job files.", completion: .file(extensions: ["yaml", "yml"]))
     var files: [String] = []
-
-    @OptionGroup var settings: SpecSettings
-
-    /// Reads and decodes the files. `allowsNoJobs` accepts files that are only included by others.
-    func load(allowsNoJobs: Bool = false) throws -> JobFileSet {
-        try settings.load(files, allowsNoJobs: allowsNoJobs)
-    }
 }
 
-/// Options for reading job files.
-struct SpecSettings: ParsableArguments {
+/// Options for the variables of job files.
+struct VariableArguments: ParsableArguments {
     @Option(
         name: .customLong("set"), parsing: .singleValue,
         help: ArgumentHelp("Gives a variable a value; wins over `vars`.", valueName: "name=value"))
     var variables: [String] = []
 
-    @OptionGroup var access: AccessArguments
+    /// Returns the variables by name.
+    func values() throws -> [String: String] { try JobFileSet.variables(variables) }
 
-    /// Returns the variables of `--set` by name.
-    func values() throws -> [String: String] {
-        try JobFileSet.variables(variables)
-    }
-
-    /// Retains the decoded files until the process ends, because releasing ten thousand jobs takes time without
-    /// benefit.
-    private static let kept = Guarded<[JobFileSet]>([])
-
-    /// Reads and decodes files. `access` is an access that is already granted.
+    /// Reads and decodes job files; `given` is an access that is already granted. `allowsNoJobs` accepts files that are only
+    /// included by others.
     func load(
-        _ files: [String], access given: SourceAccess? = nil, allowsNoJobs: Bool = false
+        _ files: [String], _ access: AccessArguments, given: SourceAccess? = nil, allowsNoJobs: Bool = false
     ) throws -> JobFileSet {
         guard !files.isEmpty else { throw ValidationError("Missing expected argument '<files> ...'") }
-        let granted = try given ?? access.granted(for: files)
         let set = JobFileSet(
-            files: files, variables: try values(), access: granted, allowsNoJobs: allowsNoJobs)
-        Self.kept.withLock { $0.append(set) }
+            files: files, variables: try values(), access: try given ?? access.granted(for: files),
+            allowsNoJobs: allowsNoJobs)
+        set.retain()
         return set
     }
 }
