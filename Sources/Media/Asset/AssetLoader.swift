@@ -1,6 +1,7 @@
 internal import LibAV
 
-/// Opens a source once and turns what libavformat and the movie boxes say into `AssetContents`.
+/// Loads the contents of an asset: opens the source once, and combines what libavformat reports with the
+/// boxes and pages that it doesn't report.
 struct AssetLoader {
     let environment: SourceEnvironment
     let interrupt: InterruptFlag
@@ -60,21 +61,22 @@ struct AssetLoader {
             gapless[index]?.apply(to: &streams[index])
         }
         demuxer.origins = gapless.mapValues(\.origin)
-        // A fragmented file's header says nothing reliable; a size divided by a rate is a guess.
+        // Declared durations of a fragmented file are unreliable, and so is a duration computed from size and
+        // bit rate.
         let isHeaderUnreliable = demuxer.isDurationGuessed || movie?.isFragmented == true
         var measured: [Int: TrackMeasurement] = [:]
-        // Files of subtitles alone are small and say no length.
+        // Subtitle files are small and declare no duration.
         let kinds = Set(streams.filter { !$0.isAttachedPicture }.map(\.parameters.mediaType))
-        // Bare streams say none either.
+        // Elementary streams declare no duration either.
         let isBare = demuxer.duration == nil && !hasOwnZero
-        // Of a program stream with one frame libavformat doesn't say where it begins.
+        // libavformat reports no start time of a program stream with a single frame.
         let hasNoStart =
             container.guessesLengths && streams.allSatisfy { !Self.tellsZero($0) || $0.startTime == nil }
         if timing == .precise || isHeaderUnreliable || isBare || hasNoStart || kinds == [.subtitle] {
             measured = try TrackMeasurement.measure(
                 demuxer, streams: streams, isMovie: movie != nil, interrupt: interrupt)
         }
-        // The times of some are counted while they are read (`FLACTimestamps`).
+        // Timestamps of FLAC in Ogg are counted while packets are read (`FLACTimestamps`).
         for (index, length) in paged
         where container.guessesTimes(ofCodec: streams[index].parameters.codecName) {
             let start = measured[index]?.firstShown ?? 0
@@ -102,9 +104,10 @@ struct AssetLoader {
         }
         let end = shown.map(\.timeRange.end).max()
         let duration = [end, end == nil || end == .zero ? header : nil].compactMap { $0 }.max() ?? .zero
-        // What inspectors of boxes and pages couldn't read, they take for absent.
+        // Inspectors of boxes and pages treat unreadable data as absent.
         if let failure = demuxer.source.failure { throw InputError(path: path, reason: .library(failure)) }
-        // Chapters count from the start of the media where a tag says what of it is presented; in ID3 from where sound is heard.
+        // If a tag declares the presented part, chapter times count from the start of the media; in ID3 tags,
+        // from the start of the presented audio.
         let chapterZero =
             gapless.first.map { MediaTime(ticks: $1.origin, timeBase: streams[$0].timeBase) } ?? timeZero
         return AssetContents(
@@ -117,21 +120,21 @@ struct AssetLoader {
             })
     }
 
-    /// What a track's headers say of all its frames; nil where some must be decoded to find out.
-    /// `movie` is kept for who needs it next.
+    /// Returns the properties that a track's headers declare for all its frames; nil if frames must be
+    /// decoded to determine them. `movie` receives the inspector, if one is created, for reuse.
     static func pictureHeaders(
         codec: String, headers: [UInt8], opening: PacketOpening, movie: inout MovieInspector?
     ) -> PictureHeaders? {
         guard BitstreamTraits.of(codec).parameterSets == .avc else { return nil }
         movie = movie ?? MovieInspector(opening.file)
-        // Where files were joined, the first packet may stand under the headers of another one.
+        // In a concatenated file, the first packet may have another sample entry than the first one.
         guard movie?.tracks.first(where: { Int($0.id) == opening.trackID })?.changesHeaders == false else {
             return nil
         }
         return AVCPictureHeaders.read(headers, opening: opening)
     }
 
-    /// Ogg keeps a file's tags in its first stream.
+    /// Returns the file's metadata; Ogg stores it in the first stream.
     private static func metadata(_ demuxer: borrowing Demuxer, streams: [StreamInfo]) -> [MetadataEntry] {
         let own = demuxer.metadata
         guard SourceContainer(demuxer.formatName).hasTagsInStream, let first = streams.first else {
@@ -174,7 +177,7 @@ struct AssetLoader {
             timeZero: .zero, metadata: [], chapters: [])
     }
 
-    /// The earliest start of any track, for formats whose clocks begin anywhere.
+    /// Returns the earliest start time of any track, for containers whose timestamps start at any value.
     private static func earliestStart(
         _ streams: [StreamInfo], _ measured: [Int: TrackMeasurement]
     ) -> MediaTime {
@@ -203,17 +206,18 @@ struct AssetLoader {
         gapless: GaplessTrim? = nil, beginsBeforeKeyframe: Bool = false
     ) -> AssetTrack {
         let isMatroska = container.isMatroska
-        // Where only decoding times are told, a frame is shown when the next one of its kind is decoded.
+        // With decoding times only (AVI), a reference frame is presented when the next one is decoded, so the
+        // track ends a frame later.
         let isLate =
             container.saysDecodingTimesAlone && stream.parameters.traits.olderVideo != nil
         let boxes = movie?.tracks.first { Int($0.id) == stream.id }
         let isFragmented = movie?.isFragmented == true
         let written =
             gapless?.edit(timeBase: stream.timeBase).map { [$0] } ?? edits(boxes, movie: movie)
-        // Media past the edit list's end are not shown.
+        // Media past the end of the edit list isn't presented.
         var editEnd = written.isEmpty ? nil : written.reduce(MediaTime.zero) { $0 + $1.duration }
-        // Of a fragmented file it may be about what stood in the header alone, as a recorder leaves it; one that ends
-        // within the last packet is about all.
+        // In a fragmented file, the edit list may cover only the samples of the header, as recorders write
+        // it. It covers all samples if it ends within the last packet.
         if isFragmented, let end = editEnd, let last = measured?.lastShown,
             MediaTime(ticks: last, timeBase: stream.timeBase) >= end
         {
@@ -263,8 +267,10 @@ struct AssetLoader {
             beginsBeforeKeyframe: beginsBeforeKeyframe, hasSecondView: boxes?.hasSecondView == true)
     }
 
-    /// Without composition offsets a packet of reordered frames claims to be shown when it is decoded. An edit list that skips the
-    /// reordering delay, and lasts as long as all frames, made up for the offsets that are lost: nothing is hidden then.
+    /// Returns the shift that restores presentation times of reordered frames in a track without composition
+    /// offsets; nil for any other track. Without the offsets, each packet's presentation time equals its
+    /// decoding time. An edit list that skips just the reorder delay, and is as long as all frames,
+    /// compensates for the lost offsets; it hides no frame, and its start is the shift. Otherwise the shift is 0.
     private static func lostTimesShift(
         _ stream: StreamInfo, _ boxes: MovieInspector.Track?, _ summary: Demuxer.IndexSummary,
         editEnd: MediaTime?
@@ -281,7 +287,8 @@ struct AssetLoader {
         return start - first
     }
 
-    /// One sample, where the container's unit is neither a part of it nor, as of doubled rates, a few of them.
+    /// Returns the duration of one audio sample, if the stream's time base can't represent sample positions;
+    /// nil if it can, also in steps of a few samples (as with a doubled sample rate).
     private static func sampleTimeBase(of stream: StreamInfo) -> Rational? {
         let (rate, unit) = (Int64(stream.parameters.sampleRate), stream.timeBase)
         guard stream.parameters.mediaType == .audio, rate > 0, unit.isPositive else { return nil }
@@ -290,13 +297,13 @@ struct AssetLoader {
         return isFit ? nil : Rational(1, Int32(rate))
     }
 
-    /// A generated frame's time base is its frame's length.
+    /// Returns the frame rate of generated frames, whose time base is the frame duration.
     private static func generatedRate(_ stream: StreamInfo) -> Rational? {
         stream.parameters.traits.isGenerated && stream.indexedPackets > 0
             ? stream.timeBase.inverted : nil
     }
 
-    /// Handler names that programs write by themselves are no titles.
+    /// Returns whether a handler name is a title rather than a default of the program that wrote the file.
     private static func isName(_ handler: String) -> Bool {
         !["VideoHandler", "SoundHandler", "SubtitleHandler", "DataHandler", ""].contains(handler)
             && !handler.contains("Media Handler") && !handler.contains("Alias")
@@ -306,7 +313,7 @@ struct AssetLoader {
     private static func edits(_ track: MovieInspector.Track?, movie: MovieInspector?) -> [TrackEdit] {
         guard let track, let movie, movie.movieTimescale > 0, track.mediaTimescale > 0
         else { return [] }
-        // A duration of 0 means "to the end": nothing that limits.
+        // An edit of duration 0 extends to the end of the media, so nothing is limited.
         if track.edits.contains(where: { $0.duration == 0 && $0.mediaTime >= 0 }) { return [] }
         return track.edits.map { edit in
             TrackEdit(
@@ -316,7 +323,7 @@ struct AssetLoader {
         }
     }
 
-    /// The empty edits before the first that shows something.
+    /// Returns the total duration of the empty edits before the first edit with media; nil if it is 0.
     private static func editStart(_ track: MovieInspector.Track?, movieTimescale: UInt32) -> MediaTime? {
         guard let track, movieTimescale > 0, track.edits.contains(where: { $0.mediaTime >= 0 }) else {
             return nil
@@ -334,7 +341,7 @@ struct AssetLoader {
     ) -> TimeRange {
         var start: MediaTime
         var end: MediaTime
-        // An edit list's end bounds what is likely.
+        // The end of an edit list limits the estimate of the last packet's duration.
         let isBounded = isFragmented || edit.end != nil
         if let measured, let first = measured.firstShown,
             let last = isBounded ? measured.likelyEnd : measured.end
@@ -345,8 +352,8 @@ struct AssetLoader {
             start = max(.zero, MediaTime(ticks: stream.startTime ?? 0, timeBase: stream.timeBase) - timeZero)
             let unknown = stream.parameters.mediaType == .subtitle ? start : header ?? start
             if isMatroska {
-                // It tells no track's length but the file's, which libavformat hands to every track; its
-                // statistics tags say where each track ends.
+                // Matroska declares the duration of the file only, which libavformat reports for every track.
+                // Statistics tags contain the duration of each track.
                 end = taggedDuration(stream) ?? unknown
             } else {
                 let length = stream.duration.map { MediaTime(ticks: $0, timeBase: stream.timeBase) }
@@ -358,12 +365,12 @@ struct AssetLoader {
         }
         if let begin = edit.start { start = max(start, begin) }
         if let editEnd = edit.end {
-            // libavformat counts an edit's media in whole samples, and lacks the length of the last packet of some
-            // fragmented tracks; what the list says is what is shown.
+            // libavformat rounds an edit's media to whole packets, and doesn't report the duration of the
+            // last packet of some fragmented tracks. The edit list determines the presented end.
             end = measured == nil || isFragmented ? editEnd : min(end, editEnd)
         }
-        // What an index says of the last packet may be seconds; it lasts no longer than what it decodes to, which is twice
-        // the core's length where a codec doubles the rate.
+        // The index may declare seconds for the last packet. Its audio lasts at most twice the frame size,
+        // since SBR doubles the sample rate.
         if measured == nil, hasWholeIndex, stream.parameters.mediaType == .audio,
             stream.parameters.frameSize > 1, stream.parameters.sampleRate > 0,
             let last = stream.lastIndexedTime
@@ -376,7 +383,7 @@ struct AssetLoader {
         return TimeRange(start: max(start, .zero), end: max(end, start))
     }
 
-    /// Matroska's statistics tags say how long each track is: `00:00:10.040000000`.
+    /// Returns the track's duration from Matroska's statistics tags, such as `00:00:10.040000000`.
     private static func taggedDuration(_ stream: StreamInfo) -> MediaTime? {
         guard let text = stream.metadata.first(where: { $0.key == "DURATION" })?.value else { return nil }
         let parts = text.split(separator: ":")

@@ -1,60 +1,65 @@
 public import LibAV
 
-/// What a track is good for (AVFoundation's `AVMediaCharacteristic`).
+/// Kind of presentation of a track (AVFoundation's `AVMediaCharacteristic`).
 public enum MediaCharacteristic: String, Codable, Sendable, CaseIterable {
-    /// Can be seen.
+    /// Visible content.
     case visual
-    /// Can be heard.
+    /// Audible content.
     case audible
-    /// Can be read: subtitles and captions.
+    /// Text: subtitles and captions.
     case legible
 }
 
-/// One edit of a track: which part of its media is shown, and for how long (AVFoundation's `AVAssetTrackSegment`).
+/// One edit of a track: the part of its media that is presented, and the duration (AVFoundation's
+/// `AVAssetTrackSegment`).
 public struct TrackEdit: Hashable, Codable, Sendable {
-    /// Where the media begins, in the track's own time; nil for an empty edit.
+    /// Start of the part in the track's media time; nil for an empty edit.
     public var mediaStart: MediaTime?
-    /// How long it lasts on the asset's time line.
+    /// Duration on the asset's time line.
     public var duration: MediaTime
 }
 
 /// A track of an asset (AVFoundation's `AVAssetTrack`), as a value.
 public struct AssetTrack: Sendable {
-    /// What a plan knows of it too.
+    /// Properties of the track that plans use.
     public let description: TrackDescription
-    /// What its samples are.
+    /// Format of the samples.
     public let format: FormatDescription
-    /// One sample of audio, where the unit is not fit to say when each begins, and no edit list counts in it: Matroska's
-    /// milliseconds, or a transport stream's 90,000ths.
+    /// Duration of one audio sample, if the track's time base can't represent sample positions and there is
+    /// no edit list in that time base: Matroska's milliseconds, or a transport stream's 90 kHz. Otherwise
+    /// nil.
     public let sampleTimeBase: Rational?
-    /// The end that its edit list sets, which media may run past; nil where there is none.
+    /// End of the edit list, which the media may exceed; nil if no edit list limits the track.
     public let editEnd: MediaTime?
-    /// Where a fragmented track begins to be shown, of which libavformat gives what is hidden before as well; nil where
-    /// that isn't said, and of tracks in one piece.
+    /// Start of the presentation of a fragmented track, for which libavformat also returns the hidden packets
+    /// before it; nil if it isn't declared, and for tracks of unfragmented files.
     public let editStart: MediaTime?
-    /// Its edits, in order; empty where the container has none.
+    /// Edits in order; empty if the container has no edit list.
     public let edits: [TrackEdit]
-    /// The time in its media at which its presentation begins, in ticks, where a tag says so and no edit list: its times count from there.
+    /// Media time at which the presentation starts, in ticks, if a tag rather than an edit list declares it;
+    /// the track's times count from there.
     public let mediaOrigin: Int64?
-    /// Its index begins with packets that an edit list hides as a whole.
+    /// Whether the index starts with packets that an edit list hides entirely.
     public let hidesFirstPackets: Bool
-    /// What is shown needs packets that an edit list hides, which come between those that are shown.
+    /// Whether an edit list hides packets between presented ones, which those may refer to.
     public let hidesInnerPackets: Bool
-    /// The decoding times in its index don't increase: edits that repeat media, fragments that overlap.
+    /// Whether decoding times in the index don't increase, as with edits that repeat media or fragments that
+    /// overlap.
     public let isUnordered: Bool
-    /// By how much packets move that have no composition offsets although frames are reordered (`LostCompositionTimes`), in the track's
-    /// time base; nil where presentation times are as the container has them.
+    /// Shift of the timestamps of packets without composition offsets although frames are reordered
+    /// (`LostCompositionTimes`), in the track's time base; nil if the container's presentation times are
+    /// complete.
     let lostTimesShift: Int64?
-    /// Some of its packets stand under other headers than its own: files were joined.
+    /// Whether some packets have other headers than the track's, as in concatenated files.
     public let changesHeaders: Bool
-    /// What a file of MP3 says of its encoder's delay; nil in containers that have edit lists or nothing.
+    /// Encoder delay as an MP3 file declares it; nil in containers with edit lists, and if none is declared.
     public let hiddenStart: MediaTime?
-    /// Its tags, as they stand at the track.
+    /// Metadata of the track.
     public let metadata: [MetadataEntry]
-    /// Global side data (mastering display and the like).
+    /// Global side data, such as mastering display metadata.
     public let sideData: [StreamSideData]
 
-    /// A track of a source; what a plan must know of the rest is added to its description.
+    /// Creates a track of a source, and adds the properties that plans use to its description.
     init(
         description: TrackDescription, format: FormatDescription, sampleTimeBase: Rational?,
         editEnd: MediaTime?, editStart: MediaTime?, edits: [TrackEdit], mediaOrigin: Int64?,
@@ -102,43 +107,45 @@ public struct AssetTrack: Sendable {
         self.description = told
     }
 
-    /// Its index among all streams of the file.
+    /// Index among all streams of the file.
     public var index: Int { description.index }
-    /// The container's id of it, 0 where it has none.
+    /// Track ID of the container; 0 if it has none.
     public var trackID: Int { description.id }
-    /// Its kind.
+    /// Media type of the samples.
     public var mediaType: MediaType { description.mediaType }
-    /// A cover or poster: not a video track, and never selected as one.
+    /// Whether the track is cover art: not a video track, and never selected as one.
     public var isAttachedPicture: Bool { description.isAttachedPicture }
-    /// The unit of its samples' times.
+    /// Time base of the samples' times.
     public var timeBase: Rational { description.timeBase }
-    /// Where it lies on the asset's time line. Exact when the asset's timing is precise, as the
-    /// container says otherwise.
+    /// Position on the asset's time line: exact if the asset's timing is precise, otherwise as the container
+    /// declares it.
     public var timeRange: TimeRange { description.timeRange }
-    /// `timeRange` was measured, or stands in the container's index.
+    /// Whether `timeRange` was measured, or comes from the container's index.
     public var isTimeRangeExact: Bool { description.isExact }
-    /// Its end is its own, not the file's.
+    /// Whether the end of `timeRange` is the track's own rather than that of the file.
     public var hasOwnDuration: Bool { description.hasOwnDuration }
-    /// How many samples are shown; nil where only a measurement could tell.
+    /// Number of presented samples; nil if only a measurement can determine it.
     public var sampleCount: Int? { description.sampleCount }
-    /// Average frames per second.
+    /// Average frame rate in frames per second.
     public var nominalFrameRate: Rational? { description.frameRate }
-    /// The language as the container says (`eng`), nil where unspecified.
+    /// Language code of the container, such as `eng`; nil if unspecified.
     public var languageCode: String? { description.language }
-    /// The track's name.
+    /// Title of the track.
     public var title: String? { description.title }
-    /// How to rotate its frames.
+    /// Rotation and reflection of the frames.
     public var preferredTransform: DisplayTransform? { description.transform }
-    /// Dispositions by libav's names.
+    /// Dispositions by libavformat's names.
     public var disposition: Set<String> { Set(description.disposition) }
-    /// The profile of its Dolby Vision.
+    /// Dolby Vision profile; nil for other video.
     public var dolbyVisionProfile: Int? { description.dolbyVisionProfile }
-    /// Something of its beginning is decoded and not heard or shown: an encoder's delay, or what an edit list hides.
+    /// Whether the start of the track is decoded but not presented: an encoder delay, or media before an
+    /// edit.
     public var hidesBeginning: Bool { description.sideData.contains(TrackDescription.hiddenBeginning) }
-    /// Samples of the packet that is heard first which an edit list hides; 0 where it hides whole packets or none.
+    /// Number of samples that an edit list hides in the first presented packet; 0 if it hides only whole
+    /// packets, or none.
     public var hiddenPartOfPacket: Int { description.hiddenPartOfPacket ?? 0 }
 
-    /// What it is good for.
+    /// Kinds of presentation of the track.
     public var characteristics: Set<MediaCharacteristic> {
         switch mediaType {
         case .video: isAttachedPicture ? [] : [.visual]
@@ -148,16 +155,19 @@ public struct AssetTrack: Sendable {
         }
     }
 
-    /// Not every packet of its audio can be decoded by itself: up to 128 of them, a tenth of a second, follow one that can.
+    /// Whether only some packets of the audio can be decoded independently (TrueHD, MLP); up to 128 packets,
+    /// a tenth of a second, depend on each of them.
     var hasSyncPackets: Bool { BitstreamTraits.of(format.codec).hasSyncPackets }
 
-    /// Packets of a range begin and end with it, to the sample: samples as they are, which their times count.
+    /// Whether the packets of a range start and end at its exact samples: uncompressed audio, with times that
+    /// count samples.
     package var isCutAtSamples: Bool {
         guard format.parameters.bytesPerFrame > 0 else { return false }
         return sampleTimeBase != nil || description.countsWholeSamples
     }
 
-    /// How long before a time decoding must begin for its audio to be right there, beside the packet before.
+    /// Duration by which decoding must start before a time for exact audio at that time, in addition to the
+    /// previous packet.
     var preroll: MediaTime {
         guard mediaType == .audio else { return .zero }
         return MediaTime(value: BitstreamTraits.of(format.codec).preroll, timescale: 1000)
@@ -170,10 +180,10 @@ public struct AssetTrack: Sendable {
         return Int(start.ticks(in: Rational(1, format.sampleRate))) % format.parameters.frameSize
     }
 
-    /// `video 0`-like name for messages, by position among the tracks of its kind.
+    /// Label of the track in messages, such as `track 0 (video)`.
     public var label: String { "track \(index) (\(isAttachedPicture ? "cover" : mediaType.rawValue))" }
 
-    /// Size as shown: presentation size, rotated by the transform.
+    /// Size for display: the presentation size, after rotation.
     public var displaySize: (width: Double, height: Double) {
         let size = format.presentationSize
         return preferredTransform?.isQuarterTurn == true ? (size.height, size.width) : size
@@ -181,18 +191,19 @@ public struct AssetTrack: Sendable {
 }
 
 extension AssetTrack {
-    /// `mediaOrigin` as a demuxer is told it.
+    /// The value of `Demuxer.origins` for the track.
     var origins: [Int: Int64] { mediaOrigin.map { [index: $0] } ?? [:] }
 
-    /// How many bits a pixel of its video has, about; 0 where its rates are not known.
+    /// Average number of bits per pixel; 0 if bit rate, frame rate or size is unknown.
     var bitsPerPixel: Double {
         let pixels = Double(format.width) * Double(format.height) * (nominalFrameRate?.double ?? 0)
         return pixels > 0 ? Double(format.bitRate) / pixels : 0
     }
 
-    /// Threads that suit its decoder beside an encoder. Half the processors mostly: the encoder needs the others, and every
-    /// thread holds a frame more. Where packets are large, decoding costs as much as a quick encoder does and would pace it: as
-    /// many as libavcodec takes by itself (two cores, 720p of 28 Mbit/s to x264 ultrafast, seconds of one, two, three threads: 3.45,
-    /// 2.74, 2.31; at 7 Mbit/s 2.03, 1.89, 1.81).
+    /// Returns the number of decoder threads for decoding beside an encoder: in general half the processors,
+    /// because the encoder needs the others, and every thread holds another frame. At high bit rates,
+    /// decoding costs as much as a fast encoder and would limit its speed, so the number is libavcodec's
+    /// default (seconds with one, two and three threads on two cores, 720p to x264 ultrafast: 3.45, 2.74,
+    /// 2.31 at 28 Mbit/s; 2.03, 1.89, 1.81 at 7 Mbit/s).
     func decoderThreads(cores: Int) -> Int { bitsPerPixel < 0.2 ? max(1, cores / 2) : cores + 1 }
 }

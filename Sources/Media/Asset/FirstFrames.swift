@@ -1,20 +1,22 @@
 internal import LibAV
 
-/// The first frames of a track, for what no header says of its codec: whether frames are interlaced.
+/// Inspection of a track's first packets and frames, for properties that the headers of its codec don't
+/// contain.
 enum FirstFrames {
-    /// More than one, since a title before interlaced video may be progressive.
+    /// Number of frames to inspect: a title before interlaced video may be progressive.
     private static let count = 5
     private static let packetLimit = 64
 
-    /// The container doesn't say whether the track is interlaced, and its codec says it in frames alone.
+    /// Returns whether the frames must be inspected: the container doesn't declare interlacing, and the codec
+    /// stores it in frames only.
     static func areAskedFor(_ stream: StreamInfo) -> Bool {
         stream.parameters.mediaType == .video && !stream.isAttachedPicture
             && stream.parameters.isInterlaced == nil && stream.parameters.traits.saysFieldsInFrames
             && stream.parameters.isDecodable
     }
 
-    /// The field order of the first interlaced frame; nil where the first frames are progressive. What can't be read is reported by
-    /// whoever reads the track for its own sake.
+    /// Returns the field order of the first interlaced frame; nil if the first frames are progressive. Read
+    /// errors are ignored here, and reported when the track's samples are read.
     static func fields(
         of stream: StreamInfo, path: String, environment: SourceEnvironment, interrupt: InterruptFlag
     ) -> FieldOrder? {
@@ -42,8 +44,8 @@ enum FirstFrames {
         return nil
     }
 
-    /// Whether the track's first packet is no keyframe, of a codec whose frames refer to others. What can't be read is reported by
-    /// whoever reads the track for its own sake.
+    /// Returns whether the first packet isn't a keyframe, for a codec with references between frames. Read
+    /// errors are ignored here, and reported when the track's samples are read.
     static func precedeKeyframe(
         of stream: StreamInfo, path: String, environment: SourceEnvironment, interrupt: InterruptFlag
     ) -> Bool {

@@ -1,38 +1,42 @@
 internal import LibAV
 
-/// What libavformat 5.1 doesn't tell of an mp4 or mov file: edit lists as they were written, and clean
-/// apertures. A reader of those few boxes, bounded in every direction: the file is untrusted.
+/// Reader of the boxes of mp4 and mov files that libavformat 5.1 doesn't report: original edit lists, and
+/// clean apertures. All sizes and counts are limited, since the file is untrusted.
 struct MovieInspector: Sendable {
     struct Track: Sendable {
         var id: UInt32 = 0
         var mediaTimescale: UInt32 = 0
-        /// Segment duration in movie time, media time in media time (−1: empty edit).
+        /// Edits: duration in the movie's time scale; media time in the track's time scale, -1 for an empty
+        /// edit.
         var edits: [(duration: UInt64, mediaTime: Int64)] = []
-        /// Where the entries of the edit list lie in the file, and how they are stored.
+        /// Offset of the edit list's entries in the file; their format depends on the version.
         var editListOffset: Int64?
         var editListVersion: UInt8 = 0
         var cleanAperture: CleanAperture?
-        /// Offsets in the file of the first sample entry's four-character code, and of its HEVC configuration record.
+        /// Offsets of the first sample entry's four-character code and of its HEVC configuration record in
+        /// the file.
         var codecTagOffset: Int64?
         var hevcRecordOffset: Int64?
-        /// Its first sample entry has the configuration of a second layer (`lhvC`): MV-HEVC's other view.
+        /// Whether the first sample entry has the configuration of a second layer (`lhvC`): the second view
+        /// of MV-HEVC.
         var hasSecondView = false
-        /// How long it is shown, in the movie's time scale, as its header says.
+        /// Presented duration in the movie's time scale, as the track header declares it.
         var duration: HeaderDuration?
-        /// Some of its samples stand under other headers than the first ones in the file (`stsd`), which are all that
-        /// libavformat tells before it reads.
+        /// Whether some samples have other headers than those of the first sample entry (`stsd`), the only
+        /// ones that libavformat reports before it reads packets.
         var changesHeaders = false
-        /// Its samples have composition offsets (`ctts`).
+        /// Whether samples have composition offsets (`ctts`).
         var hasCompositionOffsets = false
-        /// Some are negative beyond what libavformat makes up for, so that it says that packets are decoded after they are shown.
+        /// Whether negative composition offsets exceed the shift of libavformat's decoding times, so that it
+        /// reports packets with decoding times after their presentation times.
         var decodesLate = false
     }
 
-    /// A duration in a header, and where it stands in the file.
+    /// A duration in a header, and its location in the file.
     struct HeaderDuration: Sendable {
         var value: UInt64
         let offset: Int64
-        /// Bytes that it has there.
+        /// Size of the field in bytes.
         let size: Int
     }
 
@@ -41,11 +45,11 @@ struct MovieInspector: Sendable {
     var isFragmented = false
     var tracks: [Track] = []
 
-    /// More than any real index; a larger one is left to libavformat alone.
+    /// Maximum size of the movie box in bytes, above that of any real index; a larger one isn't inspected.
     private static let sizeLimit: Int64 = 256 << 20
     private static let entryLimit = 65_536
 
-    /// Reads a source; nil where it has no readable movie box.
+    /// Reads the boxes of a source; nil if it has no readable movie box.
     init?(_ source: any ByteSource) {
         var offset: Int64 = 0
         var boxes = 0
@@ -157,7 +161,8 @@ struct MovieInspector: Sendable {
         }
     }
 
-    /// A chunk's samples (`stsc`) are of another kind than the first of `table`, and not by its number alone.
+    /// Returns whether a chunk (`stsc`) uses a sample entry of `table` with other contents than the first
+    /// one.
     private static func changesHeaders(_ table: Box, chunks: Box?) -> Bool {
         let kinds = table.children(from: 8)
         guard kinds.count > 1, let chunks, let count = chunks.u32(4) else { return false }
@@ -169,7 +174,8 @@ struct MovieInspector: Sendable {
         return false
     }
 
-    /// libavformat moves decoding times by the most negative offset, but for the last two entries (`mov_read_ctts`).
+    /// Compares the lowest composition offset of all entries with that of all but the last two, by which
+    /// libavformat shifts decoding times (`mov_read_ctts`).
     private static func parseOffsets(_ table: Box, into track: inout Track) {
         guard let count = table.u32(4) else { return }
         track.hasCompositionOffsets = count > 0
@@ -186,10 +192,10 @@ struct MovieInspector: Sendable {
         track.decodesLate = lowestOfLast < lowest
     }
 
-    /// Of the first entry alone: `changesHeaders` tells of others.
+    /// Returns the clean aperture of the first sample entry; `changesHeaders` reports different ones.
     private static func parseSampleDescription(_ table: Box) -> CleanAperture? {
         guard let first = table.children(from: 8).first else { return nil }
-        // A visual sample entry has 78 bytes before its boxes; anything else has no `clap`.
+        // The boxes of a visual sample entry start at byte 78; other sample entries have no `clap`.
         for child in first.box.children(from: 78) where child.type == "clap" {
             let v = (0..<8).compactMap { child.box.u32($0 * 4).map { Int32(bitPattern: $0) } }
             guard v.count == 8, v[0] > 0, v[1] > 0, v[2] > 0, v[3] > 0, v[5] > 0, v[7] > 0 else { return nil }
@@ -203,14 +209,14 @@ struct MovieInspector: Sendable {
 
     private static func locateCodec(in table: Box, of track: inout Track) {
         guard let first = table.children(from: 8).first else { return }
-        // The code is the second half of the entry's head.
+        // The four-character code is the second half of the entry's header.
         track.codecTagOffset = first.box.fileOffset(of: -4)
         let boxes = first.box.children(from: 78)
         track.hevcRecordOffset = boxes.first { $0.type == "hvcC" }?.box.fileOffset(of: 0)
         track.hasSecondView = boxes.contains { $0.type == "lhvC" }
     }
 
-    /// A window on bytes; every access is checked.
+    /// A range of bytes with bounds-checked access.
     private struct Box {
         let bytes: [UInt8]
         let range: Range<Int>

@@ -1,92 +1,93 @@
 public import LibAV
 
-/// Everything that a plan must know of a track: found in a file, or foretold of one that a job makes. It is a value that can be kept and
-/// compared; an `AssetTrack` is this and what only a reader needs.
+/// Properties of a track that plans use, of a track in a file or a predicted one. The value can be stored and
+/// compared; `AssetTrack` adds what only readers use.
 public struct TrackDescription: Codable, Hashable, Sendable {
-    /// Its index in the file.
+    /// Index of the track in the file.
     public var index: Int
-    /// The container's own number of it.
+    /// Track ID of the container.
     public var id: Int
-    /// Its kind.
+    /// Media type of the samples.
     public var mediaType: MediaType
-    /// A cover, not moving frames.
+    /// Whether the track is cover art rather than video.
     public var isAttachedPicture: Bool
-    /// The codec's libav name.
+    /// Codec by libavcodec's name.
     public var codec: String
-    /// This build can decode it.
+    /// Whether this build has a decoder for the codec.
     public var isDecodable: Bool
-    /// Compressed without loss.
+    /// Whether compression is lossless.
     public var isLossless: Bool
-    /// Where it lies on the asset's time line.
+    /// Position on the asset's time line.
     public var timeRange: TimeRange
-    /// `timeRange` stands in an index or was measured.
+    /// Whether `timeRange` was measured, or comes from an index.
     public var isExact: Bool
-    /// Its end is its own, not the file's.
+    /// Whether the end of `timeRange` is the track's own rather than that of the file.
     public var hasOwnDuration: Bool
-    /// Samples that are shown, where known.
+    /// Number of presented samples; nil if unknown.
     public var sampleCount: Int?
-    /// The unit of its times.
+    /// Time base of the samples' times.
     public var timeBase: Rational
-    /// Coded width.
+    /// Width of coded frames in pixels; 0 for audio.
     public var width: Int
-    /// Coded height.
+    /// Height of coded frames in pixels; 0 for audio.
     public var height: Int
-    /// Pixel format.
+    /// Pixel format; `none` for audio.
     public var pixelFormat: PixelFormat
-    /// Shape of a pixel.
+    /// Sample aspect ratio; nil if unspecified (square).
     public var pixelAspectRatio: Rational?
-    /// What the numbers of the frame mean.
+    /// Primaries, transfer, matrix and range.
     public var color: ColorDescription
-    /// The profile of its Dolby Vision.
+    /// Dolby Vision profile; nil for other video.
     public var dolbyVisionProfile: Int?
-    /// Coded as fields.
+    /// Whether frames are coded as fields.
     public var isInterlaced: Bool
-    /// Which of two fields comes first.
+    /// Field order; nil for progressive frames, and if unknown.
     public var fieldOrder: FieldOrder?
-    /// Average frames a second.
+    /// Average frame rate in frames per second.
     public var frameRate: Rational?
-    /// Every frame lasts exactly as long as every other.
+    /// Whether all frames have the same duration.
     public var hasConstantFrameRate: Bool
-    /// How to rotate its frames.
+    /// Rotation and reflection of the frames.
     public var transform: DisplayTransform?
-    /// The part that is meant to be seen.
+    /// The visible part of the frame (`clap`); nil for the whole frame.
     public var cleanAperture: CleanAperture?
-    /// Samples a second.
+    /// Sample rate in Hz.
     public var sampleRate: Int32
-    /// Sample format.
+    /// Sample format; `none` for video.
     public var sampleFormat: SampleFormat
-    /// Channels and their places.
+    /// Channel layout; nil for video.
     public var channelLayout: ChannelLayout?
-    /// Language as the container says.
+    /// Language code of the container; nil if unspecified.
     public var language: String?
-    /// The track's name.
+    /// Title of the track.
     public var title: String?
-    /// Its tags; empty where the container's own are those of its one track (Ogg).
+    /// Metadata of the track; empty if it is the file's metadata (Ogg).
     public var tags: [MetadataEntry]
-    /// The name of the file that an attachment is.
+    /// File name of an attachment.
     public var fileName: String?
-    /// Its samples count frames: a track of timecode.
+    /// Whether the track's samples are timecodes.
     public var isTimecode: Bool
-    /// Dispositions by libav's names.
+    /// Dispositions by libavformat's names.
     public var disposition: [String]
-    /// Kinds of global side data, `hiddenBeginning`, `hiddenInside`, `unordered`, `changingHeaders`, `lostTimes`,
-    /// `lateKeyframe` and `secondView` among them.
+    /// Kinds of global side data, including the states below (`hiddenBeginning`, `hiddenInside`, `unordered`,
+    /// `changingHeaders`, `lostTimes`, `lateKeyframe`) and `secondView`.
     public var sideData: [String]
-    /// Something is decoded of its beginning that is not heard or shown.
+    /// State: the start of the track is decoded but not presented.
     public static let hiddenBeginning = "hidden beginning"
-    /// What is shown needs frames that an edit list hides.
+    /// State: presented frames refer to frames that an edit list hides.
     public static let hiddenInside = "hidden inside"
-    /// Decoding times don't increase.
+    /// State: decoding times don't increase.
     public static let unordered = "unordered times"
-    /// Files were joined: some packets stand under other headers.
+    /// State: some packets have other headers than the track's, as in concatenated files.
     public static let changingHeaders = "changing headers"
-    /// Frames are reordered, and packets have decoding times alone.
+    /// State: frames are reordered, but packets have only decoding times.
     public static let lostTimes = "lost presentation times"
-    /// The track begins before its first keyframe: frames that refer to what is missing are dropped.
+    /// State: the track begins before its first keyframe, so that frames with missing references are dropped.
     public static let lateKeyframe = "late first keyframe"
-    /// The second view of MV-HEVC, whose configuration (`lhvC`) libavformat neither reads nor writes. It counts as side data.
+    /// The second view of MV-HEVC, whose configuration (`lhvC`) libavformat neither reads nor writes; treated
+    /// as side data.
     public static let secondView = "second view"
-    /// Kinds of side data that can go along or be left.
+    /// Kinds of side data that can be kept or dropped: all but the states.
     public var carriedKinds: [String] {
         let states = [
             Self.hiddenBeginning, Self.hiddenInside, Self.unordered, Self.changingHeaders, Self.lostTimes,
@@ -94,22 +95,22 @@ public struct TrackDescription: Codable, Hashable, Sendable {
         ]
         return sideData.filter { !states.contains($0) }
     }
-    /// Samples of the packet that is heard first which an edit list hides.
+    /// Number of samples that an edit list hides in the first presented packet; nil if none.
     public var hiddenPartOfPacket: Int?
-    /// Bits a second as the container says, 0 where unknown.
+    /// Bits per second as the container declares it; 0 if unknown.
     public var bitRate: Int64
 
-    /// Each sample of its audio begins at one of its times.
+    /// Whether the time base can represent the position of every audio sample.
     package var countsWholeSamples: Bool {
         timeBase.num == 1 && sampleRate > 0 && timeBase.den.isMultiple(of: sampleRate)
     }
 
-    /// Its alpha plane is a stream of its own beside its packets (VP8 and VP9 in Matroska).
+    /// Whether packets have an alpha plane beside them (VP8 and VP9 in Matroska).
     public var hasAlphaBeside: Bool { tags.contains(where: \.saysAlphaBeside) }
 }
 
 extension TrackDescription {
-    /// What a stream's own headers say. Numbers that can't be are brought to their bounds.
+    /// Creates a description from a stream's headers. Out-of-range values are clamped.
     init(_ stream: StreamInfo, _ format: FormatDescription, container: SourceContainer) {
         let parameters = format.parameters
         let tags = stream.metadata
@@ -122,7 +123,7 @@ extension TrackDescription {
             width: min(1 << 20, max(0, format.width)), height: min(1 << 20, max(0, format.height)),
             pixelFormat: format.pixelFormat, pixelAspectRatio: format.pixelAspectRatio, color: format.color,
             dolbyVisionProfile: stream.sideData.first { $0.kind == "dovi" }.flatMap {
-                // The third byte of its configuration record.
+                // The profile is in the third byte of the configuration record.
                 $0.bytes.count > 2 ? Int($0.bytes[2]) : nil
             },
             isInterlaced: format.isInterlaced == true, fieldOrder: format.fieldOrder,

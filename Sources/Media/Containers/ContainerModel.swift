@@ -1,159 +1,166 @@
 public import LibAV
 
-/// What a container can hold and say, and what its packets go through: everything that is known of it, stated once, in a
-/// file of its own. What is not stated is as these defaults say. Where libavformat is meant, it is 5.1, as measured.
+/// Capabilities of a container, how it stores metadata and times, and how its packets are processed before
+/// the muxer. Each container is defined in a file of its own; properties it doesn't set have the defaults
+/// below. Statements about libavformat are measured with version 5.1.
 public struct ContainerModel: Sendable {
-    /// The name in job files.
+    /// Name of the container in job files.
     public let name: String
-    /// The libavformat muxer.
+    /// Name of the libavformat muxer.
     public let muxer: String
-    /// File name extensions that stand for it, the usual one first.
+    /// File name extensions, the preferred one first.
     public let extensions: [String]
-    /// Kinds of tracks that it holds.
+    /// Media types of the tracks that the container supports.
     public let mediaTypes: Set<MediaType>
-    /// It holds one track alone.
+    /// Whether the container holds only one track.
     public var isSingleTrack = false
 
     // MARK: Codecs
 
-    /// Which codecs it holds.
+    /// Codecs that a container supports, by libavcodec's names.
     enum Codecs: Sendable {
-        /// These.
+        /// Only these codecs.
         case only(Set<String>)
-        /// What its muxer says when it is asked, without these: it says yes to them, and refuses or spoils them when it
-        /// writes.
+        /// Codecs that the muxer reports as supported (`avformat_query_codec`), except those that it rejects
+        /// or corrupts when it writes.
         case asked(except: Set<String>)
     }
-    /// Which codecs it holds, by libav's names.
+    /// Supported codecs, by libavcodec's names.
     var codecs = Codecs.asked(except: [])
-    /// Kinds of data that libavformat writes into it: a camera's telemetry, and metadata of broadcasts.
+    /// Codecs of data tracks that libavformat can write: telemetry of cameras, and broadcast metadata.
     public var dataCodecs: [String] = []
-    /// Kinds of cover that it holds beside its tracks, by libav's names.
+    /// Supported codecs of cover art, by libavcodec's names.
     public var coverCodecs: Set<String> = []
-    /// Covers are files that are attached, no streams with one packet, and have no tags.
+    /// Whether cover art is stored as attached files without tags, rather than as streams of one packet.
     public var attachesCovers = false
-    /// It has a place for an alpha plane beside a packet of VP8 or VP9.
+    /// Whether a packet of VP8 or VP9 can have an alpha plane beside it (Matroska's BlockAdditional).
     public var holdsAlphaBeside = false
-    /// Its muxer writes the configuration of Dolby Vision.
+    /// Whether the muxer writes the Dolby Vision configuration record.
     public var holdsDolbyVision = false
-    /// It tells players that frames of profile 5 are none that can be shown without Dolby Vision.
+    /// Whether the container marks Dolby Vision profile 5, whose colors are wrong in players without Dolby
+    /// Vision.
     public var saysDolbyVisionProfile5 = false
-    /// Its last page says that it is the last, if the trailer writes it.
+    /// Whether the last page is flagged as the last, which requires that the trailer writes it (Ogg).
     public var endsWithTrailer = false
 
     // MARK: Times
 
-    /// It has edit lists: delays and cuts inside packets can be said exactly.
+    /// Whether the container has edit lists, which describe delays and cuts inside packets exactly.
     public var hasEditLists = false
-    /// It keeps the times of samples; otherwise they follow one another from 0.
+    /// Whether the container stores timestamps; otherwise samples follow one another from 0.
     public var hasTimestamps = true
-    /// The unit of its times of audio; nil where it counts samples.
+    /// Time base of audio; nil if it is the sample rate.
     public var soundTimeBase: Rational?
-    /// What its muxer is told where audio is copied, which may have holes.
+    /// Muxer options if audio, which may have gaps, is copied.
     var copiedAudioOptions: [(key: String, value: String)] = []
-    /// Its clock can't be negative: everything is moved until nothing is.
+    /// Whether timestamps can't be negative, so that those of all tracks are shifted to start at 0 or later.
     var isMovedToZero = false
-    /// Samples follow one another in it, and it has no word of when they are heard.
+    /// Whether the container stores no timestamps and no delay: samples follow one another, and gaps can't be
+    /// represented.
     package var keepsNoTimes = false
-    /// Codecs whose delay it has a field for, which every reader takes off: it is put on before.
+    /// Codecs for which the container has a codec delay field. Readers subtract the delay, so it is added to
+    /// timestamps before writing.
     var delayFields: Set<String> = []
-    /// Codecs whose own delay it can say beside a late start.
+    /// Codecs whose encoder delay can be stored in addition to a late start.
     var delayedCodecs: Set<String> = []
-    /// It can say that the beginning of copied audio is not heard, by itself or because the codec does, of all codecs but
-    /// these; nil where it can't.
+    /// Codecs for which neither the container nor the codec can mark the start of copied audio as not
+    /// presented; nil if the container can't for any codec.
     var hidesBeginningExcept: Set<String>?
-    /// How it says that samples are decoded and not heard, beside edit lists.
+    /// Form in which a container marks samples that are decoded but not presented, other than edit lists.
     public enum DiscardForm: Sendable {
-        /// At the end of any packet, up to the whole of it (Matroska's DiscardPadding).
+        /// At the end of any packet, up to the whole packet (Matroska's DiscardPadding).
         case packetEnds
-        /// For the whole track, in its first frame (LAME's tag).
+        /// For the whole track, in its first frame (LAME tag).
         case firstFrame
     }
-    /// How it says that samples are decoded and not heard; nil where it can't.
+    /// Form in which samples are marked as not presented; nil if the container can't mark them.
     public var discardForm: DiscardForm?
-    /// Who reads it may begin anywhere, between key frames too.
+    /// Whether reading may start at any position, including between keyframes.
     var isReadFromAnywhere = false
-    /// Its index can be moved to the front.
+    /// Whether the index can be moved to the front of the file (`faststart`).
     public var canOptimizeForNetwork = false
-    /// It can be written in fragments, each with its own index.
+    /// Whether the file can be written in fragments with an index each.
     public var hasFragments = false
-    /// It can say at what time of day its frames begin.
+    /// Whether the container stores the timecode of the first frame.
     public var hasTimecode = false
 
-    // MARK: What it says
+    // MARK: Metadata
 
-    /// It can say how a frame is to be rotated.
+    /// Whether the container stores the rotation of frames (display matrix).
     public var hasDisplayMatrix = false
-    /// It says primaries, transfer and matrix of any codec's frames.
+    /// Whether the container stores primaries, transfer and matrix, for all codecs.
     public var saysColor = false
-    /// But only where primaries, transfer and matrix are all known, and the range with them (libavformat's `colr`).
+    /// Whether colors are stored only if primaries, transfer and matrix are all known; the range is then
+    /// stored with them (libavformat's `colr`).
     public var saysColorAsAWhole = false
-    /// It says their range too.
+    /// Whether the container stores the range of video levels.
     public var saysColorRange = false
-    /// Its tracks state a nominal frame rate (Matroska's DefaultDuration), without which readers guess one from times in milliseconds.
+    /// Whether tracks declare a nominal frame rate (Matroska's DefaultDuration), without which readers
+    /// estimate it from times in milliseconds.
     var storesFrameRate = false
-    /// It can hold chapters.
+    /// Whether the container supports chapters.
     public var hasChapters = true
-    /// Codecs of audio beside which it can hold them; nil for all.
+    /// Audio codecs with which the container supports chapters; nil for all.
     var chapterCodecs: Set<String>?
-    /// Its chapters can be written at the end.
+    /// Whether chapters can be written at the end of the file.
     public var canTakeChaptersLate = false
-    /// Its chapters are tags.
+    /// Whether chapters are stored as tags.
     var keepsChaptersInTags = false
-    /// Most chapters that it holds, by its format or as many as Tandem reads of a source.
+    /// Maximum number of chapters: the format's limit, or the number that Tandem reads from a source.
     public var maxChapters = InputLimits.maxChapters
-    /// Length of the shortest chapter that it represents: one that rounds to nothing is lost where it is the last.
+    /// Minimum duration of a chapter. A shorter one would be rounded to 0, and lost if it is the last.
     public var shortestChapter = MediaTime(value: 1, timescale: 1000)
-    /// Most tags of a file, and of each of its tracks: muxers look every tag up among all others.
+    /// Maximum number of tags of a file, and of each of its tracks. Muxers search all tags for each tag, in
+    /// quadratic time.
     public var maxTags = 10_000
-    /// The tags that it can hold; nil for any.
+    /// Keys of the supported tags; nil for any.
     public var metadataKeys: Set<String>?
-    /// It can hold the tags by which players set levels.
+    /// Whether the container supports the loudness tags from which players set the volume (ReplayGain).
     public var holdsLoudnessTags: Bool { metadataKeys == nil && mediaTypes.contains(.audio) }
-    /// Tags that have one field in it.
+    /// Keys of tags that share one field of the container.
     public var sharedKeys: Set<String> = []
-    /// It keeps the creation time as a number, so that libavformat parses it.
+    /// Whether the creation time is stored as a number, so that libavformat parses the tag's text.
     public var parsesCreationTime = false
-    /// A creation time of 1970 is none.
+    /// Whether a creation time at the start of 1970 stands for an unknown time.
     public var takesZeroForNoTime = false
 
-    /// How it writes languages.
+    /// Forms in which containers store languages.
     public enum LanguageForm: Sendable {
-        /// As they come.
+        /// The tag's text, unchanged.
         case any
-        /// Three letters, and no room for a region.
+        /// ISO 639-2 codes of three letters, without a region.
         case threeLetters
-        /// The numbers of QuickTime.
+        /// QuickTime's language codes.
         case quickTime
     }
-    /// How it writes languages.
+    /// Form in which languages are stored.
     public var languageForm = LanguageForm.any
-    /// Kinds of tracks whose language it says.
+    /// Media types of the tracks whose language is stored.
     public var languages: Set<MediaType> = [.video, .audio, .subtitle, .data, .attachment]
-    /// It says the name of a track.
+    /// Whether the container stores the titles of tracks.
     public var hasTrackTitles = true
-    /// Its tracks can have tags beside their language and their name.
+    /// Whether tracks can have tags other than language and title.
     public var hasTrackTags = false
-    /// What of a track it can say that it is for, by libav's names, of each kind of track.
+    /// Dispositions that the container stores, by libavformat's names, for each media type.
     var dispositions: [MediaType: Set<String>] = [:]
 
-    /// What players take audio of a layout for, where neither the container nor the codec in it says more than a number of
-    /// channels; nil where it is said.
+    /// Returns the layout that players assume for audio, if neither the container nor the codec stores more
+    /// than the number of channels; nil if the layout is stored.
     var usualLayout: @Sendable (_ layout: ChannelLayout, _ codec: String) -> ChannelLayout? = { _, _ in nil }
 
     // MARK: Writing
 
-    /// What the muxer is told, beside what a file's own form asks for.
+    /// Options of the muxer, in addition to those of the output's settings.
     var muxerOptions: [(key: String, value: String)] = []
-    /// How its framing and its index grow with each packet.
+    /// Growth of framing and index with each packet, for size estimates.
     var framing = OutputSizeModel.Family.other
-    /// What copied packets of a track go through on their way to the muxer.
+    /// Creates the stages that copied packets of a track pass through before the muxer.
     var packetStages: @Sendable (_ parameters: CodecParameters, _ track: String) throws -> [any PacketStage] =
         {
             _, _ in []
         }
 
-    /// A container of which nothing but that is known.
+    /// Creates a model with default properties.
     init(_ name: String, muxer: String? = nil, _ extensions: [String], _ mediaTypes: Set<MediaType>) {
         self.name = name
         self.muxer = muxer ?? name
@@ -161,14 +168,14 @@ public struct ContainerModel: Sendable {
         self.mediaTypes = mediaTypes
     }
 
-    /// A container that says these of every kind of track.
+    /// Sets the dispositions for all supported media types.
     mutating func setDispositions(_ names: Set<String>) {
         for type in mediaTypes { dispositions[type] = names }
     }
 }
 
 extension ContainerModel {
-    /// A file of audio alone, of one track whose samples follow one another.
+    /// Creates a model of an audio file with one track, whose samples follow one another.
     static func audio(_ name: String, _ extensions: [String], tags: Set<String>?) -> ContainerModel {
         var model = ContainerModel(name, extensions, [.audio])
         model.isSingleTrack = true
@@ -177,12 +184,12 @@ extension ContainerModel {
         model.metadataKeys = tags
         model.languages = []
         model.hasTrackTitles = false
-        // The only track is the one that is played.
+        // The only track is always the default one.
         model.setDispositions(["default"])
         return model
     }
 
-    /// A file of cues alone.
+    /// Creates a model of a subtitle file.
     static func cues(_ name: String, _ extensions: [String], codecs: Set<String>) -> ContainerModel {
         var model = ContainerModel(name, extensions, [.subtitle])
         model.isSingleTrack = true
@@ -195,7 +202,7 @@ extension ContainerModel {
         return model
     }
 
-    /// What QuickTime, MP4 and M4A have in common.
+    /// Creates a model with the common properties of QuickTime, MP4 and M4A.
     static func movie(_ name: String, muxer: String? = nil, _ extensions: [String], _ types: Set<MediaType>)
         -> ContainerModel
     {
@@ -219,7 +226,7 @@ extension ContainerModel {
         return model
     }
 
-    /// What Matroska and WebM have in common.
+    /// Creates a model with the common properties of Matroska and WebM.
     static func matroska(
         _ name: String, muxer: String? = nil, _ extensions: [String], _ types: Set<MediaType>
     )
@@ -228,13 +235,13 @@ extension ContainerModel {
         var model = ContainerModel(name, muxer: muxer, extensions, types)
         model.soundTimeBase = Rational(1, 1000)
         model.parsesCreationTime = true
-        // libavformat writes it for Opus alone.
+        // libavformat writes the field for Opus only.
         model.delayFields = ["opus"]
         model.storesFrameRate = true
-        // Nanoseconds; `OutputHeader` counts microseconds.
+        // Matroska counts nanoseconds, but `OutputHeader` passes microseconds.
         model.shortestChapter = MediaTime(value: 1, timescale: 1_000_000)
         model.delayedCodecs = ["opus"]
-        // Of whole packets; Opus and MP3 say it themselves.
+        // Applies to whole packets; Opus and MP3 store the delay themselves.
         model.hidesBeginningExcept = []
         model.canTakeChaptersLate = true
         model.discardForm = .packetEnds
@@ -249,7 +256,7 @@ extension ContainerModel {
         return model
     }
 
-    /// What players take FLAC's channels for where nothing says more than their number.
+    /// Returns the layout that players assume for FLAC if only the number of channels is stored.
     static func usualFLACLayout(_ layout: ChannelLayout, _ codec: String) -> ChannelLayout? {
         let names = ["mono", "stereo", "3.0", "quad", "5.0", "5.1", "6.1", "7.1"]
         guard codec == "flac", names.indices.contains(layout.channels - 1) else { return nil }

@@ -7,10 +7,10 @@ extension ContainerModel {
         model.codecs = .only(["opus", "vorbis", "flac", "speex"])
         model.keepsNoTimes = false
         model.hidesBeginningExcept = ["flac"]
-        // libavformat writes them with Opus alone.
+        // libavformat writes chapters with Opus only.
         model.chapterCodecs = ["opus"]
         model.keepsChaptersInTags = true
-        // Their names are CHAPTER000 to CHAPTER999.
+        // The tags are named CHAPTER000 to CHAPTER999.
         model.maxChapters = 1000
         model.sharedKeys = ["description", "comment"]
         model.languages = [.audio]
