@@ -4,51 +4,53 @@ internal import LibAV
 internal import Locking
 internal import Synchronization
 
-/// Vends samples in order (AVFoundation's `AVAssetReaderOutput`): those of a track (`AssetReaderTrackOutput`), the sum of several tracks'
-/// audio (`AssetReaderAudioMixOutput`) or several tracks' frames as one (`AssetReaderVideoCompositionOutput`).
+/// Vends samples in order (AVFoundation's `AVAssetReaderOutput`): those of one track
+/// (`AssetReaderTrackOutput`), the sum of several tracks' audio (`AssetReaderAudioMixOutput`), or the
+/// composed frames of several tracks (`AssetReaderVideoCompositionOutput`).
 ///
-/// Work is done ahead of the caller on the output's own queue, bounded in samples and bytes, so that
-/// decoding and what the caller does with the samples run at the same time. A caller that finds nothing
-/// ready does the work itself, on that queue: nobody waits on a semaphore.
+/// Samples are produced ahead of the caller on the output's own queue, within limits of samples and bytes, so
+/// that decoding runs concurrently with the processing of samples. A caller that finds no sample ready
+/// produces one itself on that queue, rather than waiting on a semaphore.
 ///
-/// Unchecked `Sendable`: the producer is touched on `queue` only, everything else is behind the mutex.
+/// Unchecked `Sendable`: the producer is accessed on `queue` only; the rest is protected by the mutex.
 public class AssetReaderOutput: @unchecked Sendable {
-    /// What is vended: the track that is read; of several whose audio is added, the first; of several whose frames become one, what
-    /// they become.
+    /// The track that is read; for a mix, the first of its tracks; for a video composition, the composed
+    /// track.
     public let track: AssetTrack
-    /// The asset's tracks that are read.
+    /// The tracks of the asset that are read.
     public let tracks: [AssetTrack]
-    /// The form of the samples.
+    /// Kind and format of the samples.
     public let settings: ReaderOutputSettings
-    /// How audio of several tracks becomes one.
+    /// Mix of several tracks' audio; nil for other outputs.
     let mix: AudioMix?
-    /// How frames of several tracks become one.
+    /// Composition of several tracks' frames; nil for other outputs.
     let composing: VideoComposition?
 
-    /// Times are counted in samples where the track's unit is too coarse for that (`AssetTrack.sampleTimeBase`). Decoded
-    /// audio always is; of packets, whoever writes them knows. Set before reading starts.
+    /// Whether times count audio samples if the track's time base can't represent sample positions
+    /// (`AssetTrack.sampleTimeBase`). Default: true for decoded audio, false for packets. Set before reading
+    /// starts.
     public var countsSamples: Bool
 
     private struct Ready: ~Copyable {
         var samples = UniqueDeque<SampleBuffer>()
         var bytes = 0
-        /// It has a reader.
+        /// Whether the output belongs to a reader.
         var isAttached = false
-        /// It has what samples come from.
+        /// Whether the output has a producer.
         var hasBegun = false
         var isFilling = false
         var isFinished = false
         var isCancelled = false
-        /// The producer was told to wait, and may go on since.
+        /// Whether the producer that returned `pending` may continue.
         var wasWoken = false
-        /// Who found nothing is to be told when something comes.
+        /// Whether a caller that got `pending` waits for the next sample.
         var isAwaited = false
         var error: (any Error)?
         var formChange: MediaTime?
         var fieldsBegin: MediaTime?
-        /// A sample is not due yet, and who asked is told when it is.
+        /// Whether a timer runs because the next sample isn't due yet.
         var isPaused = false
-        /// Where the last sample that was vended ends.
+        /// End of the last vended sample.
         var position: MediaTime?
     }
 
@@ -56,20 +58,23 @@ public class AssetReaderOutput: @unchecked Sendable {
     private let ready = Guarded(Ready())
     private var producer: (any SampleProducer)?
     private let dropped = Atomic<Int>(0)
-    /// Where outputs share a decoder, they share this too. Set before reading starts.
+    /// Damage of the output's tracks; shared by outputs that share a decoder. Set before reading starts.
     var damage = DamageTally()
-    /// Called, on any queue, when something comes where there was nothing yet. Set before reading starts.
+    /// Called on any queue when a sample is available after `nextSample` returned `pending`. Set before
+    /// reading starts.
     var arrival: (@Sendable () -> Void)?
-    /// Samples are vended no sooner than they are due. Set before reading starts.
+    /// Limit on the rate of vended samples; nil for none. Set before reading starts.
     var pace: PlaybackPace?
-    /// Called when nothing more is wanted. Set before reading starts.
+    /// Called when no more samples are needed. Set before reading starts.
     var ending: (@Sendable () -> Void)?
-    /// Who calls `copyNextSampleBuffer` of an output that shares its decoder waits here.
+    /// Signaled when a sample is available for a caller of `copyNextSampleBuffer` that waits for a shared
+    /// decoder.
     private let arrived = DispatchSemaphore(value: 0)
-    /// What the edges of a cut were made of.
+    /// Record of how the edges of a smart cut were produced.
     let cutEvidence = CutEvidence()
 
-    /// Samples made ahead; more than a decoder's own delay is not needed, since that is held inside it.
+    /// Maximum number of samples produced ahead. The decoder's delay needs none of them, since the decoder
+    /// holds those frames.
     private static let aheadSamples = 4
     private static let aheadBytes = 48 << 20
 
@@ -82,7 +87,7 @@ public class AssetReaderOutput: @unchecked Sendable {
         if case .audio = settings { countsSamples = true } else { countsSamples = false }
     }
 
-    /// An output of a track, or where there is a mix, of that; `contents` are its asset's.
+    /// Creates an output of a track, or of a mix if there is one; `contents` are those of the tracks' asset.
     package static func output(
         of track: AssetTrack, mix: AudioMix?, in contents: AssetContents, settings: ReaderOutputSettings
     ) throws -> AssetReaderOutput {
@@ -92,26 +97,29 @@ public class AssetReaderOutput: @unchecked Sendable {
         return try AssetReaderAudioMixOutput(tracks: contents.tracks, audioMix: mix, settings: audio)
     }
 
-    /// What is read is one track as it is, so that its decoder can be shared.
+    /// Whether one track is read without mix or composition, so that its decoder can be shared.
     var isOfOneTrack: Bool { mix == nil && composing == nil }
 
-    /// What was left out because it was damaged.
+    /// Count of samples that were skipped because of damage.
     public var damagedSamples: DamageTally.Count { damage.count }
 
-    /// Samples left out because their times did not increase.
+    /// Number of samples dropped because their times didn't increase.
     public var droppedSamples: Int { dropped.load(ordering: .relaxed) }
 
-    /// When the source's frames or audio first had another form than before, from the start of the output.
+    /// Time at which the format of the source's frames or audio first changed, from the start of the output;
+    /// nil if it didn't.
     public var formChange: MediaTime? { ready.withLock { $0.formChange } }
 
-    /// When the source's frames first were interlaced after progressive ones, and deinterlaced from there on, from the start of the output.
+    /// Time of the first interlaced frame after progressive ones, from the start of the output; frames are
+    /// deinterlaced from there on. Nil if there is none.
     public var fieldsBegin: MediaTime? { ready.withLock { $0.fieldsBegin } }
 
-    /// Where the last sample that was vended ends, on the asset's time line: a reader whose range begins there goes on without a frame
-    /// or a sample lost or doubled, of what is decoded. Nil before the first.
+    /// End of the last vended sample, on the asset's time line; nil before the first sample. A reader whose
+    /// range starts there continues without a missing or repeated frame or audio sample, if samples are
+    /// decoded.
     public var position: MediaTime? { ready.withLock { $0.position } }
 
-    /// It has a reader.
+    /// Whether the output belongs to a reader.
     var isAttached: Bool { ready.withLock { $0.isAttached } }
 
     func attach() throws {
@@ -138,13 +146,14 @@ public class AssetReaderOutput: @unchecked Sendable {
         }
         ending?()
         if isAwaited { tell() }
-        // What the producer holds (decoder, demuxer) goes when its queue gets round to it.
+        // The producer, with its decoder and demuxer, is released on its queue.
         queue.async { @Sendable in self.producer = nil }
     }
 
-    /// The next sample, or nil when there is no more: at the end, after an error (which the reader's status
-    /// and this call's `throws` tell), or after a cancel (AVFoundation's `copyNextSampleBuffer()`). Where outputs share
-    /// a decoder (`AssetReader.sharesDecoders`), it may wait until the others are read.
+    /// Returns the next sample; nil at the end and after a cancel (AVFoundation's `copyNextSampleBuffer()`).
+    /// If outputs share a decoder (`AssetReader.sharesDecoders`), the call may block until the other outputs
+    /// are read.
+    /// - Throws: the error that ended the output, or `MediaError.misuse` before reading starts.
     public func copyNextSampleBuffer() throws -> SampleBuffer? {
         while true {
             switch try nextSample() {
@@ -155,7 +164,8 @@ public class AssetReaderOutput: @unchecked Sendable {
         }
     }
 
-    /// The same for who doesn't wait: told that there is nothing yet, it is called by `arrival`.
+    /// Returns the next sample without waiting. After `pending`, `arrival` is called when the caller may
+    /// continue.
     func nextSample() throws -> SampleSupply {
         while true {
             var shouldFill = false
@@ -172,7 +182,7 @@ public class AssetReaderOutput: @unchecked Sendable {
                     let time = MediaTime(ticks: ready.samples[0].dts, timeBase: ready.samples[0].timeBase)
                     pause = pace.wait(for: time)
                     if pause != nil {
-                        // One timer at a time.
+                        // At most one timer runs at a time.
                         setsTimer = !ready.isPaused
                         ready.isPaused = true
                         return nil
@@ -212,7 +222,7 @@ public class AssetReaderOutput: @unchecked Sendable {
         }
     }
 
-    /// What the producer waits for has come.
+    /// Continues after the producer returned `pending`.
     func wake() {
         ready.withLock { $0.wasWoken = true }
         fillAhead()
@@ -223,7 +233,7 @@ public class AssetReaderOutput: @unchecked Sendable {
         return ready.isAwaited
     }
 
-    /// A sample is due.
+    /// Ends a pause: the next sample is due.
     private func resume() {
         let wasPaused = ready.withLock { ready in
             defer { ready.isPaused = false }
@@ -236,7 +246,8 @@ public class AssetReaderOutput: @unchecked Sendable {
         if let arrival { arrival() } else { arrived.signal() }
     }
 
-    /// Packets cost next to nothing to make, and runs of audio little, a change of queue much more: they are made many at a time.
+    /// Number of samples produced per block on the queue. Packets and blocks of audio cost less than a change
+    /// of queue.
     private var turn: Int {
         switch settings {
         case .passthrough, .wholePackets: 32
@@ -244,7 +255,7 @@ public class AssetReaderOutput: @unchecked Sendable {
         default: 1
         }
     }
-    /// More are made once no more than so many are left.
+    /// Number of ready samples at which production continues.
     private var lowWater: Int { turn > 1 ? 8 : Int.max }
 
     private func needsOne() -> Bool { ready.withLock { needsOne($0) } }
@@ -265,7 +276,7 @@ public class AssetReaderOutput: @unchecked Sendable {
     private func scheduleFill() {
         queue.async { @Sendable in
             let isPending = self.produce()
-            // One turn at a time: a caller who waits for the queue comes next.
+            // One block at a time, so that a caller waiting for the queue is next.
             let goesOn = self.ready.withLock { ready in
                 let hasRoom =
                     ready.samples.count < Self.aheadSamples
@@ -278,7 +289,7 @@ public class AssetReaderOutput: @unchecked Sendable {
         }
     }
 
-    /// Makes the samples of one turn; on `queue`. True where there is nothing to make them of yet.
+    /// Produces the samples of one block, on `queue`. Returns true if the producer has none yet.
     private func produce() -> Bool {
         guard let producer else { return false }
         ready.withLock { $0.wasWoken = false }
@@ -317,7 +328,7 @@ public class AssetReaderOutput: @unchecked Sendable {
         return false
     }
 
-    /// The producer's answer, of which it is noted whether it waits; on `queue`.
+    /// Returns the producer's next sample, and records in `isHeldBack` whether it is pending; on `queue`.
     private func supply(of producer: any SampleProducer) throws -> SampleSupply {
         isHeldBack = false
         switch try producer.next() {
@@ -330,7 +341,7 @@ public class AssetReaderOutput: @unchecked Sendable {
     }
     private var isHeldBack = false
 
-    /// Finished, and whether with an error.
+    /// Whether all samples were vended, and the error that ended production.
     var outcome: (isFinished: Bool, error: (any Error)?) {
         ready.withLock { ($0.isFinished && $0.samples.isEmpty, $0.error) }
     }

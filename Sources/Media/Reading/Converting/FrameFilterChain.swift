@@ -173,7 +173,7 @@ package struct FrameFilterChain {
             (size == whole && size.height.isMultiple(of: 4) ? [fields] : []) + terms(to: wanted))
     }
 
-    // // MARK: Range and matrix
+    // MARK: Range and matrix
 
     private static let flags = [MetadataEntry(key: "flags", value: "bicubic")]
 

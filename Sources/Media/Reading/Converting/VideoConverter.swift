@@ -1,13 +1,13 @@
 internal import DequeModule
 internal import LibAV
 
-/// Scales frames, changes their pixel format and filters them, through filter graphs. Where they change in mid-stream, another graph
-/// goes on when the one before has given out what it held.
+/// Scales, filters and converts frames with filter graphs. If the frames' format changes in mid-stream, the
+/// old graph is drained and a new one is built.
 ///
-/// Frames come out on the asset's time line, or where another rate is made of them, with their times counted from the start of the
-/// range, in the graph's own unit.
+/// Output times are on the asset's time line; if the frame rate changes, they count from the start of the
+/// range, in the graph's time base.
 final class VideoConverter: FrameStage {
-    /// What a graph is made for.
+    /// Input format of a graph.
     private struct Form: Equatable {
         var shape: FrameShape
         var format: PixelFormat
@@ -21,31 +21,31 @@ final class VideoConverter: FrameStage {
     private let start: Int64
     private let pixelAspect: Rational?
     private let sourceRate: Rational?
-    /// Frames that are already as asked go past the graph.
+    /// Format of frames that bypass the graph.
     private let target: (size: PixelSize?, format: PixelFormat)
-    /// The range of frames that don't say one, where it isn't their format's usual one.
+    /// Whether frames without a declared range have full range; nil for the default of the pixel format.
     private let usualRange: Bool?
     private let usualMatrix: String?
-    /// The range that comes out; nil for what goes in, and of RGB.
+    /// Whether output frames have full range; nil for the input's range, and for RGB.
     private let wantsFullRange: Bool?
 
-    /// The shape that everything was planned for.
+    /// The shape that the settings were planned for.
     private var planned: FrameShape
     private var hasBegun = false
-    /// An interlaced frame came where a progressive track was planned. From then on all frames go through the deinterlacer, which
-    /// passes progressive ones and needs the neighbors of the others.
+    /// Whether an interlaced frame was found in a track planned as progressive. From then on all frames pass
+    /// through the deinterlacer, which keeps progressive frames and needs the neighbors of interlaced ones.
     private var hasFields = false
     private(set) var fieldsBegin: MediaTime?
-    /// When frames first had another shape, from the start of the range.
+    /// Time at which the shape of frames first changed, from the start of the range.
     private(set) var formChange: MediaTime?
 
     private var graph: FilterGraph?
     private var graphInput: Form?
-    /// The unit of what graphs give out.
+    /// Time base of the graph's output.
     private var inner: Rational
-    /// Frames behind the graph; their times are told from the start of the range.
+    /// Frames from the graph; times count from the start of the range.
     private var ready = UniqueDeque<Frame>()
-    /// Lengths of the frames inside the graph, by time.
+    /// Durations of the frames inside the graph, by time.
     private var durations: [Int64: Int64] = [:]
     private var lastEnd: Int64 = 0
     private let isRetimed: Bool
@@ -82,7 +82,7 @@ final class VideoConverter: FrameStage {
     func push(_ frame: consuming Frame, in timeBase: Rational) throws {
         let (pts, duration) = (frame.pts - start, frame.duration)
         lastEnd = pts + duration
-        // Inside, the range begins at 0.
+        // Times inside the graph count from the start of the range.
         frame.pts = pts
         frame.duration = duration
         let aspect = frame.sampleAspectRatio.isPositive ? frame.sampleAspectRatio : pixelAspect
@@ -94,7 +94,7 @@ final class VideoConverter: FrameStage {
             shape: FrameShape(
                 size: PixelSize(width: frame.width, height: frame.height), aspect: aspect ?? Rational(1, 1)),
             format: frame.pixelFormat, color: frame.colorCode, hasFields: hasFields)
-        // The container may say another aspect than the frames: what counts is whether theirs changes.
+        // The container may declare another aspect ratio than the frames; only a change among frames counts.
         if !hasBegun, form.shape.size == planned.size { planned = form.shape }
         hasBegun = true
         if formChange == nil, form.shape != planned {
@@ -136,7 +136,7 @@ final class VideoConverter: FrameStage {
         return isRetimed ? frame : stamped(frame)
     }
 
-    /// Puts the graph's next frame behind the others; false when it has none.
+    /// Appends the graph's next frame to `ready`; returns false if there is none.
     private func receive() throws -> Bool {
         guard graph != nil else { return false }
         let frame = try Frame()
@@ -152,7 +152,7 @@ final class VideoConverter: FrameStage {
 
     private func stamped(_ frame: consuming Frame) -> Frame {
         let shown = inner.rescale(frame.pts, to: tick)
-        // Filters with a time base of their own hand on lengths in the old one.
+        // Filters with a time base of their own keep frame durations in the old one.
         let duration =
             durations.removeValue(forKey: shown)
             ?? (frame.duration > 0 ? inner.rescale(frame.duration, to: tick) : 0)

@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// A stream of frames and the stages that they go through one after the other; what comes out of the last are samples.
+/// A stream of frames and the stages that process it in order. The last stage's output is vended as samples.
 final class FrameChain: SampleProducer {
     private enum Supply: ~Copyable {
         case frame(Frame)
@@ -12,7 +12,7 @@ final class FrameChain: SampleProducer {
     private let stages: [any FrameStage]
     private var isFinished: [Bool]
 
-    /// There is at least one stage.
+    /// Creates a chain with at least one stage.
     init(_ source: any FrameStream, _ stages: [any FrameStage]) {
         self.source = source
         self.stages = stages
@@ -35,7 +35,7 @@ final class FrameChain: SampleProducer {
         }
     }
 
-    /// What comes next of a stage; of none, from the source.
+    /// Returns the next frame of a stage; index -1 is the source.
     private func next(of index: Int) throws -> Supply {
         guard index >= 0 else {
             let frame = try Frame()
@@ -71,7 +71,7 @@ final class FrameChain: SampleProducer {
 }
 
 extension FrameChain {
-    /// Frames of a range in the form that is asked for.
+    /// Creates a chain that cuts frames to a range and converts them.
     static func video(
         _ frames: any FrameStream, context: ProducerContext, settings: VideoOutputSettings
     ) -> FrameChain {
@@ -81,7 +81,7 @@ extension FrameChain {
             frames, stages + (settings.frameRate.map { [FrameRateStage(rate: $0, context: context)] } ?? []))
     }
 
-    /// Audio of a range in the form that is asked for.
+    /// Creates a chain that cuts audio to a range, filters and converts it.
     static func audio(
         _ frames: any FrameStream, context: ProducerContext, settings: AudioOutputSettings
     ) -> FrameChain {

@@ -1,23 +1,22 @@
 internal import LibAV
 
-/// A step that decoded frames go through before who reads them, such as a cut to a range or a change of form. Put together when the
-/// output is opened (`FrameChain`), and confined to its queue.
+/// A step in the processing of decoded frames, such as the cut to a range or a conversion. Created with its
+/// `FrameChain` when the output is opened, and confined to its queue.
 protocol FrameStage: AnyObject {
-    /// Takes a frame whose time and length count in `timeBase`. What came of those before was pulled.
+    /// Adds a frame with times in `timeBase`. All output of earlier frames has been pulled.
     func push(_ frame: consuming Frame, in timeBase: Rational) throws
-    /// What was pushed first of all has ended, and ends there; stages before this one may still give what they hold, such as an
-    /// echo.
+    /// Reports the end of the source's frames. Earlier stages may still push frames, such as an echo.
     func sourceEnds(at end: MediaTime)
-    /// No more comes. `end`: when the last one ends, on the time line that its frames have, where that is known.
+    /// Ends the input. `end`: end of the last frame on the time line of the input; nil if unknown.
     func finish(at end: MediaTime?) throws
-    /// The next frame that came of those that were pushed, with its time and its length; nil where another must be pushed
-    /// first, or none is left.
+    /// Returns the next output frame with its time and duration; nil if more input is required, or after the
+    /// last frame.
     func pull() throws -> Frame?
-    /// The unit of what was pulled last.
+    /// Time base of the frame that was pulled last.
     var timeBase: Rational { get }
-    /// Whatever comes is of no use any more.
+    /// Whether further input has no effect.
     var isSatisfied: Bool { get }
-    /// When the last of what was pulled ends, where it knows better than who pushes.
+    /// End of the last frame that was pulled, if the stage determines it; otherwise nil.
     var end: MediaTime? { get }
     /// See `SampleProducer`.
     var droppedSamples: Int { get }

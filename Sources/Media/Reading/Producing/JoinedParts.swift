@@ -1,26 +1,27 @@
 internal import LibAV
 
-/// One of several ranges that follow one another in an output, and how its samples are made.
+/// One of several consecutive ranges of an output, and its producer.
 struct JoinedPart {
     let range: TimeRange
-    /// Where it begins in the output.
+    /// Start of the range in the output.
     let offset: MediaTime
     let make: () throws -> any SampleProducer
 }
 
-/// Samples of several ranges, one after the other, on the time line of what comes of them. A range is opened when
-/// its turn comes; one that has none of the track's samples takes its time all the same.
+/// Concatenates the samples of several ranges on the time line of the output. Each range is opened when it is
+/// reached; a range without samples keeps its duration.
 final class JoinedSamples: SampleProducer {
     private let parts: [JoinedPart]
     private var index = 0
     private var current: (any SampleProducer)?
-    /// The unit that joints fall on; each sample's own where none is given.
+    /// Time base of the ranges' boundaries; nil for each sample's own.
     private let tick: Rational?
     private var dropped = 0
     private var changed: MediaTime?
     private var begun: MediaTime?
 
-    /// `tick` is one in which every sample's time and every end is whole, where there is one.
+    /// Creates a concatenation. `tick` is a time base in which all times of samples and ranges are integers;
+    /// nil if there is none.
     init(_ parts: [JoinedPart], tick: Rational? = nil) {
         self.parts = parts
         self.tick = tick
@@ -65,10 +66,10 @@ final class JoinedSamples: SampleProducer {
     }
 }
 
-/// The same as frames, for a producer that treats the whole like one track.
+/// Adapts `JoinedSamples` to a stream of frames, which a producer treats as one track.
 final class JoinedFrames: FrameStream {
     private let samples: JoinedSamples
-    /// Known with the first frame.
+    /// Time base of the current frame.
     private(set) var timeBase: Rational
 
     init(_ samples: JoinedSamples, timeBase: Rational) {

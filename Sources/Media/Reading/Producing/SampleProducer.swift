@@ -1,14 +1,14 @@
 internal import LibAV
 
-/// What comes next of an output's samples.
+/// Result of a request for an output's next sample.
 enum SampleSupply: ~Copyable {
     case sample(SampleBuffer)
-    /// Nothing yet: a decoder that others read too is held back by one of them. Who asked is woken.
+    /// No sample yet, because another reader of a shared decoder holds it back. The caller is woken later.
     case pending
     case ended
 }
 
-/// What comes next of a stream of frames.
+/// Result of a request for a stream's next frame.
 enum FrameSupply {
     case frame
     /// See `SampleSupply`.
@@ -16,29 +16,29 @@ enum FrameSupply {
     case ended
 }
 
-/// Makes one track's samples one after the other; confined to its output's queue.
+/// Produces the samples of one output in order; confined to the output's queue.
 protocol SampleProducer: AnyObject {
-    /// The next sample, where there is one.
+    /// Returns the next sample, the end, or `pending`.
     func next() throws -> SampleSupply
-    /// Samples that were left out because their times did not increase.
+    /// Number of samples dropped because their times didn't increase.
     var droppedSamples: Int { get }
-    /// When frames first had another shape than before, or audio another rate or other channels; from the start of the
-    /// range. They come in one form all the same.
+    /// Time at which the shape of frames, or the sample rate or channel layout of audio, first changed, from
+    /// the start of the range; nil if it didn't. Vended samples keep one format.
     var formChange: MediaTime? { get }
-    /// When the first interlaced frame came of a track whose first frames are progressive, from the start of the range: frames are
-    /// deinterlaced from there on.
+    /// Time of the first interlaced frame in a track whose first frames are progressive, from the start of
+    /// the range; frames are deinterlaced from there on. Nil if there is none.
     var fieldsBegin: MediaTime? { get }
 }
 
 extension SampleSupply {
-    /// The sample, or where there is none, the end.
+    /// Wraps a sample; nil stands for the end.
     init(_ sample: consuming SampleBuffer?) {
         if let sample { self = .sample(sample) } else { self = .ended }
     }
 }
 
 extension SampleProducer {
-    /// The next sample of a producer that nothing holds back, or nil at the end.
+    /// Returns the next sample of a producer that never returns `pending`; nil at the end.
     func nextAtOnce() throws -> SampleBuffer? {
         switch try next() {
         case .sample(let sample): return sample
@@ -52,41 +52,42 @@ extension SampleProducer {
     var fieldsBegin: MediaTime? { nil }
 }
 
-/// What a producer is to make: a track, a range of its asset's time line, and how to treat damage.
+/// Input of a producer: a track, a range of the asset's time line, and damage handling.
 struct ProducerContext: Sendable {
     let track: AssetTrack
-    /// Time zero on the file's own clock.
+    /// Position of time zero on the file's own time line.
     let timeZero: MediaTime
-    /// Nil: everything.
+    /// Range to read; nil for everything.
     let range: TimeRange?
-    /// It is made of tracks or ranges that were cut to their edits and ends one by one.
+    /// Whether the input is a mix or concatenation, whose parts are already cut to their edits and end
+    /// independently.
     var isComposed = false
-    /// The unit of frames' times, where more than the range decides about it.
+    /// Time base of frame times, if it depends on more than the range.
     var tick: Rational?
-    /// What becomes of damage.
+    /// Damage of the track, and the damage policy.
     var damage = DamageTally()
     /// See `AssetReaderOutput`.
     var countsSamples = false
-    /// Of an Ogg file: whether a gap is due to missing pages. Nil in other containers.
+    /// Detection of missing pages, to explain gaps in an Ogg file; nil for other containers.
     var lostPages: LostPages?
-    /// The range goes on to the track's end, wherever that is.
+    /// Whether the range continues to the track's end.
     var isOpen = false
 
     var start: MediaTime { range?.start ?? .zero }
     var end: MediaTime? { isOpen ? nil : range?.end }
 
-    /// The tick of the asset's time line in which the track's times, time zero and the range's ends are whole.
+    /// Time base in which the track's times, time zero and the range's boundaries are integers.
     var videoTick: Rational {
         tick ?? AssetReader.videoTick(timeBase: track.timeBase, timeZero: timeZero, range: range)
     }
 }
 
-/// Frames one after the other: from a decoder, or from a generator.
+/// A stream of frames from a decoder or a generator.
 protocol FrameStream: AnyObject {
-    /// Puts the next frame into `frame`, with its pts in `timeBase` on the file's own clock, where there is one.
+    /// Reads the next frame into `frame`, with a pts in `timeBase` on the file's own time line.
     func next(into frame: borrowing Frame) throws -> FrameSupply
     var timeBase: Rational { get }
-    /// Frames that were left out on the way here because their times did not increase.
+    /// Number of frames dropped before this stream because their times didn't increase.
     var droppedSamples: Int { get }
     /// See `SampleProducer`.
     var formChange: MediaTime? { get }
@@ -100,7 +101,7 @@ extension FrameStream {
     var fieldsBegin: MediaTime? { nil }
 }
 
-/// Frames of a test pattern.
+/// Frames or audio of a test pattern.
 final class GeneratedFrames: FrameStream {
     let timeBase: Rational
     private let graph: FilterGraph

@@ -74,7 +74,7 @@ final class VideoRangeStage: FrameStage {
         heldTime = time
     }
 
-    /// Returns the last frame, with the source's duration or up to the end of the range.
+    /// Schedules the last frame, with the source's duration or up to the end of the range.
     private func showLast(_ last: consuming Frame) {
         let frameEnd = heldTime + max(0, unit.rescale(last.duration, to: timeBase))
         let trackEnd = context.track.timeRange.end.ticks(in: timeBase)
