@@ -32,6 +32,7 @@ CLEAN = [
     "Sources/Media/Bitstream/",
     "Sources/Media/Compositions/",
     "Sources/Media/Containers/",
+    "Sources/Media/Cutting/",
     "Sources/Media/Images/",
     "Sources/Media/Loudness/",
     "Sources/Media/Mixing/",

@@ -1,13 +1,14 @@
 internal import LibAV
 
-/// What a cut must know of a codec's packets: where decoding can begin, and which bytes are the frames.
+/// Parser of a codec's packets for a cut: finds random-access points, and the NAL units that contain frames.
 struct CutBitstream: Hashable, Sendable {
-    /// The codecs that can be cut so.
+    /// Codecs that smart cut supports.
     enum Codec: String, Hashable, Sendable {
         case h264
         case hevc
 
-        /// The encoder of the edges, and its settings when the job sets none; nil where the table lists none.
+        /// The encoder for the edges, and its settings if the job sets none; nil if no encoder has such
+        /// settings.
         var encoder: (model: EncoderModel, settings: EncoderModel.NearLossless)? {
             EncoderModel.encoders(of: rawValue).lazy.compactMap { model in
                 model.nearLossless.map { (model, $0) }
@@ -15,22 +16,22 @@ struct CutBitstream: Hashable, Sendable {
         }
     }
 
-    /// Where decoding can begin.
+    /// Kind of random access at a packet.
     enum RandomAccess: Hashable, Sendable {
-        /// Not here.
+        /// None: decoding can't start here.
         case none
-        /// Nothing after it needs anything before it (IDR, BLA).
+        /// Clean: no later frame refers to an earlier one (IDR, BLA).
         case clean
-        /// Frames shown before it may need earlier ones (HEVC's CRA, H.264's recovery points).
+        /// Open: leading frames may refer to earlier frames (HEVC's CRA, H.264's recovery points).
         case open
     }
 
     let codec: Codec
     let framing: NALFraming
-    /// By which slices of H.264 are read; nil where they can't be.
+    /// Parameter sets for parsing H.264 slices; nil if they can't be parsed, and for HEVC.
     let sets: AVCParameterSets?
 
-    /// Nil where the codec is another or its headers can't be read.
+    /// Nil if the codec isn't supported, or if its headers can't be parsed.
     init?(_ parameters: CodecParameters) {
         guard let codec = Codec(rawValue: parameters.codecName) else { return nil }
         self.codec = codec
@@ -61,7 +62,7 @@ struct CutBitstream: Hashable, Sendable {
         codec == .h264 ? (1...5).contains(type) : type < 32
     }
 
-    /// Whether decoding can begin at a packet.
+    /// Returns the kind of random access at a packet.
     func randomAccess(_ bytes: UnsafeRawBufferPointer) -> RandomAccess {
         codec == .h264 ? accessAVC(bytes) : accessHEVC(bytes)
     }
@@ -76,11 +77,12 @@ struct CutBitstream: Hashable, Sendable {
         return found ?? .none
     }
 
-    /// Frames that are shown from a recovery point on are right where decoding begins with it.
+    /// Returns the kind of random access at a packet of H.264. Frames presented from a recovery point on are
+    /// correct if decoding starts there.
     private func accessAVC(_ bytes: UnsafeRawBufferPointer) -> RandomAccess {
         var found: RandomAccess?
         var (sets, isRecovery) = (sets, false)
-        // All slices of an open one must be fit.
+        // Every slice of an open random-access point is checked.
         _ = framing.forEach(in: bytes, while: { found == nil || found == .open }) { unit in
             switch type(unit) {
             case 5 where found == nil: found = .clean
@@ -89,7 +91,7 @@ struct CutBitstream: Hashable, Sendable {
             case 8: if sets?.take(unit) == false { sets = nil }
             case 1:
                 let header = isRecovery ? sets.flatMap { AVCSliceHeader(unit, $0) } : nil
-                // The other field of the frame may refer to the first one.
+                // The second field of a frame may refer to the first one.
                 let isFit = header.map { $0.isField || AVCOpening.canOpen(with: $0) } == true
                 found = isFit ? .open : RandomAccess.none
             case 2...5: found = RandomAccess.none
@@ -99,7 +101,7 @@ struct CutBitstream: Hashable, Sendable {
         return found ?? .none
     }
 
-    /// There are parameter sets of sequences in a packet.
+    /// Returns whether a packet contains sequence parameter sets.
     func hasSets(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var isFound = false
         _ = framing.forEach(in: bytes, while: { !isFound }) { unit in
@@ -108,7 +110,7 @@ struct CutBitstream: Hashable, Sendable {
         return isFound
     }
 
-    /// Its supplemental information says that decoding may begin there, at once and exactly.
+    /// Returns whether an SEI unit has a recovery point message for immediate and exact recovery.
     private static func saysRecovery(_ unit: UnsafeRawBufferPointer) -> Bool {
         var bits = NALBits(unit, skipping: 1, most: 1024)
         func number() -> Int? {
@@ -126,13 +128,13 @@ struct CutBitstream: Hashable, Sendable {
         return false
     }
 
-    /// A leading frame is left out behind an opening.
+    /// Registers a leading frame that is dropped after an open start.
     func leaveOut(_ bytes: UnsafeRawBufferPointer, behind opening: inout AVCOpening?) throws {
         _ = try framing.forEach(in: bytes) { try opening?.leaveOut($0) }
     }
 
-    /// A digest of a packet's frames, whatever frames them: units of frames alone. HEVC's CRA and BLA
-    /// count as one, since a cut turns the one into the other.
+    /// Returns a digest of a packet's frames, regardless of framing: only NAL units of frames count. HEVC's
+    /// CRA and BLA are considered equal, because a cut changes the one to the other.
     func digest(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash = UnitDigest()
         _ = framing.forEach(in: bytes) { unit in
@@ -145,13 +147,14 @@ struct CutBitstream: Hashable, Sendable {
         return hash.value
     }
 
-    /// The packet's units after their lengths, with `prefix` before them.
+    /// Returns the packet's NAL units with length prefixes, after those of `prefix`.
     func framed(_ bytes: UnsafeRawBufferPointer, lengthSize: Int, prefix: [[UInt8]] = []) -> [UInt8] {
         framed(bytes, lengthSize: lengthSize, prefix: prefix) { _ in nil }
     }
 
-    /// As they are behind an opening. `opensStream`: nothing before it is there, which HEVC's CRA must say by its type; of
-    /// H.264 `opening` sees to it, which ends with a clean `access`.
+    /// Returns the packet's NAL units as the cut writes them. `opensStream`: whether the output lacks the frames
+    /// before an open start, which HEVC's CRA must signal by its type; H.264 is rewritten by `opening`, which
+    /// ends at a packet with clean `access`.
     func framed(
         _ bytes: UnsafeRawBufferPointer, lengthSize: Int, prefix: [[UInt8]] = [], access: RandomAccess,
         opensStream: Bool = false, opening: inout AVCOpening?
@@ -159,7 +162,7 @@ struct CutBitstream: Hashable, Sendable {
         if access == .clean { opening?.finish() }
         return try framed(bytes, lengthSize: lengthSize, prefix: prefix) { unit in
             guard codec == .hevc else { return try opening?.rewritten(unit) }
-            // BLA_W_RADL: its leading frames, where any are left, need nothing from before.
+            // BLA_W_RADL: leading frames, if any are kept, don't refer to earlier frames.
             return opensStream && type(unit) == 21 ? [unit[0] & 0x81 | 17 << 1] + unit.dropFirst() : nil
         }
     }
@@ -178,7 +181,7 @@ struct CutBitstream: Hashable, Sendable {
         }
         for unit in prefix { append(unit) }
         _ = try framing.forEach(in: bytes) { unit in
-            // An access unit delimiter must come first, and mp4 has no need of one.
+            // An access unit delimiter must be the first unit; mp4 doesn't require one.
             let delimiter: UInt8 = codec == .h264 ? 9 : 35
             if type(unit) == delimiter, !prefix.isEmpty || framing == .startCodes { return }
             if let other = try rewritten(unit) { append(other) } else { append(unit) }

@@ -80,9 +80,9 @@ package struct FramePositions: Codable, Hashable, Sendable {
 }
 
 extension AssetContents {
-    /// Locates frames of a video track by number. Packets are read as far as necessary; where they don't contain presentation times, the
-    /// track is decoded.
-    /// - Throws: `MediaError` or `InputError` where the source can't be read.
+    /// Locates frames of a video track by number. Packets are read as far as necessary; if they have no
+    /// presentation times, the track is decoded.
+    /// - Throws: `MediaError` or `InputError` if the source can't be read.
     package func positions(
         of numbers: [Int64], in ranges: [TimeRange], of track: AssetTrack, path: String,
         environment: MediaEnvironment

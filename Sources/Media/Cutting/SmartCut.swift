@@ -1,51 +1,52 @@
 public import LibAV
 
-/// How ranges of a track of frames are cut to the frame with most packets copied, and joined: of each, the head up to
-/// the first place where decoding can begin and what is left after the last clean end are re-encoded, the rest is
-/// taken as it is. A value that a plan holds.
+/// Frame-accurate cut of ranges of a video track with as many copied packets as possible, as part of a plan.
+/// In each range, the head before the first random-access point and the tail after the last clean end are
+/// re-encoded, and packets between them are copied. Times are in units of `tick`.
 public struct SmartCut: Hashable, Codable, Sendable {
-    /// One range.
+    /// One range of the cut.
     public struct Part: Hashable, Codable, Sendable {
-        /// Where the range begins.
+        /// Start of the range.
         public var start: Int64
-        /// Where it ends.
+        /// End of the range.
         public var end: Int64
-        /// The first copied frame; `end` where none is copied.
+        /// Time of the first copied frame; `end` if none is copied.
         public var copyStart: Int64
-        /// The first frame after the copied ones; `end` where none is left.
+        /// Time of the first frame after the copied ones; `end` if there is none.
         public var copyEnd: Int64
-        /// The copied frame that is shown last.
+        /// Time of the copied frame that is presented last.
         public var lastCopied: Int64
-        /// The track ends with it.
+        /// Whether the copied frames extend to the end of the track.
         public var reachesTrackEnd: Bool
-        /// What is copied begins with an open group, whose leading frames are left out.
+        /// Whether the copied frames start with an open GOP, whose leading frames are dropped.
         public var opensGroup: Bool
-        /// Frames re-encoded before the copied ones.
+        /// Number of frames re-encoded before the copied ones.
         public var headPictures: Int
-        /// Frames taken as they are.
+        /// Number of copied frames.
         public var copiedPictures: Int
-        /// Frames re-encoded after the copied ones.
+        /// Number of frames re-encoded after the copied ones.
         public var tailPictures: Int
-        /// Groups of pictures of which some are copied.
+        /// Number of GOPs that are copied at least in part.
         public var copiedGroups: Int
-        /// Of which clip of a composition it is; nil for what is read itself: the one file, or the composition's own frames.
+        /// Index of the composition's clip that is cut; nil for the only source, and for the composition's
+        /// own frames.
         public var clip: Int?
-        /// Where it begins in what comes of the cut; nil for the end of the part before it.
+        /// Position of the part in the output; nil for the end of the previous part.
         public var place: Int64?
     }
 
-    /// The unit of the times, on the asset's time line.
+    /// Time base of all times, which are on the asset's time line.
     public var tick: Rational
-    /// The ranges in the order of the output.
+    /// The ranges in output order.
     public var parts: [Part]
-    /// Frames by which decoding order runs ahead of presentation, at most.
+    /// Maximum number of frames by which decoding order is ahead of presentation order.
     public var reorderDelay: Int
-    /// What the edges are compressed with.
+    /// Configuration of the encoder for the edges.
     public var encoder: EncoderConfiguration
 
-    /// Finds out how. `encoder` compresses the edges; nil for the source's codec and profile at near-lossless
-    /// quality. `clipTick`: it goes into a cut of several sources, of which that is the unit, so that nothing of it need be
-    /// copied.
+    /// Plans the cut. `encoder` encodes the edges; nil for the source's codec and profile at near-lossless
+    /// quality. `clipTick`: time base of the cut of several sources that this one becomes part of, in which
+    /// case it may copy nothing; nil for a single source.
     package static func plan(
         _ scans: [CutScan], track: AssetTrack, encoder: EncoderConfiguration? = nil, clipTick: Rational? = nil
     ) throws(Obstacle) -> SmartCut {
@@ -68,8 +69,8 @@ public struct SmartCut: Hashable, Codable, Sendable {
         return cut
     }
 
-    /// What a range shows, behind the parts that are there.
-    /// - Throws: `Obstacle.equalTimes`.
+    /// Appends the part for a range.
+    /// - Throws: `Obstacle.equalTimes`, or `Obstacle.edges` if the range's first frames can't be decoded.
     mutating func append(_ scan: CutScan) throws(Obstacle) {
         let shown = scan.shownTimes
         guard zip(shown, shown.dropFirst()).allSatisfy({ $0 < $1 }) else { throw .equalTimes }
@@ -91,7 +92,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
     private struct Stretch {
         var start: Int64
         var end: Int64
-        /// The latest time of any frame in it.
+        /// The latest presentation time of its frames.
         var last: Int64
         var isOpen = false
         var count = 0
@@ -99,8 +100,9 @@ public struct SmartCut: Hashable, Codable, Sendable {
         var delay = 0
     }
 
-    /// From the first frame of the range at which decoding can begin to the last clean end in the range. Where an open
-    /// group can't be followed far, what begins at a later IDR frame may be more.
+    /// Returns the section to copy: from the first random-access point of the range to the last clean end. If
+    /// that is an open GOP, the section from the first clean random-access point may have more frames, and is
+    /// then returned.
     private static func copiedStretch(_ scan: CutScan) -> Stretch? {
         func first(_ isFit: (CutScan.Picture) -> Bool) -> Stretch? {
             scan.pictures.firstIndex {
@@ -126,7 +128,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
         var committed = 0
         for index in first..<scan.pictures.count {
             let picture = scan.pictures[index]
-            // Leading frames of an open group belong to the head.
+            // Leading frames of an open GOP belong to the head.
             if picture.pts < start { continue }
             if picture.isBarrier || picture.pts >= scan.end { break }
             highest = max(highest, picture.pts)
@@ -141,7 +143,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
             }
         }
         guard var result = stretch else { return nil }
-        // A frame decoded `n` places before its turn needs a delay of `n`.
+        // A frame decoded `n` positions early requires a delay of `n` frames.
         let order = times[..<committed].enumerated().sorted { $0.element < $1.element }
         for (rank, entry) in order.enumerated() { result.delay = max(result.delay, entry.offset - rank) }
         return result
@@ -149,7 +151,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
 
     // MARK: The edges' encoder
 
-    /// The source's codec and profile at near-lossless quality.
+    /// Returns the encoder configuration for the source's codec and profile at near-lossless quality.
     private static func edgeEncoder(
         _ codec: CutBitstream.Codec, track: AssetTrack, tick: Rational
     ) throws(Obstacle) -> EncoderConfiguration {
@@ -165,7 +167,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
         configuration.color = format.color
         configuration.isInterlaced = codec == .h264 && format.isInterlaced == true
         configuration.fieldOrder = configuration.isInterlaced ? format.fieldOrder : nil
-        // A few frames may be large; what slower presets save doesn't matter.
+        // Edges have few frames, so their size matters little, and slower presets would save little.
         if let quality = encoder.model.constantQuality {
             configuration.set("\(encoder.settings.crf)", at: quality.place)
         }
@@ -173,8 +175,8 @@ public struct SmartCut: Hashable, Codable, Sendable {
         return configuration
     }
 
-    /// What must hold of the edges whatever anybody chose: the source's profile and level, ids of their own, no
-    /// reordering, one group.
+    /// Sets what the edges require regardless of the job's settings: the source's profile and level,
+    /// parameter set IDs of their own, no reordering, and a single GOP.
     private static func adapt(
         _ configuration: inout EncoderConfiguration, codec: CutBitstream.Codec, parameters: CodecParameters
     ) throws(Obstacle) {
@@ -217,32 +219,33 @@ public struct SmartCut: Hashable, Codable, Sendable {
         }
     }
 
-    /// Frames re-encoded before copied ones.
+    /// Number of frames re-encoded before copied ones.
     public var headPictures: Int { parts.reduce(0) { $0 + $1.headPictures } }
-    /// Frames taken as they are.
+    /// Number of copied frames.
     public var copiedPictures: Int { parts.reduce(0) { $0 + $1.copiedPictures } }
-    /// Frames re-encoded after copied ones.
+    /// Number of frames re-encoded after copied ones.
     public var tailPictures: Int { parts.reduce(0) { $0 + $1.tailPictures } }
-    /// Groups of pictures of which some are copied.
+    /// Number of GOPs that are copied at least in part.
     public var copiedGroups: Int { parts.reduce(0) { $0 + $1.copiedGroups } }
-    /// Packets of the output.
+    /// Number of packets in the output.
     public var pictureCount: Int { headPictures + copiedPictures + tailPictures }
-    /// What is copied of some part begins with an open group.
+    /// Whether the copied frames of a part start with an open GOP.
     public var opensGroups: Bool { parts.contains(where: \.opensGroup) }
-    /// Something is re-encoded.
+    /// Whether any frame is re-encoded.
     public var hasEdges: Bool { headPictures + tailPictures > 0 }
 
-    /// What stands against writing it, of a source of such a codec, into a container. HEVC's edges have sets of the same
-    /// ids as the source's, which a reader of a transport stream that begins between key frames mixes up.
+    /// Returns why the cut of a source can't be written to a container; nil if it can. The parameter sets of
+    /// HEVC's edges have the same IDs as the source's, and readers that start between keyframes of a
+    /// transport stream would confuse them.
     public func obstacle(in container: ContainerType, codec: String, isInterlaced: Bool) -> Obstacle? {
         guard hasEdges, container.isReadFromAnywhere else { return nil }
         if codec == CutBitstream.Codec.hevc.rawValue { return .container(container.name) }
-        // What comes out is checked before it is published, and isn't right then.
+        // Such outputs fail verification.
         let isWhole = isJoined && parts.contains { $0.copiedPictures == 0 }
         return isInterlaced && isWhole ? .joints(container.name) : nil
     }
 
-    /// Where each part begins in what comes of it, from the start of the first one.
+    /// Start of each part in the output, from the start of the first part.
     var offsets: [Int64] {
         var offset: Int64 = 0
         return parts.map { part in
@@ -252,6 +255,6 @@ public struct SmartCut: Hashable, Codable, Sendable {
         }
     }
 
-    /// Its parts are shown one after the other from 0, not on the source's own time line.
+    /// Whether parts are presented in succession from 0, rather than on the source's time line.
     var isJoined: Bool { parts.count > 1 || parts.first?.place != nil }
 }

@@ -191,7 +191,7 @@ final class SmartCutProducer: SampleProducer {
             packet: packet, pts: shown, dts: dts, duration: max(1, duration + gap), timeBase: cut.tick)
     }
 
-    // // MARK: Copied packets
+    // MARK: Copied packets
 
     private func copiedSample() throws -> SampleBuffer {
         guard let source = current?.input.packets else { throw MediaError.misuse("frames have no packets") }
