@@ -2,43 +2,45 @@ public import Dispatch
 internal import Locking
 internal import Synchronization
 
-/// How a session ended.
+/// Outcome of a session.
 public enum SessionOutcome: Sendable {
-    /// The output is finished: complete, on disk, and still without a name unless its writer publishes itself.
+    /// Every output is complete. It is published if its writer publishes it, and temporary otherwise.
     case completed
-    /// It failed, with the first error; nothing is left.
+    /// The session failed, with its first error; no output remains.
     case failed(any Error)
-    /// It was cancelled; nothing is left.
+    /// The session was cancelled; no output remains.
     case cancelled
 }
 
-/// What a session did with one track.
+/// Result of a session for one track.
 public struct TrackReport: Hashable, Codable, Sendable {
-    /// Frames, audio samples per channel, or packets that were appended.
+    /// Number of appended frames, audio samples per channel, or packets.
     public var appendedSamples: Int
-    /// Samples of silence put before a late start that the container can't say.
+    /// Number of samples of silence inserted before a late start that the container can't represent.
     public var filledSamples: Int
-    /// Frames appended that an edit list hides: what is shown needs them.
+    /// Number of appended frames that an edit list hides, because presented frames refer to them.
     public var hiddenSamples: Int
-    /// Frames whose closed captions the encoder left.
+    /// Number of frames whose closed captions the encoder dropped.
     public var captionsLeft: Int
-    /// Packets written.
+    /// Number of packets written.
     public var writtenPackets: Int
-    /// Samples left out because their times did not increase.
+    /// Number of samples dropped because their times didn't increase.
     public var droppedSamples: Int
-    /// What was left out because it was damaged.
+    /// Count of samples that were skipped because of damage.
     public var damage: DamageTally.Count
-    /// When the source's frames first had another shape, or its audio another rate or other channels, from the
-    /// session's start: all of it was brought to one form.
+    /// Time at which the shape of the source's frames, or its sample rate or channel layout, first changed,
+    /// from the session's start; nil if it didn't. The output keeps one format.
     public var formChange: MediaTime?
-    /// When the source's frames first were interlaced after progressive ones, from the session's start: deinterlacing begins there.
+    /// Time of the first interlaced frame after progressive ones, from the session's start; frames are
+    /// deinterlaced from there on. Nil if there is none.
     public var fieldsBegin: MediaTime?
-    /// The end of the last sample, from the session's start.
+    /// End of the last sample, from the session's start.
     public var end: MediaTime
 }
 
 extension TrackReport {
-    /// Of a track of which no movie was made: so many samples of it were used, up to `end`.
+    /// Creates the report of a track that isn't written to a media file: number of samples used, and the end
+    /// of the last one.
     public init(samples count: Int, end: MediaTime, damage: DamageTally.Count) {
         self.init(
             appendedSamples: count, filledSamples: 0, hiddenSamples: 0, captionsLeft: 0,
@@ -46,24 +48,26 @@ extension TrackReport {
     }
 }
 
-/// One reader and one writer in tandem: every output feeds its input on a serial queue of the track's own.
+/// Processes tracks with one reader and one or more writers: each track's samples are passed from an output
+/// to an input on a serial queue of its own.
 ///
-/// Start, cancel and the end happen on one control queue. A dispatch group is entered once a track before
-/// anything starts, and left once, in the track's pump, whatever happened; its notification decides the
-/// outcome, once: cancelled, else the first error, else finish.
+/// Start, cancel and end run on one control queue. A dispatch group is entered once per track before anything
+/// starts, and left once in the track's pump, in any case. Its notification determines the outcome:
+/// cancelled, otherwise the first error, otherwise the writers are finished.
 ///
-/// Unchecked `Sendable`: everything mutable is touched on `control` only, or is atomic, or behind a mutex.
+/// Unchecked `Sendable`: mutable state is used on `control` only, is atomic, or is protected by a mutex.
 public final class ReencodeSession: @unchecked Sendable {
-    /// The reader; its outputs belong to the session once added.
+    /// The reader. Its outputs belong to the session once added.
     public let reader: AssetReader
-    /// The writer, of several the first; its inputs belong to the session once added.
+    /// The first writer. Its inputs belong to the session once added.
     public var writer: AssetWriter { writers[0] }
-    /// The writers: all finish, or none does.
+    /// The writers. Either all of them finish, or none.
     public let writers: [AssetWriter]
-    /// Nothing moving for so long is an error with names; nil never is.
+    /// Time without progress after which the session fails with `MediaError.stalled`; nil for no limit.
+    /// Default: 60 seconds.
     public var stallTimeout: DispatchTimeInterval? = .seconds(60)
 
-    /// Unchecked `Sendable`: `hasLeft` is touched on `queue` only.
+    /// Unchecked `Sendable`: `hasLeft` is used on `queue` only.
     private final class Lane: @unchecked Sendable {
         let output: AssetReaderOutput
         let input: AssetWriterInput
@@ -81,7 +85,7 @@ public final class ReencodeSession: @unchecked Sendable {
 
     private let control = DispatchQueue(label: "tandem.control")
     private let group = DispatchGroup()
-    /// Added before the start; asked for from anywhere, the completion on `control` too.
+    /// The tracks: added before the start, and read on any queue.
     private let tracks = Guarded<[Lane]>([])
     private var lanes: [Lane] { tracks.withLock { $0 } }
     private var completion: (@Sendable (SessionOutcome) -> Void)?
@@ -92,13 +96,15 @@ public final class ReencodeSession: @unchecked Sendable {
     private let isCancelled = Atomic<Bool>(false)
     private let firstError = Guarded<(any Error)?>(nil)
 
-    /// A session over a reader and a writer that are not started; `others` write from the same reading and decoding.
+    /// Creates a session with a reader and writers that aren't started; `others` share the reader and its
+    /// decoders with `writer`.
     public init(reader: AssetReader, writer: AssetWriter, others: [AssetWriter] = []) {
         self.reader = reader
         writers = [writer] + others
     }
 
-    /// Joins an output to an input of one of the writers, the first where none is named. Before the session starts.
+    /// Connects an output to an input of one of the writers, by default the first one. Call before the
+    /// session starts.
     public func addTrack(
         output: AssetReaderOutput, input: AssetWriterInput, writer: AssetWriter? = nil
     ) throws {
@@ -106,7 +112,7 @@ public final class ReencodeSession: @unchecked Sendable {
         guard writers.contains(where: { $0 === writer }) else {
             throw MediaError.misuse("the writer is none of the session's")
         }
-        // Neither is added without the other.
+        // Checked first, so that neither is added without the other.
         if let problem = writer.problem(adding: input) { throw problem }
         try reader.add(output)
         try writer.add(input)
@@ -117,12 +123,12 @@ public final class ReencodeSession: @unchecked Sendable {
         }
     }
 
-    /// Begins; `completion` is called exactly once, on a private queue, whatever happens.
+    /// Starts the session; `completion` is called exactly once, on a private queue.
     public func start(completion: @escaping @Sendable (SessionOutcome) -> Void) {
         control.async { @Sendable in self.begin(completion) }
     }
 
-    /// The same, for `async` callers; cancelling the task cancels the session.
+    /// Runs the session to its end. Cancelling the task cancels the session.
     public func run() async -> SessionOutcome {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -133,7 +139,7 @@ public final class ReencodeSession: @unchecked Sendable {
         }
     }
 
-    /// Cancels, before the start, in the middle or after the end; from any thread, any number of times.
+    /// Cancels the session; callable from any thread, repeatedly, also before the start and after the end.
     public func cancel() {
         isCancelled.store(true, ordering: .releasing)
         control.async { @Sendable in
@@ -143,10 +149,10 @@ public final class ReencodeSession: @unchecked Sendable {
         }
     }
 
-    /// How far the slowest track has come, from the session's start.
+    /// Time up to which the slowest track was processed, from the session's start.
     public var progress: MediaTime { lanes.map(\.input.appendedTime).min() ?? .zero }
 
-    /// What was done with each track, in the order they were added.
+    /// Results of the tracks, in the order they were added.
     public var reports: [TrackReport] {
         let written = writers.map(\.writtenPackets)
         return lanes.map { lane in
@@ -165,7 +171,7 @@ public final class ReencodeSession: @unchecked Sendable {
         }
     }
 
-    /// The frames that the edges of tracks' cuts were made of, in the order that tracks were added.
+    /// Source frames of the cuts' re-encoded edges, by track in the order they were added.
     package var cutEvidence: [CutEvidence] { lanes.map(\.output.cutEvidence) }
 
     private func begin(_ completion: @escaping @Sendable (SessionOutcome) -> Void) {
@@ -176,7 +182,7 @@ public final class ReencodeSession: @unchecked Sendable {
         hasStarted = true
         self.completion = completion
         for _ in lanes { group.enter() }
-        // @Sendable: a closure formed in main-actor code would be called off the main thread and trap.
+        // Without `@Sendable`, a closure formed in main-actor code would trap off the main thread.
         group.notify(queue: control) { @Sendable in self.decide() }
         do {
             if isCancelled.load(ordering: .acquiring) { throw CancellationError() }
@@ -191,7 +197,7 @@ public final class ReencodeSession: @unchecked Sendable {
             }
             reader.sharesDecoders = true
             for lane in lanes {
-                // The lane has the output: a strong reference would be a circle.
+                // The reference is weak because the lane retains the output.
                 lane.output.arrival = { @Sendable [weak self, weak lane] in
                     if let lane { self?.resume(lane) }
                 }
@@ -210,7 +216,7 @@ public final class ReencodeSession: @unchecked Sendable {
 
     private func resume(_ lane: Lane) { lane.queue.async { @Sendable in self.pump(lane) } }
 
-    /// Moves samples while the input wants them; on the lane's queue.
+    /// Passes samples on while the input accepts them; runs on the lane's queue.
     private func pump(_ lane: Lane) {
         guard !lane.hasLeft else { return }
         do {
@@ -219,10 +225,10 @@ public final class ReencodeSession: @unchecked Sendable {
                 if isFull { stopReading(for: lane) }
                 switch try isFull ? .ended : lane.output.nextSample() {
                 case .sample(let sample): try lane.input.append(sample)
-                // Called again when one comes.
+                // The pump is called again when a sample arrives.
                 case .pending: return
                 case .ended:
-                    // After a cancel there is nothing either, and then nothing is finished.
+                    // After a cancel, the output ends as well, but the input isn't finished.
                     if !isCancelled.load(ordering: .acquiring), lane.writer.status == .working {
                         try lane.input.markAsFinished()
                     }
@@ -230,7 +236,7 @@ public final class ReencodeSession: @unchecked Sendable {
                 }
             }
         } catch  where lane.writer.stop != nil && lane.writer.status == .working {
-            // What ended the reading of a file that is full.
+            // The error results from stopping the reader at the size limit.
             try? lane.input.markAsFinished()
             return leave(lane)
         } catch {
@@ -238,25 +244,26 @@ public final class ReencodeSession: @unchecked Sendable {
             breakOff(error)
             return leave(lane)
         }
-        // Not ready: too far ahead, and called again; or the writer has ended.
+        // The input isn't ready: it is too far ahead, and the pump is called again; or the writer has ended.
         guard lane.writer.status != .working else { return }
-        // One that failed by itself ends the others too: nobody takes what it doesn't.
+        // If the writer itself failed, the others end too, because the session fails as a whole.
         if let error = lane.writer.error { breakOff(error) }
         leave(lane)
     }
 
-    /// The others have nothing to finish for.
+    /// Stops the reader and makes all writers fail.
     private func breakOff(_ error: any Error) {
         reader.cancelReading()
         for writer in writers { writer.fail(error) }
     }
 
-    /// A writer that is full wants no more; where all are, nothing is read on.
+    /// Stops reading for a writer that reached its size limit; once all writers have, the reader is
+    /// cancelled.
     private func stopReading(for lane: Lane) {
         if writers.allSatisfy({ $0.stop != nil }) { reader.cancelReading() } else { lane.output.cancel() }
     }
 
-    /// Inputs that come from one decoder go on together.
+    /// Sets up flow control if inputs share a decoder, or if there are several writers.
     private func setPace() {
         let lanes = lanes
         var groups = Array(lanes.indices)
@@ -291,7 +298,8 @@ public final class ReencodeSession: @unchecked Sendable {
 
     private func note(_ error: any Error) { firstError.withLock { $0 = $0 ?? error } }
 
-    /// Every track has left its pump; on `control`.
+    /// Finishes the writers, or ends the session after a cancel or an error. Runs on `control`, after every
+    /// track has left its pump.
     private func decide() {
         if isCancelled.load(ordering: .acquiring) {
             reader.cancelReading()
@@ -302,7 +310,7 @@ public final class ReencodeSession: @unchecked Sendable {
             breakOff(error)
             return end(.failed(error))
         }
-        // The trailer, the index's way to the front and the disk may take their time; nothing moves meanwhile.
+        // Writing the trailer, moving the index and syncing may take long without measurable progress.
         watchdog?.cancel()
         watchdog = nil
         let finishing = DispatchGroup()
@@ -316,9 +324,9 @@ public final class ReencodeSession: @unchecked Sendable {
         finishing.notify(queue: control) { @Sendable in self.conclude() }
     }
 
-    /// Every writer is through; on `control`.
+    /// Ends the session after all writers have finished; runs on `control`.
     private func conclude() {
-        // A cancel that came while the trailer was written: what is there is dropped.
+        // After a cancel while the trailers were written, the outputs are discarded.
         if isCancelled.load(ordering: .acquiring), writers.contains(where: { $0.status != .completed }) {
             return end(.cancelled)
         }
@@ -358,7 +366,7 @@ public final class ReencodeSession: @unchecked Sendable {
         let mark =
             writers.reduce(0) { $0 &+ $1.writtenBytes } &+ reader.packetsRead
             &+ Int64(lanes.reduce(0) { $0 &+ $1.input.appendedSamples })
-        // At playing speed nothing moves between two samples.
+        // At a limited playback rate, there is no progress between two samples.
         guard let last = lastMovement, last.mark == mark, reader.playbackRate == nil else {
             lastMovement = (mark, .now())
             return
@@ -367,7 +375,7 @@ public final class ReencodeSession: @unchecked Sendable {
         let error = MediaError.stalled(writers.map(\.stallDescription).joined(separator: "; "))
         note(error)
         breakOff(error)
-        // A pump inside a codec can't be called back; the outcome doesn't wait for it.
+        // A pump blocked in a codec can't be interrupted, so the outcome doesn't wait for it.
         end(.failed(error))
     }
 }

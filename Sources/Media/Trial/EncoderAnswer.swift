@@ -1,9 +1,10 @@
 internal import LibAV
 
-/// What an encoder makes of what it was asked for, as far as it tells when it is opened: encoders lower a profile that the
-/// frames or the other settings don't need, and take the next bit rate that they have, without a word.
+/// Comparison of requested encoder settings with those in effect after the encoder is opened. Encoders
+/// silently lower a profile that neither the frames nor other settings require, and use the nearest bit rate
+/// that they support.
 enum EncoderAnswer {
-    /// The first setting that comes out otherwise; nil where all come out as asked.
+    /// Returns the first setting for which the encoder uses another value; nil if there is none.
     static func unheeded(
         _ configuration: EncoderConfiguration, _ made: CodecParameters
     ) -> SettingsTrial.Unheeded? {
@@ -25,7 +26,7 @@ enum EncoderAnswer {
         if let made = model.profileOfFormat?(configuration.pixelFormat) {
             return asked == made ? nil : SettingsTrial.Unheeded(setting: "profile", made: "profile \(made)")
         }
-        // What is lossless has a profile of its own in H.264, which every other profile lacks.
+        // Lossless H.264 has a profile of its own, whichever one is requested.
         guard let wanted = model.profiles?.first(where: { $0.name == asked })?.number,
             let made = numbers(model, extradata)?.profile, made != wanted
         else { return nil }
@@ -45,7 +46,7 @@ enum EncoderAnswer {
         return isSame ? nil : SettingsTrial.Unheeded(setting: "level", made: "level \(level)")
     }
 
-    /// Profile and level as the codec's headers have them.
+    /// Returns profile and level from the codec's headers.
     private static func numbers(
         _ model: EncoderModel, _ extradata: [UInt8]
     ) -> (profile: UInt8, level: UInt8)? {

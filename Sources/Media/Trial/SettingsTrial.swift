@@ -3,7 +3,7 @@ package import LibAV
 /// Settings that are validated by dry-opening filters or encoders. This runs library code on values of a job file, so
 /// it happens in a worker, with a time limit.
 package enum SettingsTrial: Codable, Hashable, Sendable {
-    /// A chain of filters by itself.
+    /// A chain of filters, regardless of the format of its input.
     case filters(FilterChain, MediaType)
     /// Output format of a chain for frames of a format; the matrix is that of their source.
     case filtered(FilterChain, FrameForm, matrix: String)
