@@ -48,6 +48,7 @@ CLEAN = [
     "Sources/Media/Time/",
     "Sources/Media/Trial/",
     "Sources/Media/Waveforms/",
+    "Sources/Media/Writing/",
     "Sources/TandemKit/",
     "Sources/YAMLDocument/",
     "Sources/tandem/",

@@ -6,11 +6,11 @@ internal import Locking
 internal import Synchronization
 internal import Publishing
 
-/// How writing ends.
+/// Failure, cancellation and completion of a writer.
 extension AssetWriter {
     // MARK: The end
 
-    /// Makes it fail, once; the first error stays.
+    /// Makes the writer fail; only the first error is kept.
     func fail(_ error: any Error) {
         state.withLock { state in
             guard state.status == .working || state.status == .unknown else { return }
@@ -22,7 +22,7 @@ extension AssetWriter {
         wakeSleepers()
     }
 
-    /// Stops writing and drops everything (`cancelWriting`).
+    /// Stops writing and discards the file (`cancelWriting`).
     public func cancelWriting() {
         state.withLock { state in
             guard state.status == .working || state.status == .unknown else { return }
@@ -42,8 +42,8 @@ extension AssetWriter {
         }
     }
 
-    /// Writes what is left and the trailer, brings the file to disk, and publishes it where the writer was
-    /// made with a URL. Every input must be marked as finished. Completion comes on a private queue.
+    /// Writes the remaining packets and the trailer. A writer created with a URL then syncs its file to disk
+    /// and publishes it. Every input must be marked as finished. `completion` is called on a private queue.
     public func finishWriting(completion: @escaping @Sendable ((any Error)?) -> Void) {
         queue.async { @Sendable in
             let unfinished = self.state.withLock { state in
@@ -56,7 +56,7 @@ extension AssetWriter {
             self.drain()
             do {
                 try self.finishGate()
-                // In front of fragments the header stands already.
+                // The header before fragments is written already.
                 while self.stop == nil, self.pacer == nil, let packet = self.headers.popFirst() {
                     let index = packet.streamIndex
                     try self.write(packet, input: index)
@@ -72,7 +72,7 @@ extension AssetWriter {
                     throw MediaError.overLimit(size: self.output.size, limit: limit)
                 }
                 if let error = self.error { throw error }
-                // Whoever publishes brings it to disk first.
+                // A caller that publishes the file syncs it first.
                 if self.publishesItself { try self.output.synchronize() }
                 if self.publishesItself, !self.isHeld { try self.output.publish(replacing: false) }
                 self.state.withLock { $0.status = .completed }
@@ -85,7 +85,7 @@ extension AssetWriter {
         }
     }
 
-    /// The same, for `async` callers.
+    /// Finishes writing, like `finishWriting(completion:)`.
     public func finishWriting() async throws {
         let failure: (any Error)? = await withCheckedContinuation { continuation in
             finishWriting { @Sendable error in continuation.resume(returning: error) }
@@ -93,7 +93,7 @@ extension AssetWriter {
         if let failure { throw failure }
     }
 
-    /// Publishes what was held; not called of a writer that isn't completed.
+    /// Publishes the file if it was held for the session; the writer must be completed.
     func publishHeld() throws {
         if publishesItself, isHeld { try output.publish(replacing: false) }
     }

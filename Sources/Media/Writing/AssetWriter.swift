@@ -180,7 +180,7 @@ public final class AssetWriter: @unchecked Sendable {
         }
     }
 
-    // // MARK: Incoming packets
+    // MARK: Incoming packets
 
     func isReady(_ index: Int) -> Bool {
         state.withLock { state in

@@ -31,7 +31,8 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// false.
     public var expectsMediaDataInRealTime = false
     private let live = LiveQueue()
-    /// Copied packets are fast to write, and packets after a dropped one couldn't be decoded.
+    /// Whether samples are dropped while the encoder is behind. Copied packets never are: they are fast to
+    /// write, and packets after a dropped one couldn't be decoded.
     private var isLive: Bool { expectsMediaDataInRealTime && !isPassthrough }
     /// Number of samples dropped because the encoder was behind.
     public var droppedSamples: Int { live.dropped }
@@ -273,7 +274,7 @@ public final class AssetWriterInput: @unchecked Sendable {
     private var isGapless = false
     private var copiedEnd: Int64?
 
-    // // MARK: Progress and properties
+    // MARK: Progress and properties
 
     /// Number of audio samples, frames or packets appended so far.
     public var appendedSamples: Int { appended.load(ordering: .relaxed) }

@@ -17,8 +17,8 @@ struct DiscardPadding {
     /// for the delay of Opus.
     private let lengths: PacketLengths?
     private let form: ContainerModel.DiscardForm
-    /// Minimum delay that the MP3 muxer writes. Without a declared delay, libavformat writes 3,567 samples, which
-    /// players skip; decoders skip 529 samples by themselves.
+    /// Minimum delay that the MP3 muxer writes. Without a declared delay, libavformat writes 3,567 samples,
+    /// which players skip; decoders skip 529 samples in any case.
     private static let leastDelay: UInt32 = 530
     private var longest: Int64 = 0
     private var hasBegun = false

@@ -145,7 +145,7 @@ final class FileSizeLimiter {
         return cost
     }
 
-    // // MARK: Possible ends
+    // MARK: Possible ends
 
     private func note(start: Int64, of index: Int) {
         tracks[index].count += 1

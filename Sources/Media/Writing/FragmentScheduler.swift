@@ -1,12 +1,12 @@
 internal import LibAV
 
-/// Schedules the starts of fragments, and holds back the last packet of each track until the next one determines its
-/// duration.
+/// Schedules the starts of fragments, and holds back the last packet of each track until the next one
+/// determines its duration.
 ///
-/// libavformat starts a track's fragment at the sum of its packets' durations rather than at its first packet's time:
-/// a gap in the audio or a variable frame rate would shift the start of every fragment. In a file without fragments,
-/// only times matter. By itself it also ends a fragment whenever any track has progressed far enough, so that a
-/// sparse subtitle event would split video between keyframes.
+/// libavformat starts a track's fragment at the sum of its packets' durations rather than at its first
+/// packet's time: a gap in the audio or a variable frame rate would shift the start of every fragment. In a
+/// file without fragments, only times matter. By default, libavformat also ends a fragment whenever any track
+/// has progressed far enough, so that a sparse subtitle event would split video between keyframes.
 final class FragmentScheduler {
     private final class Track {
         let mediaType: MediaType

@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// Everything that stands in an output before its first packet: tags, chapters, tracks, covers.
+/// Header of an output: tags, chapters, tracks, cover art and attachments, which precede the first packet.
 struct OutputHeader {
     let container: ContainerType
     let inputs: [AssetWriterInput]
@@ -8,28 +8,28 @@ struct OutputHeader {
     let chapters: [AssetChapter]
     let covers: [CoverArt]
     let attachments: [AttachedFile]
-    /// The index goes to the front.
+    /// Whether the index is moved to the front of the file.
     let isForNetwork: Bool
-    /// The writer says where fragments end.
+    /// Whether the file has fragments, whose ends the writer determines.
     let isFragmented: Bool
 
-    /// What the header fixes of a track.
+    /// Parameters of a track that are fixed once the header is written.
     struct Track {
-        /// The unit of the input's packets: read once, since an input lets its encoder go on its own queue.
+        /// Time base of the input's packets. A copy, because an input releases its encoder on its own queue.
         let packetTimeBase: Rational
-        /// The delay that the container tells of the codec, in that unit.
+        /// Codec delay that the container stores in a field of its own, in `packetTimeBase`.
         let codecDelay: Int64
-        /// The codec's libav name.
+        /// Codec by libavcodec's name.
         let codec: String
-        /// Bytes of the codec's own header.
+        /// Size of the codec's header in bytes.
         let headerSize: Int
-        /// What of its audio is not heard, where blocks say it.
+        /// Marks audio that isn't presented; nil unless the container stores it in packets.
         var trimming: DiscardPadding?
-        /// The container's unit.
+        /// Time base of the track in the container.
         var timeBase = Rational(1, 1)
     }
 
-    /// A muxer whose header is written.
+    /// A muxer whose header is written, and its tracks.
     struct Opened: ~Copyable {
         let muxer: Muxer
         let tracks: [Track]
@@ -66,11 +66,11 @@ struct OutputHeader {
         return Opened(muxer: muxer, tracks: tracks, movieTimescale: movieTimescale)
     }
 
-    /// Chapters of mp4 and Matroska count milliseconds at best in players; this is finer than any.
+    /// Time base of chapters. Players read at most milliseconds from mp4 and Matroska.
     private static let chapterUnit = Rational(1, 1_000_000)
 
-    /// Chapters as Ogg's comments have them (`CHAPTER000`, `CHAPTER000NAME`). libavformat 5.1 would write those that begin in the second half
-    /// of a second a second late.
+    /// Returns chapters as Ogg's comments (`CHAPTER000`, `CHAPTER000NAME`). libavformat 5.1 would write
+    /// chapters that start in the second half of a second one second late.
     private static func tags(of chapters: [AssetChapter]) -> [MetadataEntry] {
         func padded(_ value: Int64, _ width: Int) -> String {
             String(repeating: "0", count: max(0, width - "\(value)".count)) + "\(value)"
@@ -110,16 +110,17 @@ struct OutputHeader {
             rate = configuration.frameRate
             if container.hasEditLists { tag = parameters.traits.movieTag }
         }
-        // mov's muxer finds no tag for data by itself; in Matroska the profile of some codecs stands there alone.
+        // The mov muxer has no default tag for data. In Matroska, only the tag stores the profile of some
+        // codecs.
         let isTagged = container.hasEditLists ? input.mediaType == .data : parameters.traits.saysProfileInTag
         if isTagged { tag = parameters.codecTag }
-        // The muxer of mov would choose codec tags by it (XDCAM's).
+        // The mov muxer would choose codec tags by the frame rate (XDCAM).
         if case .passthrough(let format, _) = input.settings, container.storesFrameRate {
             rate = format.constantFrameRate
         }
-        // A timecode counts frames: their rate is nothing else's business.
+        // A timecode requires the frame rate; without one, the rate isn't set here.
         if input.metadata.contains(where: { $0.key == "timecode" }) { rate = rate ?? input.nominalFrameRate }
-        // Of a copy the container's word counts, as it does in its source.
+        // For a copy, the container's aspect ratio takes precedence, as in the source.
         var aspect = parameters.sampleAspectRatio
         if case .passthrough(let format, _) = input.settings, let said = format.pixelAspectRatio {
             aspect = said
@@ -130,7 +131,7 @@ struct OutputHeader {
             metadata: input.metadata, disposition: input.disposition, sideData: sideData, codecTag: tag)
     }
 
-    /// Matroska's covers are attachments; everybody else's are streams with one packet.
+    /// Adds cover art: attachments in Matroska, streams with one packet in other containers.
     private func addCovers(to muxer: inout Muxer) throws -> [(cover: CoverArt, index: Int)] {
         var pictures: [(cover: CoverArt, index: Int)] = []
         for cover in covers {
@@ -162,8 +163,8 @@ struct OutputHeader {
             (key: "movie_timescale", value: "\(movieTimescale)"), (key: "use_editlist", value: "1"),
         ]
         if isFragmented {
-            // What comes before the first fragment stands in front anyway; it is written once the first packets of
-            // every track are known, or edit lists would be wrong.
+            // The movie box precedes the fragments anyway. It is written after the first packets of every
+            // track, because its edit lists depend on them.
             options.append((key: "movflags", value: "+delay_moov+frag_custom"))
         } else if isForNetwork {
             options.append((key: "movflags", value: "+faststart"))
@@ -171,7 +172,7 @@ struct OutputHeader {
         return options
     }
 
-    /// A time scale in which every track's edits are whole: the muxer rounds them otherwise.
+    /// Returns a time scale in which every track's edits are integers; the muxer would round them otherwise.
     private func movieTimescale(_ tracks: [Track]) -> Int32 {
         var common: Int64 = 1
         for (input, track) in zip(inputs, tracks) {
@@ -186,7 +187,7 @@ struct OutputHeader {
         return Int32(max(1000, common))
     }
 
-    /// Opus in Matroska carries its delay in a field of its own; in the packets' time base.
+    /// Returns the delay of Opus that Matroska stores in a field of its own, in the packets' time base.
     private func codecDelay(_ parameters: CodecParameters, timeBase: Rational) -> Int64 {
         guard !Muxer.addsCodecDelay, container.delayFields.contains(parameters.codecName) else { return 0 }
         return Rational(1, 48_000).rescale(Int64(parameters.initialPadding), to: timeBase)

@@ -94,7 +94,8 @@ struct OutputSizeModel {
         tracks.reduce(0) { $0 + ($1.mediaType == .audio ? BitstreamTraits.of($1.codec).packetsASecond : 0) }
     }
 
-    /// Start codes of three bytes may become lengths of four bytes, and vice versa.
+    /// Returns the maximum growth of a packet: start codes of three bytes may become lengths of four bytes,
+    /// and vice versa.
     private func growth(_ size: Int) -> Int { 8 + size / 1000 }
 
     /// Returns the number of new entries in the lists of durations and composition offsets.

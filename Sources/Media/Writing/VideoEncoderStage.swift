@@ -1,17 +1,18 @@
 internal import LibAV
 
-/// Frames in, packets out, each with the length of its frame: encoders forget it.
+/// Encodes frames, and sets the packets' durations from the frames', which encoders don't keep.
 final class VideoEncoderStage: EncoderStage {
     private let encoder: FrameEncoder
-    /// Lengths by presentation time, of the frames inside the encoder.
+    /// Durations of the frames inside the encoder, by presentation time.
     private var durations: [Int64: Int64] = [:]
     private var lastTime: Int64?
     private let takesCaptions: Bool
     private var converter: EncoderFormConverter
-    /// What frames' numbers are to mean, where whoever made them may not know.
+    /// Range of video levels that frames are converted to; nil for frames of a reader, which have it already,
+    /// and for RGB.
     private let range: String?
     private let form: (width: Int, height: Int, format: PixelFormat)
-    /// Frames whose closed captions the encoder leaves.
+    /// Number of frames whose closed captions the encoder dropped.
     private(set) var captionsLeft = 0
 
     init(
@@ -39,7 +40,7 @@ final class VideoEncoderStage: EncoderStage {
             if pts >= end { return }
             until = min(until, end)
         }
-        // What lies before the session's start is left out; the frame that is shown then begins with it.
+        // Frames before the session's start are dropped; the frame on screen at the start begins there.
         if pts < 0 {
             guard until > 0 else { return }
             pts = 0
@@ -51,12 +52,12 @@ final class VideoEncoderStage: EncoderStage {
         guard var frame = sample.takeFrame() else {
             throw MediaError.misuse("an encoding input takes frames, not packets")
         }
-        // An encoder reads as many rows and columns as it was opened for.
+        // An encoder reads frames of the size that it was opened with.
         guard frame.width == form.width, frame.height == form.height else {
             throw MediaError.misuse(
                 "a frame of \(frame.width)x\(frame.height) in an input of \(form.width)x\(form.height)")
         }
-        // What says nothing is taken for what the encoder is told.
+        // Frames without a declared range are taken to have the encoder's.
         let isFull = frame.colorCode.isFullRange ?? (frame.pixelFormat.isFullRangeByName ? true : nil)
         let isOtherRange = range.flatMap { range in isFull.map { $0 != (range == "pc") } }
         if frame.pixelFormat.withoutRangeByName != form.format.withoutRangeByName || isOtherRange == true {
@@ -76,7 +77,7 @@ final class VideoEncoderStage: EncoderStage {
         statistics = encoder.statistics
     }
 
-    /// What a first pass found out, where the encoder keeps no file of its own.
+    /// Statistics of a first pass; nil if the encoder writes them to a file.
     private(set) var statistics: String?
 
     private func drain(into sink: (consuming Packet) throws(AVError) -> Void) throws(AVError) {
