@@ -27,37 +27,10 @@ CLEAN = [
     "Sources/LibAV/Core/",
     "Sources/LibAV/Options/",
     "Sources/Locking/",
-    "Sources/Media/Animations/",
-    "Sources/Media/Asset/",
-    "Sources/Media/Bitstream/",
-    "Sources/Media/Compositions/",
-    "Sources/Media/Containers/",
-    "Sources/Media/Cutting/",
-    "Sources/Media/Images/",
-    "Sources/Media/Loudness/",
-    "Sources/Media/Mixing/",
-    "Sources/Media/Packets/",
-    "Sources/Media/PixelBuffers/",
-    "Sources/Media/Preview/",
-    "Sources/Media/Reading/",
-    "Sources/Media/Reading/Converting/",
-    "Sources/Media/Reading/Decoding/",
-    "Sources/Media/Reading/Producing/",
-    "Sources/Media/Session/",
-    "Sources/Media/Subtitles/",
-    "Sources/Media/Time/",
-    "Sources/Media/Trial/",
-    "Sources/Media/Waveforms/",
-    "Sources/Media/Writing/",
+    "Sources/Media/",
     "Sources/TandemKit/",
     "Sources/YAMLDocument/",
     "Sources/tandem/",
-] + [
-    f"Sources/Media/{folder}/"
-    for folder in (
-        "Animations", "Bitstream", "Compositions", "Images", "Loudness", "Mixing", "Packets", "PixelBuffers", "Preview", "Subtitles",
-        "Time", "Waveforms",
-    )
 ]
 OPENING = re.compile(
     r"^(?:It|Its|They|Their|Them|He|His|She|Her|This|That|These|Those|What|Whatever|Who|Whoever|Whom|Whose|Where|Wherever|When|"

@@ -185,7 +185,7 @@ extension Composition {
     }
 }
 
-// // MARK: Parts of a composition's elements
+// MARK: Parts of a composition's elements
 
 extension TimeRange {
     /// Returns the intersection with a range, relative to the range's start; nil if it is empty.

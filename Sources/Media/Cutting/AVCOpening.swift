@@ -1,5 +1,5 @@
-/// Rewrites copied H.264 that begins at a recovery point of its source rather than at an IDR frame: slice data stays, and
-/// references to earlier frames are removed from headers.
+/// Rewrites copied H.264 that begins at a recovery point of its source rather than at an IDR frame: slice
+/// data stays, and references to earlier frames are removed from headers.
 ///
 /// The first frame becomes an IDR frame. Up to the source's next IDR frame, frame numbers and picture order counts
 /// are relative to it, and operations that unmark earlier frames are removed. Dropped leading frames leave gaps in

@@ -51,7 +51,7 @@ final class StillLanes: Sendable {
     /// Calls `body` with the still images in order, on the caller's queue, which waits for them.
     func run(_ body: (StillImage) throws -> Void) throws {
         for index in lanes.indices { work(index) }
-        // Work in progress ends by itself, and its results are dropped.
+        // Work in progress is completed, and its results are dropped.
         defer { state.withLock { $0.isOver = true } }
         for place in times.indices {
             try body(take(place).get())

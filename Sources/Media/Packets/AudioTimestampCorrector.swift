@@ -4,7 +4,7 @@ internal import LibAV
 /// milliseconds, transport streams 1/90000 s. Packets are consecutive, with their own durations, as long as the
 /// container's times agree; otherwise there was a gap, and counting restarts.
 struct AudioTimestampCorrector {
-    /// One sample.
+    /// Duration of one sample.
     let unit: Rational
     private let source: Rational
     private let lengths: PacketLengths

@@ -14,7 +14,7 @@ internal import LibAV
 final class DemuxLane: @unchecked Sendable {
     /// Result of a request for packets.
     enum Answer {
-        /// At least one packet was returned.
+        /// Success: at least one packet was returned.
         case packets
         case ended
         /// The consumer was moved: it must open a lane of its own and skip this many packets.

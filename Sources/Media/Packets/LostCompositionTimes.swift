@@ -19,8 +19,8 @@ final class LostCompositionTimes: PacketStage {
     }
 }
 
-/// Assigns presentation times to frames of a decoder whose packets only have decoding times: a decoder outputs frames in
-/// presentation order, so the n-th frame has the n-th time.
+/// Assigns presentation times to frames of a decoder whose packets only have decoding times: a decoder outputs
+/// frames in presentation order, so the n-th frame has the n-th time.
 struct SortedTimes {
     private var pending: [Int64] = []
 

@@ -15,8 +15,8 @@ public final class AssetReaderVideoCompositionOutput: AssetReaderOutput, @unchec
     ///   - tracks: tracks of one asset; those that the composition doesn't name are not read.
     ///   - videoComposition: the composition.
     ///   - settings: conversion of the composed frames.
-    /// - Throws: `MediaError.misuse` for a composition without tracks, with a track that is not among `tracks` or has no
-    ///   video, or with invalid values.
+    /// - Throws: `MediaError.misuse` for a composition without tracks, with a track that is not among `tracks` or
+    ///   has no video, or with invalid values.
     public init(
         tracks: [AssetTrack], videoComposition: VideoComposition,
         settings: VideoOutputSettings = VideoOutputSettings()

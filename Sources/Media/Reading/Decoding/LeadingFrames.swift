@@ -1,9 +1,11 @@
 internal import LibAV
 
-/// The frames at the beginning of a stream that precede its first random-access point, so that their references are missing.
+/// The frames at the beginning of a stream that precede its first random-access point, so that their
+/// references are missing.
 ///
-/// libavcodec conceals missing references with gray, or withholds such frames. They are dropped and counted here, up to the first
-/// frame that decodes as it was coded. Frames of an open GOP that precede its keyframe in presentation order are among them.
+/// libavcodec conceals missing references with gray, or withholds such frames. They are dropped and counted
+/// here, up to the first frame that decodes as it was coded. Frames of an open GOP that precede its keyframe
+/// in presentation order are among them.
 struct LeadingFrames {
     /// Properties of a decoded frame.
     struct Picture {
