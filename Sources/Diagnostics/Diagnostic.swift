@@ -1,51 +1,51 @@
-/// How bad it is.
+/// The severity of a diagnostic.
 public enum Severity: String, Codable, Sendable, CaseIterable {
-    /// The file is wrong, or can't be carried out.
+    /// The file is invalid, or the job can't be carried out.
     case error
-    /// Probably not what was meant.
+    /// The result is probably not the intended one.
     case warning
-    /// Worth knowing.
+    /// Information that requires no action.
     case note
 }
 
-/// A located message about a job file or what it asks for.
+/// A located message about a job file or a job.
 public struct Diagnostic: Hashable, Codable, Sendable {
-    /// A further place that explains the message.
+    /// Another location that explains the message, such as the first of two equal keys.
     public struct Note: Hashable, Codable, Sendable {
-        /// What is to be seen there.
+        /// Explanation of the location.
         public var message: String
-        /// Where.
+        /// Location; nil if there is none.
         public var range: SourceRange?
-        /// Makes a note.
+        /// Creates a note.
         public init(_ message: String, at range: SourceRange? = nil) {
             self.message = message
             self.range = range
         }
     }
 
-    /// How bad it is.
+    /// Severity of the message.
     public var severity: Severity
-    /// A stable id such as `unknown-key`, one of `Rule`.
+    /// Rule that is violated. Its raw value is a stable id such as `unknown-key`.
     public var rule: Rule
-    /// What is wrong and what is allowed, in one line.
+    /// Problem and allowed values, in one line.
     public var message: String
-    /// Where.
+    /// Location of the problem.
     public var range: SourceRange
-    /// Further places.
+    /// Other locations, and the context of the problem's location.
     public var notes: [Note]
-    /// What to do about it, such as "did you mean `codec`?".
+    /// Suggested correction, such as "did you mean `codec`?"; nil if there is none.
     public var help: String?
-    /// The environment can't do it, rather than the file being wrong.
+    /// Whether the environment is the cause, not the file.
     public var isEnvironment: Bool
-    /// How often the same was found at the same place in another way, by other jobs.
+    /// Number of further occurrences of the same message at the same location, in other jobs.
     public var repetitions = 0
-    /// The runs of a job that it was found in, the first ten of them; nil where it is about no single run.
+    /// Ids of the affected job instances, at most ten; nil if the message doesn't concern a single instance.
     public var jobs: [String]?
 
-    /// More is counted alone.
+    /// Maximum number of ids in `jobs`; further instances are only counted.
     static let mostJobs = 10
 
-    /// What `jobs` says, as a sentence.
+    /// The affected job instances as a phrase, such as "in the job a"; nil without `jobs`.
     public var jobsSentence: String? {
         guard let jobs, let first = jobs.first else { return nil }
         let more = repetitions + 1 - jobs.count
@@ -54,7 +54,7 @@ public struct Diagnostic: Hashable, Codable, Sendable {
             : "in the jobs \(jobs.joined(separator: ", "))" + (more > 0 ? " and \(more) more" : "")
     }
 
-    /// Makes a message; the way to its place goes into the notes.
+    /// Creates a message. Its notes are followed by those of the location's context.
     public init(
         _ severity: Severity, _ rule: Rule, _ message: String, at range: SourceRange, notes: [Note] = [],
         help: String? = nil, isEnvironment: Bool = false
@@ -69,114 +69,114 @@ public struct Diagnostic: Hashable, Codable, Sendable {
     }
 }
 
-/// The stable ids of everything that is checked.
+/// The stable ids of all checks.
 public enum Rule: String, Codable, Sendable, CaseIterable {
-    /// The file can't be read.
+    /// A job file or a file that it includes can't be read.
     case fileUnreadable = "file-unreadable"
-    /// The file is no valid YAML.
+    /// The file isn't valid YAML.
     case yamlSyntax = "yaml-syntax"
-    /// A bound on size, depth or aliases is exceeded.
+    /// A limit on size, depth, aliases or includes is exceeded.
     case yamlLimit = "yaml-limit"
-    /// A key stands twice in one mapping.
+    /// A key occurs twice in a mapping.
     case duplicateKey = "duplicate-key"
-    /// A key that has no meaning there.
+    /// A key isn't allowed at its location.
     case unknownKey = "unknown-key"
-    /// A key that must be there is not.
+    /// A required key is missing.
     case missingKey = "missing-key"
-    /// A mapping where a list is wanted, and the like.
+    /// A node has the wrong kind: a mapping instead of a list, for example.
     case wrongType = "wrong-type"
-    /// A value that is not understood or not allowed.
+    /// A value is malformed or not allowed.
     case invalidValue = "invalid-value"
-    /// Keys that exclude each other.
+    /// Keys exclude each other.
     case conflictingKeys = "conflicting-keys"
-    /// A name of an asset or job that is not defined.
+    /// An asset, a job, an output or settings of that name aren't defined.
     case undefinedName = "undefined-name"
-    /// A name that is no identifier.
+    /// A name isn't a valid identifier.
     case invalidName = "invalid-name"
-    /// `${…}` that is not closed, or stands for itself.
+    /// `${…}` is not closed, or refers to itself.
     case substitution
-    /// Settings that use each other.
+    /// Settings are based on each other in a cycle.
     case settingsCycle = "settings-cycle"
-    /// Files that include each other.
+    /// Files include each other in a cycle.
     case includeCycle = "include-cycle"
-    /// An included file has jobs, which are not run from there.
+    /// An included file contains jobs, which are not run.
     case includedJobs = "included-jobs"
-    /// A matrix or a pattern that comes to too many runs.
+    /// A matrix or a pattern expands to too many job instances.
     case fanOut = "fan-out"
-    /// A pattern that matches no file.
+    /// A pattern matches no file.
     case noMatch = "no-match"
-    /// A source is a URL, and the network is not allowed.
+    /// A source is a URL, and network access isn't allowed.
     case networkNotAllowed = "network-not-allowed"
-    /// `--set` gives a variable that nothing has.
+    /// `--set` sets a variable that isn't used.
     case unusedVariable = "unused-variable"
-    /// A chain of filters that can't be built, or has a filter that job files may not use.
+    /// A filter chain can't be built, or contains a filter that isn't allowed in job files.
     case filterChain = "filter-chain"
-    /// Source tracks that no rule selects.
+    /// Source tracks are selected by no rule.
     case leftoverTrack = "leftover-track"
-    /// Jobs that wait for each other.
+    /// Jobs depend on each other in a cycle.
     case dependencyCycle = "dependency-cycle"
-    /// A part of the job language that this version doesn't have.
+    /// A part of the job language is not supported by this version.
     case notSupported = "not-supported"
-    /// A codec that there is not.
+    /// A codec is unknown.
     case unknownCodec = "unknown-codec"
-    /// An encoder that there is not.
+    /// An encoder is unknown.
     case unknownEncoder = "unknown-encoder"
-    /// An encoder that this build doesn't have, or that doesn't open on this machine.
+    /// An encoder is not available in this build, or can't be opened on this machine.
     case encoderMissing = "encoder-missing"
-    /// A setting that the codec doesn't take.
+    /// A setting isn't supported by the codec.
     case codecSetting = "codec-setting"
     /// A setting was reduced to a limit of the codec that depends on the source.
     case codecLimit = "codec-limit"
-    /// A private option that the encoder doesn't take.
+    /// A private option isn't supported by the encoder.
     case encoderOption = "encoder-option"
-    /// A container that there is not, or that can't be told from the name.
+    /// A container is unknown, or can't be derived from the destination's name.
     case unknownContainer = "unknown-container"
-    /// A codec or track that the container can't hold.
+    /// A codec or track isn't supported by the container.
     case containerCodec = "container-codec"
-    /// A setting that the container can't honour.
+    /// A setting isn't supported by the container.
     case containerSetting = "container-setting"
-    /// A source that is missing or can't be opened.
+    /// A source is missing or can't be opened.
     case sourceUnreadable = "source-unreadable"
-    /// A selection that matches no track.
+    /// A selection matches no track.
     case noSuchTrack = "no-such-track"
-    /// A source track that this build can't decode.
+    /// A source track can't be decoded by this build.
     case cannotDecode = "cannot-decode"
-    /// A range of nothing, or beyond the end.
+    /// A range is empty, or beyond the end of the source.
     case invalidRange = "invalid-range"
-    /// A composition whose rate follows from a clip with a variable one.
+    /// A composition's frame rate is derived from a clip with a variable frame rate.
     case variableRate = "variable-rate"
-    /// A copy that the range doesn't allow.
+    /// The range doesn't allow a copy.
     case copyRange = "copy-range"
-    /// A source whose times are in an order that no copy can have.
+    /// The order of a source's timestamps doesn't allow a copy.
     case sourceOrder = "source-order"
-    /// The destination exists and is not Tandem's.
+    /// The destination exists and isn't an output of Tandem.
     case destinationExists = "destination-exists"
-    /// The destination is a source.
+    /// The destination is also a source of a job.
     case destinationIsSource = "destination-is-source"
-    /// Two outputs have one destination.
+    /// Two outputs have the same destination.
     case destinationCollision = "destination-collision"
-    /// The destination's folder can't be written.
+    /// The destination's folder isn't writable.
     case destinationUnwritable = "destination-unwritable"
-    /// The disk has less room than the outputs are likely to need.
+    /// The free disk space is less than the predicted size of the outputs.
     case lowSpace = "low-space"
-    /// A pattern matches what is made of its files.
+    /// A pattern matches outputs of the jobs that it expands to.
     case patternTakesOutputs = "pattern-takes-outputs"
-    /// A job failed while it ran.
+    /// A job failed during the run.
     case jobFailed = "job-failed"
-    /// An output was made, and something about it is for a person to know.
+    /// An output was created with a warning.
     case jobWarning = "job-warning"
-    /// A job took longer than its `timeout`.
+    /// A job exceeded its `timeout`.
     case jobTimeout = "job-timeout"
-    /// The process that did a job died.
+    /// The worker process of a job died.
     case workerDied = "worker-died"
-    /// An output is not what `expect` says.
+    /// An output doesn't meet an expectation of `expect`.
     case expectationFailed = "expectation-failed"
-    /// An expectation that the plan contradicts.
+    /// An expectation contradicts the plan.
     case expectationImpossible = "expectation-impossible"
 }
 
 extension Rule {
-    /// What the rule is about, in a sentence without its end.
+    /// Summary of the rule: a sentence without its period.
     public var summary: String {
         switch self {
         case .fileUnreadable: "A job file or one that it includes can't be read"

@@ -1,10 +1,10 @@
-/// The output of messages as GitHub's workflow commands, which become annotations: the most severe first, at most ten
-/// of each severity, then a total, since GitHub drops further ones.
+/// A renderer of messages as GitHub's workflow commands, which become annotations: the most severe first, at
+/// most ten of each severity, then a total, since GitHub drops further ones.
 package enum GitHubRenderer {
     /// Maximum number of annotations that GitHub shows of a severity and a step.
     private static let limit = 10
 
-    /// Renders all messages, a line each. `path` returns GitHub's name of a file.
+    /// Renders all messages, one line each. `path` maps a file's name to its path in the repository.
     package static func render(_ sink: DiagnosticSink, path: (String) -> String = { $0 }) -> String {
         var text = ""
         let all = sink.diagnostics

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
-/// The JSON that the program writes for other programs: keys as in job files (`frame_rate`), sorted, so that the
-/// output is the same for every run, and without terminal control characters.
+/// The JSON that is written for other programs: keys as in job files (`frame_rate`), sorted, so that equal
+/// values have equal text, and without terminal control characters.
 package enum JSONForm {
     /// Encodes a value as JSON; with `isLine`, in one line. Throws for numbers that JSON can't represent.
     package static func data(of value: some Encodable, isLine: Bool = false) throws -> Data {

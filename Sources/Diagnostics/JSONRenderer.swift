@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// The output of messages for programs: one JSON object with a version, messages and counts.
+/// A renderer of messages for programs: one JSON object with a version, messages and counts.
 package enum JSONRenderer {
     private struct Report: Codable {
         var version = 1

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// The output of messages as SARIF 2.1.0, which code-scanning services read.
+/// A renderer of messages as SARIF 2.1.0, which code-scanning services read.
 package enum SARIFRenderer {
     private struct Log: Encodable {
         let schema = "https://json.schemastore.org/sarif-2.1.0.json"

@@ -1,9 +1,9 @@
 package import FoundationEssentials
 
-/// The escaping of untrusted text for output: names of files, tags and messages of libraries could move a terminal's
-/// cursor, end a line or a command, or reorder the text around them.
+/// The escaping of untrusted text for output: file names, tags and messages of libraries could move a
+/// terminal's cursor, end a line or a command, or reorder the text around them.
 ///
-/// All escaping is done here, by Unicode scalars: CR LF is one `Character`, but two scalars that end a line.
+/// Text is escaped by Unicode scalars: CR LF is one `Character`, but two scalars that end a line.
 package enum SafeText {
     /// Returns whether a scalar ends a line, moves a terminal's cursor, changes the order of text or is invisible.
     package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
@@ -60,7 +60,7 @@ package enum SafeText {
                 case "'": "\\'"
                 case "\\": "\\\\"
                 case _ where scalar == "\t" || isHidden(scalar):
-                    // Three octal digits are complete, whatever follows.
+                    // An octal escape of three digits is complete, regardless of the next character.
                     String(scalar).utf8.map { byte in
                         "\\\(byte >> 6)\(byte >> 3 & 7)\(byte & 7)"
                     }.joined()

@@ -21,7 +21,7 @@ public final class SourceContext: Sendable {
     public let message: String
     /// Location of the step; nil if it has none.
     public let range: SourceRange?
-    /// The step before; nil for the first one.
+    /// The enclosing step; nil for the outermost one.
     public let parent: SourceContext?
 
     /// Creates a step.

@@ -25,7 +25,7 @@ public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertib
         last = Position(line: Int32(clamping: endLine), column: Int32(clamping: endColumn))
     }
 
-    /// The file as the user named it.
+    /// Name of the file as the user wrote it.
     public var file: String { source.name }
     /// First line.
     public var line: Int { Int(first.line) }
@@ -36,7 +36,7 @@ public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertib
         get { Int(last.line) }
         set { last.line = Int32(clamping: newValue) }
     }
-    /// The column after the last character.
+    /// Column after the last character.
     public var endColumn: Int {
         get { Int(last.column) }
         set { last.column = Int32(clamping: newValue) }
@@ -62,13 +62,13 @@ public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertib
         return copy
     }
 
-    /// Returns whether the other range is within this one.
+    /// Returns whether another range is within this one, in the same file.
     public func contains(_ other: SourceRange) -> Bool {
         source == other.source && (line, column) <= (other.line, other.column)
             && (other.endLine, other.endColumn) <= (endLine, endColumn)
     }
 
-    /// Returns whether file, lines and columns are equal, whatever the contexts.
+    /// Returns whether file, lines and columns are equal; contexts are ignored.
     public static func == (a: SourceRange, b: SourceRange) -> Bool {
         a.source == b.source && a.first == b.first && a.last == b.last
     }
@@ -92,14 +92,14 @@ public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertib
 }
 
 extension CodingUserInfoKey {
-    /// Set to encode ranges as null, so that only the text counts, not its location.
+    /// The key that is set to encode source ranges as null, so that a digest doesn't depend on locations.
     package static let omitsPlaces = CodingUserInfoKey(rawValue: "tandem.omitsPlaces")!
 }
 
 extension SourceRange: Codable {
     private enum CodingKeys: CodingKey { case file, line, column, endLine, endColumn }
 
-    /// Decodes the output of `encode(to:)`.
+    /// Decodes file, lines and columns.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.init(

@@ -5,7 +5,6 @@ internal import Locking
 package struct SourceTexts: Sendable {
     private var texts: [ExactString: IndexedText] = [:]
 
-    /// Creates an empty collection.
     package init() {}
 
     /// Creates a collection with one text.
@@ -22,12 +21,11 @@ package struct SourceTexts: Sendable {
         texts.sorted { $0.key < $1.key }.map { ($0.key.text, $0.value.bytes) }
     }
 
-    /// A part of a line.
     struct Excerpt {
-        /// Code points of the part, starting at the column `first`, which counts from 0.
+        /// Code points of the part. `first` is the column of the first one, counted from 0.
         var characters: [Character]
         var first: Int
-        /// Whether the line continues behind the part.
+        /// Whether the line continues after the part.
         var isCut: Bool
     }
 
@@ -41,7 +39,7 @@ package struct SourceTexts: Sendable {
     }
 }
 
-/// A text with an index, so that lines and columns are found without reading it from the beginning each time.
+/// A text with an index of positions, by which lines and columns are found without a scan from the beginning.
 private final class IndexedText: Sendable {
     let bytes: [UInt8]
     private let marks = Guarded<[Position]>([])
@@ -55,7 +53,7 @@ private final class IndexedText: Sendable {
         func isBefore(_ line: Int, _ column: Int) -> Bool { (self.line, self.column) < (line, column) }
     }
 
-    /// Distance of two indexed positions in bytes.
+    /// Distance between indexed positions in bytes.
     private static let step = 4096
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -64,7 +62,7 @@ private final class IndexedText: Sendable {
         var position = mark(before: line, columns.lowerBound)
         while position.isBefore(line, columns.lowerBound), position.offset < bytes.count {
             let next = after(position)
-            // The line is too short.
+            // The line is shorter than the start of the range.
             if position.line == line, next.line > line { break }
             position = next
         }

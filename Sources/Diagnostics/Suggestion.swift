@@ -1,6 +1,6 @@
 internal import Locking
 
-/// The search for the word that the user probably meant.
+/// The search for known words similar to a misspelled one.
 package enum Suggestion {
     /// Returns the candidate nearest to `word` if it is near enough: an edit distance with transpositions of at most
     /// a third of the length. The candidates are evaluated only while the budget lasts.
@@ -26,8 +26,8 @@ package enum Suggestion {
         return best?.word
     }
 
-    /// Limits the search while `body` decodes a file with many mistakes: to that number of words, with the letters of
-    /// 500 candidates for each on average.
+    /// Runs `body`, which decodes a file, with a budget for the search, so that many mistakes don't make it
+    /// slow: a number of words, and 500 steps per word on average.
     package static func withBudget<Result>(of words: Int = 2000, _ body: () throws -> Result) rethrows
         -> Result
     {
@@ -44,7 +44,7 @@ package enum Suggestion {
 
         init(words: Int, steps: Int) { left = Guarded(Left(words: words, steps: steps)) }
 
-        /// Takes a word. Returns false once the words or the steps are used up.
+        /// Consumes a word. Returns false once the words or the steps are used up.
         func takeWord() -> Bool {
             left.withLock { left in
                 left.words -= left.words > 0 ? 1 : 0
@@ -55,7 +55,7 @@ package enum Suggestion {
         func spend(_ steps: Int) { left.withLock { $0.steps = max(0, $0.steps - steps) } }
     }
 
-    /// Current budget; nil while no file is decoded. Words of the command line are always searched.
+    /// Current budget; nil while no file is decoded: words of the command line are always searched.
     @TaskLocal private static var budget: Budget?
 
     /// Budget of this thread.

@@ -1,7 +1,6 @@
-/// The output of messages for the user: `file:line:column: error[rule]: …`, the line, and a caret under the exact
+/// A renderer of messages for the user: `file:line:column: error[rule]: …`, the line, and a caret under the
 /// range.
 package struct TextRenderer: Sendable {
-    /// Texts of the files, by name.
     private let sources: SourceTexts
     private let usesColor: Bool
 
@@ -11,7 +10,7 @@ package struct TextRenderer: Sendable {
         self.usesColor = usesColor
     }
 
-    /// Renders all messages, one after the other, with their numbers at the end.
+    /// Renders all messages in order, followed by their counts.
     package func render(_ sink: DiagnosticSink) -> String {
         var text = ""
         for diagnostic in sink.diagnostics { text += render(diagnostic) }

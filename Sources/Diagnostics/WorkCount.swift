@@ -1,15 +1,16 @@
 internal import Synchronization
 
-/// A counter of the steps of loading, for tests of how they grow with the size of a file.
+/// A counter of the steps of loading, for tests of the growth with a file's size.
 ///
-/// A step is a byte that is scanned, a node or an entry that is visited, or two words that are compared. Steps are
-/// counted only inside `measure`.
+/// A step is a byte that is scanned, a node or an entry that is visited, or two words that are compared.
+/// Steps are counted only inside `measure`.
 package final class WorkCount: Sendable {
     private let steps = Atomic<Int>(0)
 
     @TaskLocal private static var current: WorkCount?
 
-    /// Returns the steps of `body`, on this thread and on threads that receive work through `Carried`.
+    /// Returns the number of steps of `body`, on this thread and on threads that receive work through
+    /// `Carried`.
     package static func measure(_ body: () throws -> Void) rethrows -> Int {
         let count = WorkCount()
         try $current.withValue(count) { try body() }
