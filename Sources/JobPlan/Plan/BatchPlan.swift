@@ -4,7 +4,7 @@ internal import LibAV
 package import FileSystem
 internal import Media
 
-/// All jobs of one call, in the order they may start.
+/// The plan of all jobs of one call, in the order in which they may start.
 public struct BatchPlan: Codable, Sendable {
     /// Version of the plan's format.
     package var version = 1
@@ -35,11 +35,11 @@ public struct BatchPlan: Codable, Sendable {
 
     /// A job that has nothing to do.
     public struct Settled: Codable, Sendable {
-        /// The job's id.
+        /// Id of the job instance.
         public var id: String
         /// The job's id in the job file, without the instance's suffix.
         package var base: String
-        /// The job file.
+        /// Path of the job file as the user named it.
         public var file: String
         /// Published outputs of the job.
         public var outputs: [Output]
@@ -50,22 +50,21 @@ public struct BatchPlan: Codable, Sendable {
 
     /// A job that can't be carried out.
     public struct Refusal: Codable, Sendable {
-        /// The job's id.
+        /// Id of the job instance.
         public var id: String
-        /// The job file.
+        /// Path of the job file as the user named it.
         public var file: String
-        /// Messages about the reasons.
+        /// Reasons of the refusal.
         public var diagnostics: [Diagnostic]
     }
 
-    /// Creates a plan.
     package init(jobs: [JobPlan], settled: [Settled] = [], refusals: [Refusal]) {
         self.jobs = jobs
         self.settled = settled
         self.refusals = refusals
     }
-    /// The local files that the jobs read: files as they were when the plan was made, images as they are now; each
-    /// image sequence once, however many jobs read it.
+    /// Local files that the jobs read: files in their state at planning, images in their current state; each
+    /// image sequence once, even if several jobs read it.
     package var sourceFiles: [FileIdentity] {
         var files: [FileIdentity] = []
         var seen: Set<ExactString> = []

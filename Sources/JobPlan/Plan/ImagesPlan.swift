@@ -8,13 +8,13 @@ package struct ImagesPlan: Codable, Hashable, Sendable {
     package struct Still: Codable, Hashable, Sendable {
         /// Requested presentation time, on the output's time line.
         package var time: MediaTime
-        /// The same time on the source's time line.
+        /// Presentation time on the source's time line.
         package var sourceTime: MediaTime
         /// Absolute path of the image file; nil if one file contains all images.
         package var destination: String?
     }
 
-    /// A sheet: many still images in one file.
+    /// A sheet: many images in one file.
     package struct Sheet: Codable, Hashable, Sendable {
         /// Number of images in a row.
         package var columns: Int
@@ -39,14 +39,14 @@ package struct ImagesPlan: Codable, Hashable, Sendable {
 }
 
 extension ImagesPlan {
-    /// Returns the times of an animation: the first image starts at zero, each lasts until the next one, and the last
-    /// one until the end, but not shorter than players can show an image.
+    /// Returns the times of an animation: the first image starts at zero, each lasts until the next one, and
+    /// the last one until the end, but at least for the minimum frame duration of the format.
     package func timing(as format: AnimationFormat) -> AnimationTiming {
         let starts = stills.enumerated().map { $0 == 0 ? .zero : $1.time }
         guard let last = starts.last else { return AnimationTiming(starts: [], end: duration) }
         let step = starts.count > 1 ? last - starts[starts.count - 2] : duration
         let least = format.lengths.lowerBound
-        // The last frame may be requested at the very end.
+        // The last frame may be requested at the end of the media.
         let end = duration <= last ? last + max(step, least) : max(duration, last + least)
         return AnimationTiming(starts: starts, end: end)
     }
@@ -93,8 +93,8 @@ extension OutputPlan {
 }
 
 extension OutputTask {
-    /// Tasks of the output's files, each of which is published and recorded by itself. The first one has the output's
-    /// name; the others have a number as suffix, which no output's name ends in.
+    /// Tasks of the output's files, each of which is published and recorded separately. The first one has the
+    /// output's name; the names of the others have a number as suffix, which no output's name ends in.
     package var files: [OutputTask] {
         output.files.enumerated().map { index, path in
             guard index > 0 else { return self }

@@ -8,24 +8,24 @@ package import FileSystem
 package struct InputPlan: Codable, Hashable, Sendable {
     /// The origin of media.
     package enum Source: Codable, Hashable, Sendable {
-        /// A file by its absolute path or its URL, as it was when the plan was made.
+        /// A file by its absolute path or its URL, with its identity at planning.
         case file(path: String, identity: FileIdentity)
         /// A test signal.
         case pattern(TestPattern)
-        /// Images that are shown one after the other, with an identity that changes with any of their files.
+        /// An image sequence, with an identity that changes with any of its files.
         case images(ImageSequence, identity: String)
-        /// Several sources on one time line, with an identity for each of them, in their order.
+        /// A composition, with the identities of its sources in their order.
         case composition(Composition, identities: [String])
-        /// The output of another job of the batch, at an absolute path.
+        /// The output of another job of the batch, by its absolute path.
         case job(id: String, path: String)
     }
 
     /// Origin of the media.
     package var source: Source
-    /// Outputs of other jobs of the batch that the composition reads. Their files don't exist yet, or are of earlier
-    /// runs.
+    /// Outputs of other jobs of the batch that the composition reads. Their files don't exist yet, or were
+    /// created by earlier runs.
     package var awaited: [JobOutput] = []
-    /// Mode of determining times.
+    /// Precision with which times are determined.
     package var timing: AssetTiming
     /// Description of the source; predicted if another job creates it.
     package var sourceDescription: SourceDescription
@@ -39,11 +39,11 @@ package struct InputPlan: Codable, Hashable, Sendable {
     package var damagePolicy: DamagePolicy
     /// Location of the range in the job file.
     package var rangeLocation: SourceRange?
-    /// Mode of cutting, if the job sets one.
+    /// Cut mode; nil if the job doesn't set one.
     package var cut: CutMode?
 }
 
-/// An output of a job of the batch.
+/// The output of a job of the batch.
 package struct JobOutput: Codable, Hashable, Sendable {
     /// Id of the job instance.
     package var job: String
@@ -73,7 +73,7 @@ extension InputPlan {
         return own
     }
 
-    /// The source as the asset reads it.
+    /// Source of the asset that reads the input.
     package var assetSource: Asset.Source {
         switch source {
         case .file(let path, _), .job(_, let path): .file(path)
@@ -83,7 +83,6 @@ extension InputPlan {
         }
     }
 
-    /// Whether the source is a composition.
     package var isComposition: Bool { if case .composition = source { true } else { false } }
 
     /// Name of the source, for the user: a path, a URL or the name of a test signal.
@@ -102,14 +101,14 @@ extension InputPlan {
         var extent = ReadingExtent(
             ranges: joinedRanges.isEmpty ? range.map { [$0] } ?? [] : joinedRanges, damagePolicy: damagePolicy
         )
-        // The end is not cut at a duration that the header only estimates.
+        // A duration that the header only estimates doesn't end the read.
         extent.isOpen =
             !sourceDescription.isDurationExact && [nil, .exact].contains(cut)
             && extent.ranges.last?.end == sourceDescription.duration
         return extent
     }
 
-    /// The input without data that is only for the user.
+    /// The input without data that is only shown to the user.
     var bare: InputPlan {
         var input = self
         (input.sourceDescription.tracks, input.sourceDescription.metadata) = ([], [])

@@ -2,7 +2,8 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// The estimated resources of a running job, by which processors and memory are shared. They are no limits.
+/// The estimated resources of a running job, by which processors and memory are shared. The estimates aren't
+/// limits.
 package struct JobCost: Hashable, Sendable {
     /// Number of processors that the job can keep busy.
     package var cores: Double
@@ -23,12 +24,12 @@ package struct JobCost: Hashable, Sendable {
             switch output.kind {
             case .media: continue
             case .images(let images):
-                // Images are found by seeking; a few frames are decoded for each.
+                // Images are found by seeking, and a few frames are decoded for each.
                 work += Double(images.stills.count) * 0.05
                 let cells = Int64(images.sheet.map { $0.columns * $0.rows } ?? 1)
                 memory += area * cells * 12 + sourceArea * 24
             case .waveform(let waveform):
-                // A waveform is a decode of its track.
+                // A waveform decodes the whole track.
                 work += track.expected.timeRange.duration.seconds / 200
                 memory += area * 12 + sourceArea * 24
                 memory += Int64(waveform.size.width) * Int64(waveform.size.height) * 8
@@ -48,7 +49,7 @@ package struct JobCost: Hashable, Sendable {
             let sourceArea = Int64(track.source.width) * Int64(track.source.height)
             // One processor for a ninth of a 1080p frame: the amount of work for one of x264's threads.
             processors += Double(min(16, max(1, area / 230_400)))
-            // Frames that the decoder, the queue and the lookahead hold, of up to three bytes a pixel.
+            // Memory of the frames in the decoder, the queue and the lookahead, at up to three bytes a pixel.
             memory += (area * 80 + sourceArea * 24) * 2
             let rate =
                 (encoder.frameRate ?? track.source.frameRate).map { Double($0.num) / Double($0.den) } ?? 25

@@ -4,20 +4,20 @@ package import JobSpec
 internal import LibAV
 public import Media
 
-/// The plan of one job: a value that determines everything that a run does. `tandem plan` prints it; a run carries it
+/// The plan of one job: a value that determines all work of a run. `tandem plan` prints it; a run carries it
 /// out without further decisions.
 public struct JobPlan: Codable, Hashable, Sendable {
-    /// The job's id.
+    /// Id of the job instance.
     public var id: String
-    /// The job's id in the job file, without the suffix of the instance.
+    /// Id of the job in the job file, without the suffix of the instance.
     package var base: String
-    /// Jobs that must have succeeded before, by their ids in the job file.
+    /// Jobs that must succeed before, by their ids in the job file.
     package var needs: [String]
-    /// The job file as the user named it.
+    /// Path of the job file as the user named it.
     public var file: String
     /// Location of the job in the job file.
     package var location: SourceRange
-    /// Inputs of the job. Outputs that read the same part of a source share one.
+    /// Inputs of the job. Outputs that read the same part of a source share an input.
     package var inputs: [InputPlan]
     /// Outputs of the job, in the file's order.
     public var outputs: [OutputPlan]
@@ -26,12 +26,11 @@ public struct JobPlan: Codable, Hashable, Sendable {
 }
 
 extension JobPlan {
-    /// The outputs with their inputs.
     package var tasks: [OutputTask] {
         outputs.map { OutputTask(job: id, file: file, input: inputs[$0.input], output: $0) }
     }
 
-    /// Adds an output. Outputs with equal inputs share one.
+    /// Adds an output. Outputs with equal inputs share the input.
     mutating func add(_ output: OutputPlan, madeOf input: InputPlan) {
         var output = output
         if let known = inputs.firstIndex(of: input) {
@@ -43,7 +42,7 @@ extension JobPlan {
         outputs.append(output)
     }
 
-    /// Whether all inputs and outputs refer to each other correctly. Checked for plans from untrusted input.
+    /// Whether inputs and outputs refer to each other correctly. Checked for plans from untrusted input.
     package var isSound: Bool {
         !inputs.isEmpty && !outputs.isEmpty && outputs.allSatisfy { inputs.indices.contains($0.input) }
             && Set(outputs.map(\.id)).count == outputs.count && outputs.allSatisfy(\.isSound)
@@ -53,7 +52,7 @@ extension JobPlan {
             }
     }
 
-    /// Returns the job with only some of its outputs, and their inputs.
+    /// Returns the job with only the outputs for which `isWanted` returns true, and their inputs.
     package func only(_ isWanted: (OutputPlan) -> Bool) -> JobPlan {
         var plan = self
         plan.outputs = outputs.filter(isWanted)
@@ -70,7 +69,7 @@ extension JobPlan {
         Set(inputs.flatMap(\.jobOutputs).map(\.job))
     }
 
-    /// Paths and URLs of the files that the job reads, each once.
+    /// Paths and URLs of the files that the job reads, without duplicates.
     package var sourcePaths: [String] {
         var paths: [String] = []
         for input in inputs {
@@ -92,7 +91,7 @@ extension JobPlan {
         }
     }
 
-    /// Files that a worker requests when it needs them: there may be more than a process may have open.
+    /// Files that a worker requests on demand: there may be more than a process may have open.
     package var requestedFiles: [RequestedFiles] {
         imageSequences.map { .images($0.sequence.files) }
             + compositions.flatMap { composition, _ in
@@ -126,7 +125,7 @@ extension JobPlan {
         }
     }
 
-    /// Paths of the sources on this machine.
+    /// Paths of the sources that aren't remote.
     package var localSources: [String] { sourcePaths.filter { !SourceLocation.isRemote($0) } }
 
     /// Names of the sources, for the user.
@@ -136,7 +135,7 @@ extension JobPlan {
         return names.joined(separator: ", ")
     }
 
-    /// The job without data that is only for the user, to keep the message to a worker short.
+    /// The job without data that is only shown to the user, to keep the message to a worker short.
     package var bare: JobPlan {
         var plan = self
         plan.inputs = inputs.map(\.bare)
@@ -144,10 +143,11 @@ extension JobPlan {
         return plan
     }
 
-    /// Duration of the longest output.
+    /// Predicted duration of the longest output.
     public var expectedDuration: MediaTime { outputs.map(\.expectedDuration).max() ?? .zero }
 
-    /// Maximum size of the encoders' two-pass statistics in bytes. They lie beside the state, not at the destination.
+    /// Maximum size of the encoders' two-pass statistics in bytes. They are written beside the state, not at
+    /// the destination.
     package var expectedNotes: Int64 { SizeEstimate.notes(of: outputs.flatMap(\.tracks)) }
 
     /// Whether a track is encoded in two passes.

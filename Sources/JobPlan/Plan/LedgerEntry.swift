@@ -1,20 +1,18 @@
-/// The account of one item of a source.
+/// An entry of the ledger: the outcome of one item of a source, with its reason.
 package struct LedgerEntry: Codable, Hashable, Sendable {
-    /// The outcome of an item.
     package enum Outcome: String, Codable, Sendable {
         /// Copied unchanged.
         case copied
         /// Re-encoded.
         case encoded
-        /// Dropped: not in the output.
+        /// Dropped.
         case left
     }
-    /// Index of the track that the item is or belongs to; nil for items of the file.
+    /// Index of the item's track; nil for items of the file.
     package var track: Int?
     /// Name of the item: `video h264 1280x720`, `chapters`, `tag title`.
     package var item: String
-    /// Outcome of the item.
     package var outcome: Outcome
-    /// Reason of the outcome, or the new form of the item.
+    /// Reason of the outcome, or the new format of the item.
     package var reason: String
 }

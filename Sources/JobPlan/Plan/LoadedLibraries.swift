@@ -2,9 +2,9 @@ internal import ExactStrings
 internal import CLinux
 internal import Glibc
 
-/// The shared libraries of this process.
+/// The shared libraries that are loaded by this process.
 enum LoadedLibraries {
-    /// File names of the libraries with links resolved: `libx264.so.164`.
+    /// File names of the libraries with links resolved, such as `libx264.so.164`.
     static let names: [String] = {
         guard let text = tandem_loaded_libraries() else { return [] }
         defer { free(text) }

@@ -3,17 +3,17 @@ package import JobSpec
 public import LibAV
 public import Media
 
-/// The plan of one output of a job: a file that is published, or several images.
+/// The plan of one output of a job: a file, or a set of image files.
 public struct OutputPlan: Codable, Hashable, Sendable {
-    /// The output's id under `outputs`; nil for the only output of a job.
+    /// Id of the output under `outputs`; nil for the only output of a job.
     public var id: String?
-    /// Location of the output in the job file; the job's if the output is described there.
+    /// Location of the output in the job file; the job's location if the output is described there.
     package var location: SourceRange
     /// Index of the job's input that the output reads.
     package var input: Int
     /// Name of the container.
     public var container: String
-    /// Whether the index is written at the front of the file.
+    /// Whether the index is written at the beginning of the file (fast start).
     package var optimizesForNetwork: Bool
     /// Duration of the file's fragments; nil for an unfragmented file.
     package var fragmentInterval: MediaTime?
@@ -22,7 +22,7 @@ public struct OutputPlan: Codable, Hashable, Sendable {
     /// Keys of the tags that the job sets, in lower case. If one of them is missing in the finished file, the job fails;
     /// a missing tag of the source is only a warning.
     package var askedTags: [String] = []
-    /// Whether the output's file gets the modification time of the source's.
+    /// Whether the output's file receives the modification time of the source's.
     package var keepsFileTimes = false
     /// Chapters of the output.
     public var chapters: [AssetChapter]
@@ -34,25 +34,25 @@ public struct OutputPlan: Codable, Hashable, Sendable {
     public var destination: String
     /// Location of the destination in the job file.
     package var destinationLocation: SourceRange
-    /// Handling of an existing file at the destination that isn't an output of the job.
+    /// Handling of an existing file at the destination that isn't an output of this job.
     package var ifExists: IfExists
     /// Whether missing folders are created.
     package var makesDirectories: Bool
     /// Tracks of the output, in order.
     package var tracks: [TrackPlan]
-    /// The still images; nil where the output isn't images. With `waveform` the coded form of `kind`, which sets both.
+    /// Still images, if `kind` is `images`. Coded form of `kind`, which sets both `images` and `waveform`.
     package internal(set) var images: ImagesPlan?
-    /// The waveform; nil where the output isn't one.
+    /// Waveform, if `kind` is `waveform`.
     var waveform: WaveformPlan?
     /// Expectations that the output must meet before it is published.
     package var expectations: [Expectation]
-    /// Account of everything in the source.
+    /// Account of all items of the source.
     package var ledger: [LedgerEntry]
     /// Predicted duration of the output.
     public var expectedDuration: MediaTime
     /// Predicted size in bytes; nil if it can't be predicted.
     public var expectedSize: Int64?
-    /// Maximum size in bytes, at which the output ends; nil for no limit.
+    /// Maximum size in bytes, at which the output ends; nil without a limit.
     package var sizeLimit: Int64?
     /// Location of the size limit in the job file.
     package var sizeLimitLocation: SourceRange?
@@ -66,7 +66,7 @@ extension OutputPlan {
         tracks.first { $0.source.mediaType == .video }?.metadata.first { $0.key == "timecode" }?.value
     }
 
-    /// The output without data that is only for the user, to keep the message to a worker short.
+    /// The output without data that is only shown to the user, to keep the message to a worker short.
     var bare: OutputPlan {
         var output = self
         (output.ledger, output.notes) = ([], [])
@@ -79,8 +79,8 @@ extension OutputPlan {
         return output
     }
 
-    /// Whether new expectations of an existing output can be evaluated without creating it again: the plan determines
-    /// everything that was read.
+    /// Whether new expectations of an existing output can be evaluated without creating it again. An output
+    /// with a size limit may have ended early, so the plan doesn't determine the range that it contains.
     package var isJudgedAgain: Bool { sizeLimit == nil }
 
     /// Whether a track is encoded in two passes.

@@ -2,31 +2,29 @@ package import Media
 
 /// One output of a job with its input: the unit that is verified, evaluated, published and recorded.
 package struct OutputTask: Codable, Hashable, Sendable {
-    /// The job's id.
+    /// Id of the job instance.
     package var job: String
-    /// The job file as the user named it.
+    /// Path of the job file as the user named it.
     package var file: String
-    /// Input of the output.
     package var input: InputPlan
-    /// Plan of the output.
     package var output: OutputPlan
-    /// Index of the output's file, from 0. Not part of the coded form.
+    /// Index of the file in the output, from 0. Not part of the coded form.
     package var part = 0
 
     private enum CodingKeys: CodingKey {
         case job, file, input, output
     }
 
-    /// Name in messages, reports and the state: the job's id, followed by `/` and the output's id if it has one. No
-    /// job's id has this form: one with a `/` ends with `]`.
+    /// Name in messages, reports and the state: the job's id, followed by `/` and the output's id if it has
+    /// one. No job's id has this form: an id with a `/` ends with `]`.
     package var name: String { Self.name(of: Self.name(job: job, output: output.id), part: part) }
 
-    /// Returns the name of the output from the name of one of its files.
+    /// Returns the name of an output, given the name of one of its files.
     package static func whole(_ name: String) -> String {
         numbered(name).map { String($0.whole) } ?? name
     }
 
-    /// Returns the index of an output's file from its name.
+    /// Returns the index of a file in its output, given its name.
     package static func part(of name: String) -> Int { numbered(name).map { $0.number - 1 } ?? 0 }
 
     private static func numbered(_ name: String) -> (whole: Substring, number: Int)? {
@@ -36,12 +34,11 @@ package struct OutputTask: Codable, Hashable, Sendable {
         return (name[..<mark], number)
     }
 
-    /// Returns the name of an output's file. The first file has the output's own name.
+    /// Returns the name of an output's file. The first file has the output's name.
     package static func name(of output: String, part: Int) -> String {
         part == 0 ? output : "\(output)#\(part + 1)"
     }
 
-    /// Returns the name of an output of a job.
     package static func name(job: String, output: String?) -> String {
         output.map { "\(job)/\($0)" } ?? job
     }

@@ -20,10 +20,9 @@ struct PartChanges {
     }
 
     var isEmpty: Bool { changes.isEmpty }
-    /// Names of the changed values.
     var names: [String] { changes.map(\.name) }
 
-    /// Adds changes that are not included yet. The same change under another name counts as included.
+    /// Adds changes that aren't included yet. The same change under another name counts as included.
     mutating func add(_ other: PartChanges, where isWanted: (_ name: String) -> Bool) {
         let told = Set(changes.map(\.change))
         changes += other.changes.filter { !told.contains($0.change) && isWanted($0.name) }

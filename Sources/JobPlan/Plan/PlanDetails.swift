@@ -2,11 +2,11 @@ internal import BinaryCoding
 internal import Diagnostics
 internal import LibAV
 
-/// The decomposition of a plan into named lines, each a value that the output depends on. Digests are computed from
-/// these lines, and two digests are compared by them. A value that is in no line is in no digest, so none can change
-/// without a name.
+/// The decomposition of a plan into named lines, one for each value that the output depends on. Digests are
+/// computed from these lines, and the differences of two digests are found in them. A value that is in no
+/// line is in no digest, so every change of a digest has a name.
 enum PlanDetails {
-    /// Returns the lines of an output, without empty ones.
+    /// Returns the lines of an output, without empty values.
     static func of(_ task: OutputTask) throws -> [MetadataEntry] {
         var leaves = LeafEncoder()
         leaves.userInfo[.omitsPlaces] = true
@@ -15,7 +15,7 @@ enum PlanDetails {
         var lines: [MetadataEntry] = []
         for leaf in try leaves.leaves(of: task) {
             var path = leaf.path
-            // Options and tags are identified by their names; their order has no meaning.
+            // Options and tags are identified by their keys; their order has no meaning.
             if let last = path.last, last == "key" || last == "value" {
                 let entry = Array(path.dropLast())
                 if last == "key" {
@@ -36,13 +36,13 @@ enum PlanDetails {
         return lines.sorted { ($0.key, $0.value) < ($1.key, $1.value) }
     }
 
-    /// Returns all of a value in one line.
+    /// Returns all leaves of a value in one line.
     static func line(of value: some Encodable) throws -> String {
         try LeafEncoder().leaves(of: value).map { "\($0.path.joined(separator: ".")) \($0.value)" }
             .joined(separator: ", ")
     }
 
-    /// Returns a value with times as seconds: `1/1` is one second.
+    /// Returns a value as text, times in seconds: `1/1` becomes `1 s`.
     private static func text(_ value: String, at key: String) -> String {
         guard
             ["start", "duration", "end"].contains(key) || key.hasSuffix("Interval")
@@ -65,7 +65,7 @@ enum PlanDetails {
         path.filter { !silent.contains($0) }.map { spoken[$0] ?? words($0) }.joined(separator: " ")
     }
 
-    /// Returns `sampleRate` as `sample rate`. A key with anything but letters stays.
+    /// Returns `sampleRate` as `sample rate`. A key with characters other than letters is returned unchanged.
     private static func words(_ key: String) -> String {
         guard key.utf8.allSatisfy({ (65...90).contains($0) || (97...122).contains($0) }),
             key.first?.isLowercase == true

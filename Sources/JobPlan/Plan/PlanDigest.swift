@@ -5,34 +5,36 @@ internal import Media
 package import LibAV
 internal import FileSystem
 
-/// Tells whether an output would be made as it was made before: what is done, of which source, with which libraries.
+/// The digest of everything that determines an output: actions and settings, sources and libraries. Two equal
+/// digests mean that the same output would be created again.
 ///
-/// Where something was written in a job file, why, and how a run treats the job are no part of it. What is expected of
-/// the output doesn't change it either, and is known apart: an output that is there can be judged. So is what becomes
-/// of damaged data, which matters where there was damage alone.
+/// Locations in the job file, origins of settings and scheduling aren't part of it. Expectations don't change
+/// the output: they have a digest of their own, since an existing output can be evaluated. Neither does the
+/// handling of damaged data, which matters only if there was damage.
 package struct PlanDigest: Codable, Hashable, Sendable {
-    /// One line a thing, for telling what changed. Sorted as they were noted.
+    /// The main values, a line each, for descriptions of changes; in the order in which they were added.
     package var parts: [MetadataEntry]
-    /// Everything else that the output depends on, down to each number; nil where an earlier version kept none.
+    /// All other values that the output depends on; nil if an earlier version wrote the digest.
     package var details: [MetadataEntry]?
-    /// What is expected of the output, a line each.
+    /// The expectations, a line each.
     package var expected: [String]?
-    /// SHA-256 of all parts and details; of the expectations, where there are any, behind `+`. `~` stands between where
-    /// damaged data were left out.
+    /// SHA-256 of parts and details; if there are expectations, followed by `+` and their digest. `~` stands
+    /// between the two if damaged data was skipped.
     package var value: String
     private var skipsDamage: Bool?
 
-    /// How what was made before stands to a plan.
+    /// The relation of an existing output to a plan.
     package enum Standing: Sendable {
-        /// It is what the plan asks for.
+        /// The output is the one that the plan creates, and its expectations were evaluated.
         case current
-        /// It is what the plan makes; what is expected of it wasn't judged.
+        /// The output is the one that the plan creates, but the plan's expectations weren't evaluated.
         case unjudged
-        /// It is something else.
+        /// The output differs from the one that the plan creates.
         case other
     }
 
-    /// Of a plan whose source exists. `content` is the digest of the source's bytes, where it goes by those.
+    /// Computes the digest of a plan whose source exists. `content` is the digest of the source's bytes, if
+    /// sources are identified by content.
     package init(_ task: OutputTask, content: String? = nil, programs: [MetadataEntry] = PlanDigest.programs)
         throws
     {
@@ -51,14 +53,14 @@ package struct PlanDigest: Codable, Hashable, Sendable {
         if !checks.isEmpty { value += "+" + ContentDigest.of(checks.joined(separator: "\n").utf8) }
     }
 
-    /// The same once it was carried out, and damaged data were left out.
+    /// The digest of an output that was created with damaged data skipped.
     package var afterDamage: PlanDigest {
         var digest = self
         digest.value = Self.made(value) + "~" + value.dropFirst(Self.made(value).count)
         return digest
     }
 
-    /// How an output stands to the plan, by the digest that was kept of it.
+    /// Returns the relation to the plan of an existing output, given the recorded value of its digest.
     package func standing(of kept: String) -> Standing {
         let isDamaged = kept.contains("~")
         guard Self.made(kept) == Self.made(value), !isDamaged || skipsDamage == true else { return .other }
@@ -68,7 +70,7 @@ package struct PlanDigest: Codable, Hashable, Sendable {
 
     private static func made(_ value: String) -> Substring { value.prefix { $0 != "~" && $0 != "+" } }
 
-    /// What changed from an earlier one to this, one line a thing.
+    /// Returns the changes from an earlier digest to this one, a line each.
     package func changes(since before: PlanDigest) -> [String] {
         var told = PartChanges(from: before.parts, to: parts)
         if Self.made(value) == Self.made(before.value) {
@@ -79,7 +81,7 @@ package struct PlanDigest: Codable, Hashable, Sendable {
         guard let old = before.details, let new = details else {
             return told.isEmpty ? ["an earlier version of Tandem made it"] : told.lines
         }
-        // What follows from what is told needs no telling.
+        // Changes that follow from those already listed are omitted.
         let isSource = told.names.contains { $0.hasPrefix("source") }
         let tracks = told.names.compactMap { name in
             name.hasPrefix("track ") ? name.split(separator: " ").prefix(2).joined(separator: " ") : nil
@@ -98,14 +100,14 @@ package struct PlanDigest: Codable, Hashable, Sendable {
         return told.lines + expectationChanges(since: before)
     }
 
-    /// What is expected now and wasn't judged, one line a thing.
+    /// Returns the expectations that are new or were removed since an earlier digest, a line each.
     package func expectationChanges(since before: PlanDigest) -> [String] {
         let (old, new) = (before.expected ?? [], expected ?? [])
         return new.filter { !old.contains($0) }.map { "expectation \($0) is new" }
             + old.filter { !new.contains($0) }.map { "expectation \($0) is gone" }
     }
 
-    /// The program and FFmpeg's libraries.
+    /// Versions of the program and of FFmpeg's libraries.
     package static let programs: [MetadataEntry] =
         [MetadataEntry(key: "tandem", value: ProgramVersion.current)] + LibraryVersions.all
 
@@ -117,7 +119,7 @@ package struct PlanDigest: Codable, Hashable, Sendable {
         parts += EncoderLibraries.used(by: plan)
         switch input.source {
         case .file(let path, let identity):
-            // Where its bytes count, it doesn't matter where they lie.
+            // If sources are identified by content, their paths don't matter.
             if content == nil { parts.append(MetadataEntry(key: "source", value: path)) }
             parts += Self.parts(of: identity, content: content, keepsTimes: plan.keepsFileTimes)
         case .pattern(let pattern):
@@ -178,7 +180,7 @@ package struct PlanDigest: Codable, Hashable, Sendable {
         ]
     }
 
-    /// The task without what doesn't reach the output, and without what is told of it already.
+    /// Returns the task without values that don't affect the output, and without those that `told` lists.
     private static func essence(of task: OutputTask, isByContent: Bool) -> OutputTask {
         var task = task
         (task.job, task.file) = ("", "")
@@ -208,7 +210,7 @@ package struct PlanDigest: Codable, Hashable, Sendable {
 
     private static func essence(of output: OutputPlan) -> OutputPlan {
         var output = output
-        // Where the output goes, its own mark and the memory tell.
+        // The destination is compared through the output's mark and the state.
         (output.id, output.input, output.destination) = (nil, 0, "")
         if case .images(var images) = output.kind {
             for index in images.stills.indices { images.stills[index].destination = nil }
@@ -217,7 +219,7 @@ package struct PlanDigest: Codable, Hashable, Sendable {
         }
         for index in output.tracks.indices {
             (output.tracks[index].askedTags, output.tracks[index].unforetold) = ([], nil)
-            // What a setting is counts, not who said it.
+            // The origin of a setting doesn't affect the output.
             guard case .encode(var encoding) = output.tracks[index].action else { continue }
             (encoding.settings, encoding.askedColor) = ([], [])
             output.tracks[index].action = .encode(encoding)
@@ -233,19 +235,19 @@ package struct PlanDigest: Codable, Hashable, Sendable {
     }
 }
 
-/// The libraries behind FFmpeg's encoders, whose versions FFmpeg itself doesn't tell.
+/// The libraries that FFmpeg's encoders are built on, whose versions FFmpeg doesn't report.
 package enum EncoderLibraries {
-    /// All shared libraries of this process, by the names of their files.
+    /// File names of all shared libraries of this process.
     package static let loaded: [String] = LoadedLibraries.names
 
-    /// Those that an output's encoders stand on, by the names of their files: `libx264.so.164`.
+    /// Returns the libraries of an output's encoders by their file names, such as `libx264.so.164`.
     package static func used(by plan: OutputPlan) -> [MetadataEntry] {
         let names = Set(
             plan.tracks.compactMap { track -> String? in
                 if case .encode(let encoding) = track.action { encoding.encoder.encoder } else { nil }
             })
         return names.sorted().compactMap { name in
-            // The file of an encoder that isn't listed is named like the encoder.
+            // The library of an encoder without a listed one is named like the encoder.
             guard let stem = EncoderModel.of(name).library ?? (name.hasPrefix("lib") ? name : nil),
                 let file = loaded.first(where: { $0.lowercased().hasPrefix(stem.lowercased()) })
             else { return nil }

@@ -3,19 +3,18 @@ internal import ExactStrings
 package import FoundationEssentials
 package import LibAV
 
-/// The version of this program.
 package enum ProgramVersion {
     /// Version as `tandem --version` prints it.
     package static let current = "0.1.0"
 }
 
-/// A plan on disk: everything that a later run needs to carry it out exactly, or to report why it can't.
+/// A plan on disk: everything that a later run needs to carry it out exactly, or to report why that isn't
+/// possible.
 package struct PlanFile: Codable, Sendable {
-    /// A job file, or a file that it includes, in the state in which it was planned.
+    /// A job file, or a file that it includes, in its state at planning.
     package struct Spec: Codable, Hashable, Sendable {
         /// Path of the file as the user named it.
         package var path: String
-        /// Digest of the file's contents.
         package var digest: String
         package init(path: String, digest: String) {
             self.path = path
@@ -23,7 +22,7 @@ package struct PlanFile: Codable, Sendable {
         }
     }
 
-    /// Type of the file: always `tandem-plan`.
+    /// Type of the file; always `tandem-plan`.
     package var kind = "tandem-plan"
     /// Version of the file's format.
     package var version = 1
@@ -31,15 +30,14 @@ package struct PlanFile: Codable, Sendable {
     package var program = ProgramVersion.current
     /// Versions of the loaded FFmpeg libraries.
     package var libraries: [MetadataEntry] = LibraryVersions.all
-    /// Job files that the plan was created from.
+    /// Paths of the job files that the plan was created from.
     package var files: [String]
     /// Digests of the job files and of the files that they include.
     package var specs: [Spec]
-    /// Variables of `--set`.
+    /// Variables set by `--set`.
     package var variables: [String: String]
-    /// Plan of all jobs.
     package var plan: BatchPlan
-    /// Part of a larger plan that this file is; nil for a whole plan.
+    /// Position of this file in a larger plan; nil for a whole plan.
     package var shard: Shard?
 
     /// A part of a plan.
@@ -54,7 +52,6 @@ package struct PlanFile: Codable, Sendable {
         }
     }
 
-    /// Creates a file of a plan.
     package init(files: [String], specs: [Spec], variables: [String: String], plan: BatchPlan) {
         self.files = files
         self.specs = specs
@@ -62,12 +59,12 @@ package struct PlanFile: Codable, Sendable {
         self.plan = plan
     }
 
-    /// Encodes the plan as JSON, in the same form for every run.
+    /// Encodes the plan as JSON; equal plans have equal bytes.
     package func data() throws -> Data {
         try JSONForm.data(of: self)
     }
 
-    /// Reads a plan file; throws if it is invalid.
+    /// Reads a plan file. Throws if the file is invalid.
     package static func read(_ data: Data) throws -> PlanFile {
         let file = try JSONForm.value(PlanFile.self, of: data)
         guard file.plan.jobs.allSatisfy(\.isSound) else {
@@ -77,7 +74,7 @@ package struct PlanFile: Codable, Sendable {
         return file
     }
 
-    /// Reason why the program or its libraries are not those that the plan was made with; nil if they are.
+    /// Reason why the program or its libraries differ from those that created the plan; nil if they don't.
     package var environmentProblem: String? {
         guard kind == "tandem-plan", version == 1 else { return "it is no plan of this version" }
         if program != ProgramVersion.current {
@@ -89,7 +86,7 @@ package struct PlanFile: Codable, Sendable {
         return libraries.count == LibraryVersions.all.count ? nil : "it was made with other libraries"
     }
 
-    /// Returns why the job files differ from those that were planned; nil if they don't.
+    /// Returns the reason why the job files differ from those that were planned; nil if they don't.
     package func specProblem(now: [Spec]) -> String? {
         for was in specs {
             guard let found = now.first(where: { $0.path.exact == was.path.exact }) else {
@@ -100,7 +97,7 @@ package struct PlanFile: Codable, Sendable {
         return now.count == specs.count ? nil : "other files are included now"
     }
 
-    /// Returns why a new plan differs from this one; nil if it doesn't.
+    /// Returns the reason why a new plan differs from this one; nil if it doesn't.
     package func planProblem(now: BatchPlan) -> String? {
         let current = Dictionary(
             now.jobs.map { (JobKey(file: $0.file, id: $0.id), $0) }, uniquingKeysWith: { first, _ in first })
@@ -124,10 +121,10 @@ package struct PlanFile: Codable, Sendable {
     }
 }
 
-/// A digest that detects changes of a text. It isn't cryptographic: two texts with the same digest can be
-/// constructed.
+/// A digest that detects changes of a text. The digest isn't cryptographic: two texts with equal digests can
+/// be constructed.
 package enum ContentDigest {
-    /// Returns FNV-1a of 64 bits, and the length.
+    /// Returns the 64-bit FNV-1a hash and the length.
     package static func of(_ bytes: some Sequence<UInt8>) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         var count = 0

@@ -5,7 +5,6 @@ package struct RunReasons: Sendable {
     /// Whether the existing output is kept, and only its new expectations are evaluated.
     package var onlyJudges: Bool
 
-    /// Creates reasons.
     package init(lines: [String], onlyJudges: Bool = false) {
         (self.lines, self.onlyJudges) = (lines, onlyJudges)
     }

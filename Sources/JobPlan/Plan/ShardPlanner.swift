@@ -1,8 +1,8 @@
 /// The splitting of a plan into parts for several machines: jobs that depend on each other stay together, and the
 /// parts take similar time.
 package enum ShardPlanner {
-    /// Returns the plan without jobs that depend on a refused job. They are refused with it, since no part contains
-    /// the job that they wait for.
+    /// Returns the plan without jobs that depend on a refused job. They are refused as well, since no part
+    /// contains the job that they wait for.
     package static func withoutWaiting(_ plan: BatchPlan) -> BatchPlan {
         var refused: [[String]: BatchPlan.Refusal] = [:]
         for refusal in plan.refusals {

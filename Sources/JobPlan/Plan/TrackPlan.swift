@@ -5,7 +5,7 @@ package import Media
 
 /// The plan of one track of an output.
 package struct TrackPlan: Codable, Hashable, Sendable {
-    /// The action on a track. Large values are indirect: of ten thousand tracks most are copied.
+    /// The action on a track. Large payloads are indirect: of ten thousand tracks, most are copied.
     package enum Action: Codable, Hashable, Sendable {
         /// The packets are copied.
         case copy
@@ -19,15 +19,15 @@ package struct TrackPlan: Codable, Hashable, Sendable {
 
     /// The settings with which a track is encoded.
     package struct Encoding: Codable, Hashable, Sendable {
-        /// Name of the codec in job files.
+        /// Name of the codec as in job files.
         package var codec: String
         /// Configuration with which the encoder is opened.
         package var encoder: EncoderConfiguration
-        /// Format in which frames are read.
+        /// Format of the decoded video; nil for audio.
         package var video: VideoOutputSettings?
-        /// Format in which audio is read.
+        /// Format of the decoded audio; nil for video.
         package var audio: AudioOutputSettings?
-        /// Target loudness of audio, which is measured first.
+        /// Target loudness of audio, for which the loudness of the source is measured first.
         package var loudness: LoudnessTarget?
         /// Whether the track is encoded in two passes.
         package var hasTwoPasses: Bool
@@ -63,11 +63,8 @@ package struct TrackPlan: Codable, Hashable, Sendable {
             /// The value is the default.
             case `default`
         }
-        /// Key of the setting.
         package var key: String
-        /// Value of the setting as text.
         package var value: String
-        /// Origin of the value.
         package var origin: Origin
     }
 
@@ -85,9 +82,8 @@ package struct TrackPlan: Codable, Hashable, Sendable {
 
     /// Track of the source.
     package var source: TrackDescription
-    /// Mix of several source tracks into this one; `source` then contains what they have in common.
+    /// Mix of several source tracks into this one; `source` then contains their common properties.
     package var mix: AudioMix?
-    /// Action on the track.
     package var action: Action
     /// Predicted properties of the output's track.
     package var expected: Expectation
@@ -99,24 +95,23 @@ package struct TrackPlan: Codable, Hashable, Sendable {
     package var metadata: [MetadataEntry]
     /// Keys of the tags that the rule sets, in lower case.
     package var askedTags: [String] = []
-    /// Dispositions by libavformat's names.
+    /// Dispositions by libavformat's names, such as `default`.
     package var disposition: [String]
     /// Types of side data that are kept.
     package var sideData: [String]
-    /// Difference from the prediction that was made before the source existed.
+    /// Difference from the prediction that was made before the source existed; nil if there is none.
     package var unforetold: String?
 }
 
 extension TrackPlan {
-    /// The smart cut of the track; nil if the track isn't cut smartly.
     var cut: SmartCut? { if case .smartCut(let cut) = action { cut } else { nil } }
 
-    /// Returns whether the track reads a given track of the source, alone or in a mix.
+    /// Returns whether the track reads a source track, by its index, alone or in a mix.
     func takes(_ index: Int) -> Bool { mix?.inputs.contains { $0.track == index } ?? (source.index == index) }
 }
 
 extension TrackPlan.Setting.Origin {
-    /// Determines the origin from the context in which a setting was written.
+    /// Determines the origin from the context of a setting's location.
     init(_ range: SourceRange?) {
         if range?.context?.contains(.preset) == true {
             self = .preset

@@ -1,6 +1,6 @@
 /// The smallest unit of a job's work that is started, cancelled and reported.
 package enum WorkTask: Codable, Hashable, Sendable {
-    /// Measures the loudness of a track that is to be normalized. The whole track is decoded.
+    /// Measures the loudness of a track for normalization, which decodes the whole track.
     case measure(output: Int, track: Int)
     /// Runs the first pass of an input's tracks that are encoded in two passes.
     case firstPass(input: Int)
@@ -13,7 +13,7 @@ package enum WorkTask: Codable, Hashable, Sendable {
     /// Evaluates the expectations of an existing output.
     case judge(output: Int)
 
-    /// Whether media are processed from a source to a file. Other tasks are short in comparison.
+    /// Whether the task processes media from a source to a file. Other tasks are short in comparison.
     package var isLong: Bool {
         switch self {
         case .firstPass, .encode, .make: true
@@ -22,13 +22,12 @@ package enum WorkTask: Codable, Hashable, Sendable {
     }
 }
 
-/// The tasks of a job and their dependencies (like swift-driver's jobs). An executor makes no further decisions,
-/// whether it carries out tasks one after the other or concurrently, here or elsewhere. Encoding an output in chunks
-/// would add tasks for the chunks and for joining them.
+/// The tasks of a job and their dependencies (like swift-driver's jobs). An executor makes no further
+/// decisions, whether tasks run in sequence or concurrently, locally or remotely. Encoding an output in
+/// chunks would add tasks for the chunks and for joining them.
 package struct WorkGraph: Hashable, Sendable {
     /// A task with its dependencies.
     package struct Node: Hashable, Sendable {
-        /// The task to carry out.
         package let task: WorkTask
         /// Indices of the tasks that must be done before, each less than this node's.
         package let needs: [Int]
@@ -43,14 +42,15 @@ package struct WorkGraph: Hashable, Sendable {
         return nodes.count - 1
     }
 
-    /// Returns the first task that is not done and whose dependencies are; nil if there is none.
+    /// Returns the first task that isn't done and whose dependencies are done; nil if there is none.
     package func next(done: Set<Int>) -> Int? {
         nodes.indices.first { !done.contains($0) && nodes[$0].needs.allSatisfy(done.contains) }
     }
 }
 
 extension JobPlan {
-    /// Returns the tasks of the job, from its sources to verified outputs. `onlyJudges`: the outputs exist already.
+    /// Returns the tasks of the job, from its sources to verified outputs; with `onlyJudges`, only the
+    /// evaluation of existing outputs.
     package func workGraph(onlyJudges: Bool = false) -> WorkGraph {
         var graph = WorkGraph()
         if onlyJudges {
@@ -76,7 +76,8 @@ extension JobPlan {
                 let encoded = graph.add(.encode(input: input), after: needs)
                 for index in movies { _ = graph.add(.verify(output: index), after: [encoded]) }
             }
-            // Images are found by seeking. The few frames that they need are not worth delaying a media output for.
+            // Images are found by seeking; decoding the few frames that they need isn't worth delaying a
+            // media output.
             for index in made where !outputs[index].isMedia { _ = graph.add(.make(output: index)) }
         }
         return graph

@@ -3,8 +3,8 @@ internal import LibAV
 package import Media
 
 extension CompositionSource {
-    /// Identity of the source as one word, which changes with it; nil if the source is missing. Of a remote source
-    /// only the size is known, which is checked when it is read.
+    /// Identity of the source as one word, which changes with it; nil if the source is missing. The size of a
+    /// remote source is checked when it is read.
     package var identity: String? {
         switch self {
         case .file(let path) where SourceLocation.isRemote(path): "remote"
@@ -17,7 +17,7 @@ extension CompositionSource {
         }
     }
 
-    /// Name of the source, for the user.
+    /// Name of the source for the user.
     package var name: String {
         switch self {
         case .file(let path): path
@@ -28,7 +28,7 @@ extension CompositionSource {
 }
 
 extension Composition {
-    /// Returns the short name of a source: its file's name.
+    /// Returns the file name of a source.
     func shortName(of source: Int) -> String {
         guard sources.indices.contains(source) else { return "" }
         let name = sources[source].name
@@ -53,8 +53,8 @@ extension Composition {
         }
     }
 
-    /// Returns the contents of the composition, a line for each clip, so that changes can be reported by clip.
-    /// `identities` are those of the sources; nil if their content counts.
+    /// Returns the contents of the composition, a line for each clip, so that changes can be reported by
+    /// clip. `identities` are those of the sources; nil if sources are identified by content.
     func digest(identities: [String]?) -> [MetadataEntry] {
         func told(_ placement: ClipPlacement) -> String {
             let name = identities == nil ? "source \(placement.source)" : sources[placement.source].name

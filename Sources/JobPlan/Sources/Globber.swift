@@ -9,11 +9,11 @@ struct Globber {
     /// The error of a pattern that examines more entries, or matches more files, than the limits allow.
     struct TooMany: Error {}
 
-    /// A match of a pattern that can't be used; other matches are.
+    /// A match of a pattern that can't be used. Other matches are still used.
     enum Obstacle {
-        /// A folder can't be read, with its `errno`. Its files would be missing silently.
+        /// An unreadable folder, with the `errno`. Its files would be missing silently.
         case unreadable(folder: String, errno: Int32)
-        /// A dangling link, or something else that is neither file nor folder.
+        /// A dangling link, or an entry that is neither a file nor a folder.
         case noFile(path: String)
         /// A matching file whose name isn't UTF-8.
         case noText(path: String)
@@ -63,7 +63,7 @@ struct Globber {
         var entries = known ?? []
         if known == nil { entries = try self.entries(of: folder) }
         if isDeep {
-            // `**` also matches no folder.
+            // `**` also matches zero folders.
             try walk(rest, folder: folder, written: written, known: entries)
         }
         for entry in entries {

@@ -8,7 +8,6 @@ package enum RequestedFiles: Sendable {
     /// The files of a composition.
     case listed([String])
 
-    /// Number of files.
     package var count: Int {
         switch self {
         case .images(let files): files.count

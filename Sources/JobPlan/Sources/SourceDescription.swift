@@ -9,22 +9,19 @@ package struct SourceDescription: Codable, Hashable, Sendable {
     package var fileSize: Int64
     /// Duration from time zero to the end of the last track.
     package var duration: MediaTime
-    /// Whether `duration` is exact.
     package var isDurationExact: Bool
     /// Number of bytes that a truncated file lacks, compared with its declared size.
     package var missingBytes: Int64
     /// Time zero on the file's own clock.
     package var timeZero: MediaTime
-    /// Tracks of the source, in file order.
+    /// Tracks in the order of the file.
     package var tracks: [TrackDescription]
-    /// Tags of the source.
     package var metadata: [MetadataEntry]
-    /// Timecode of the first frame: `01:00:00:00`.
+    /// Timecode of the first frame, such as `01:00:00:00`.
     package var timecode: String?
-    /// Chapters of the source.
     package var chapters: [AssetChapter]
 
-    /// Creates a description of a probed asset. Impossible numbers are limited to their bounds.
+    /// Creates a description of a probed asset. Numbers out of range are clamped.
     package init(_ contents: AssetContents) {
         container = contents.container
         fileSize = contents.fileSize
@@ -116,8 +113,8 @@ package struct SourceDescription: Codable, Hashable, Sendable {
         }
     }
 
-    /// Returns the tracks of a type. Covers are not video tracks; timecode and mp4's chapters are not data tracks,
-    /// since they are copied in their own ways.
+    /// Returns the tracks of a type. Covers are excluded from video tracks, timecode and mp4's chapter tracks
+    /// from data tracks: they are copied separately.
     package func tracks(of type: MediaType) -> [TrackDescription] {
         tracks.filter {
             $0.mediaType == type && !$0.isAttachedPicture && !$0.isTimecode

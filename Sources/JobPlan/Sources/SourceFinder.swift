@@ -6,13 +6,12 @@ package import JobSpec
 internal import LibAV
 internal import Media
 
-/// The search for the local files that jobs read. A folder is listed once for an image sequence, however many jobs
-/// read it.
+/// The search for the local files that jobs read. The folder of an image sequence is listed once, even if
+/// several jobs read it.
 package struct SourceFinder {
     private let root: PathRoot
     private var found: [ExactString: Result<ImageSequence.Numbers, SourceProblem>] = [:]
 
-    /// Creates a finder for files beneath a root.
     package init(beneath root: PathRoot = .anywhere) { self.root = root }
 
     /// Returns the image sequence of a path with a placeholder for the number.

@@ -1,18 +1,17 @@
 package import LibAV
 package import Media
 
-/// A prober of sources for a planner, in this process or in a sandboxed one: sources may be hostile, and opening one
-/// runs a parser on it.
+/// A prober of sources for a planner, in this process or in a sandboxed one: sources are untrusted, and
+/// probing one runs a parser on it.
 package protocol SourceProber: Sendable {
     /// Access to sources, and the root beneath which all files lie.
     var environment: SourceEnvironment { get }
-    /// Results of tried settings, since many jobs try the same.
+    /// Results of earlier trials, since many jobs use the same settings.
     var trials: TrialCache { get }
     /// Answers a request with the corresponding kind of response. Blocks; called concurrently from several threads.
     func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse
 }
 
-/// The request for information on a source.
 package struct ProbeRequest: Codable, Hashable, Sendable {
     /// The kind of information.
     package enum Matter: Codable, Hashable, Sendable {
@@ -29,7 +28,7 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
         /// Possibilities of copying several ranges of a video track, one after the other. The encoder creates the
         /// edges, if there are any; nil for the encoder that is nearest to the source.
         case joinedCut(track: Int, ranges: [TimeRange], encoder: EncoderConfiguration?)
-        /// The same for ranges in a cut of several sources, whose timestamps have a common unit.
+        /// Possibilities of copying ranges in a cut of several sources, whose timestamps have a common unit.
         case clipCut(track: Int, ranges: [TimeRange], tick: Rational, encoder: EncoderConfiguration?)
         /// Properties that a track's audio packets must share with those that they follow.
         case audioForm(track: Int)
@@ -57,12 +56,11 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
         case encoded(EncoderConfiguration?)
     }
 
-    /// Absolute path or URL; nil if the request is about no source.
+    /// Absolute path or URL; nil for a trial, which concerns no source.
     package var path: String?
-    /// Requested information.
     package var matter: Matter
 
-    /// Whether the request is answered from headers alone.
+    /// Whether headers suffice for the response.
     package var isBrief: Bool {
         switch matter {
         case .description(.fast), .images: true
@@ -76,7 +74,6 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// The response to a request.
 package enum ProbeResponse: Codable, Sendable {
     /// Description of the source's contents.
     case description(SourceDescription)
@@ -118,7 +115,7 @@ package struct CutPossibilities: Codable, Sendable {
     package var form: CutForm?
 }
 
-/// The reason why a source can't be probed, for the user.
+/// The reason why a source can't be probed.
 package struct SourceProblem: Error, Codable, Hashable, Sendable, CustomStringConvertible {
     /// The reason in one line.
     package var description: String
@@ -128,12 +125,10 @@ package struct SourceProblem: Error, Codable, Hashable, Sendable, CustomStringCo
 /// A prober that works in this process.
 package struct LocalProber: SourceProber {
     private let media: MediaEnvironment
-    /// Results of tried settings.
     package let trials = TrialCache()
-    /// Access to sources.
     package var environment: SourceEnvironment { media.sources }
 
-    /// Creates a prober that reads sources through an environment.
+    /// Creates a prober that accesses sources through an environment.
     package init(_ environment: MediaEnvironment = MediaEnvironment()) { media = environment }
 
     /// Opens the source and answers a request.
@@ -233,8 +228,8 @@ package struct LocalProber: SourceProber {
         return answer
     }
 
-    /// Returns the possibilities of a joined cut. `tick`: unit of a cut of several sources, of which the ranges are
-    /// clips.
+    /// Returns the possibilities of a joined cut. `tick` is the time unit of a cut of several sources, whose
+    /// clips are the ranges; nil for a single source.
     private func joinedCut(
         _ path: String, _ track: Int, _ ranges: [TimeRange], tick clip: Rational?,
         _ encoder: EncoderConfiguration?
@@ -263,7 +258,8 @@ extension CutPossibilities {
         do throws(SmartCut.Obstacle) {
             let cut = try SmartCut.plan(scans, track: track, encoder: encoder, clipTick: clipTick)
             if clipTick != nil { form = CutForm(track) }
-            // Opened here, not by the requester: the encoder's settings depend on the source.
+            // The trial runs here, not in the requesting process: the encoder's settings depend on the
+            // untrusted source.
             if cut.hasEdges, let problem = EncoderTrial.problem(cut.encoder) { throw .edges(problem) }
             smart = cut
         } catch {
@@ -289,7 +285,7 @@ extension SourceProber {
         return saysThem
     }
 
-    /// Returns why a track's packets can't be copied in their order; nil if they can.
+    /// Returns the reason why a track's packets can't be copied in their order; nil if they can.
     func orderProblem(_ track: Int, of path: String) throws(SourceProblem) -> OrderProblem? {
         guard case .order(let problem) = try answer(ProbeRequest(path: path, matter: .order(track: track)))
         else { throw .notAnswered }
@@ -399,6 +395,6 @@ extension SourceProber {
 }
 
 extension SourceProblem {
-    /// The error of a prober that returns another kind of response.
+    /// The error of a response of the wrong kind.
     fileprivate static var notAnswered: SourceProblem { SourceProblem("the answer is to another question") }
 }

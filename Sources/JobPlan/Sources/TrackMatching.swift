@@ -3,8 +3,8 @@ internal import LibAV
 internal import Media
 
 extension TrackDescription {
-    /// Whether the track's format is unknown: it has no codec, or its parameters couldn't be determined. Such a track
-    /// is selected only by its number, so that the file's other tracks can be used.
+    /// Whether the track's format is unknown: it has no codec, or its parameters couldn't be determined. Such
+    /// a track is selected only by its number, so that the other tracks of the file remain usable.
     var isUnknown: Bool {
         switch mediaType {
         case .video: codec == "none" || width == 0 || height == 0
@@ -35,7 +35,8 @@ extension TrackDescription {
         }
     }
 
-    /// Containers use `deu` or `ger`, job files also `de`.
+    /// Returns whether two codes mean the same language: containers use `deu` or `ger`, job files also `de`.
+    /// A missing code is `und`.
     private static func isSameLanguage(_ have: String?, _ wanted: String) -> Bool {
         guard let have else { return wanted.lowercased() == "und" }
         return LanguageCode.canonical(have) == LanguageCode.canonical(wanted)

@@ -3,13 +3,12 @@ package import JobSpec
 internal import Locking
 internal import Media
 
-/// What was found of settings, so that each is tried once.
+/// The cached results of settings trials, so that each is carried out once.
 package final class TrialCache: Sendable {
     private let known = Guarded<[SettingsTrial: SettingsTrial.Verdict]>([:])
-    /// More distinct settings than any batch has; the rest is tried without being remembered.
+    /// Maximum number of cached results, more than any batch needs. Further results aren't cached.
     private static let capacity = 4096
 
-    /// Nothing is known.
     package init() {}
 
     subscript(trial: SettingsTrial) -> SettingsTrial.Verdict? {
@@ -19,7 +18,7 @@ package final class TrialCache: Sendable {
 }
 
 extension SourceProber {
-    /// What comes of settings, by who looks into sources.
+    /// Returns the result of a trial, from the cache or the prober.
     func verdict(on trial: SettingsTrial) -> SettingsTrial.Verdict {
         let trial = trial.plain
         let trials = trials
@@ -38,7 +37,7 @@ extension SourceProber {
         return verdict
     }
 
-    /// Why settings can't be; nil where they can.
+    /// Returns the reason why settings aren't usable; nil if they are.
     func problem(with trial: SettingsTrial) -> String? {
         switch verdict(on: trial) {
         case .problem(let text): text
@@ -47,7 +46,7 @@ extension SourceProber {
         }
     }
 
-    /// Tries what some files say, each setting once, and tells what is wrong with it where it stands.
+    /// Tries the settings of some files, each once, and returns errors at their locations.
     package func tryOut(_ files: [JobFile]) -> DiagnosticSink {
         var sink = DiagnosticSink()
         for check in files.flatMap(\.settingsChecks) {

@@ -15,8 +15,8 @@ struct JoinedClips {
     var notes: [String]
 }
 
-/// Determines which clips of a composition are compatible, so that their packets can follow each other, and how each
-/// clip is cut.
+/// Clips of a composition that are checked for compatibility, so that their packets can follow each other,
+/// and the cut of each.
 struct ComposedClips {
     let composition: Composition
     private let canvas: Canvas

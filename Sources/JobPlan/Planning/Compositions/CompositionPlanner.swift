@@ -4,8 +4,9 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Resolves a composition against its sources: the time range of each clip, layer and audio item, and how its frames
-/// and audio are converted. Errors are collected in `reasons`, each at its source location.
+/// The resolution of a composition against its sources: the time range of each clip, layer and audio item,
+/// and the conversion of its frames and audio. Errors are collected in `reasons`, each at its source
+/// location.
 struct CompositionPlanner {
     let spec: CompositionSpec
     /// Resolves and probes an asset; nil after an error.
@@ -246,7 +247,8 @@ struct CompositionPlanner {
         }
     }
 
-    /// Composes frames in 4:4:4 where possible. libavfilter's `overlay` has no 4:4:4 of more than 8 bits.
+    /// Selects 4:4:4 for composed frames where possible. libavfilter's `overlay` doesn't support 4:4:4 with
+    /// more than 8 bits.
     private mutating func keepFullChroma() {
         if composition.canvas?.pixelFormat == .yuv420p {
             composition.canvas?.pixelFormat = .yuv444p
@@ -256,8 +258,9 @@ struct CompositionPlanner {
         }
     }
 
-    /// Without `frame_rate`, the rate is one at which every frame of the first clip is shown: its packets determine
-    /// it. What a job has yet to publish, and generated sources, have the rate that they state.
+    /// Sets the rate of a composition without `frame_rate`: one at which every frame of the first clip is
+    /// shown, determined from its packets. Generated sources, and files that another job has yet to publish,
+    /// have the rate of their description.
     private mutating func setRate(to first: Placed, _ video: TrackDescription) {
         guard case .file(let path) = first.found.source, first.found.awaited == nil else { return }
         let cadence: FrameCadence?
@@ -343,7 +346,7 @@ struct CompositionPlanner {
         accountForStyles(cues, of: one, index)
     }
 
-    /// Notes that a clip is black before its first frame where `lead_in` is not set.
+    /// Adds a note if a clip without `lead_in` is black before its first frame.
     private mutating func noteLeadIn(of one: Placed, _ video: TrackDescription) {
         let late = video.timeRange.start - one.range.start
         guard one.clip.leadIn == nil, late < one.range.duration, !LeadIn.automatic.holds(late) else { return }

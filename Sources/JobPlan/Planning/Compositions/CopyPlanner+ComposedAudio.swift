@@ -15,8 +15,8 @@ struct JoinedAudio {
     var notes: [String]
 }
 
-/// Copies a composition's audio without re-encoding: sequences of whole packets at their presentation times. Mixed
-/// audio and audio with another volume or speed can't be copied.
+/// Copies of a composition's audio: sequences of whole packets at their presentation times. Mixed audio and
+/// audio with another volume or speed can't be copied.
 extension CopyPlanner {
     /// The shortest gap between the audio of two items that is noted.
     private static var pause: MediaTime { MediaTime(value: 1, timescale: 10) }

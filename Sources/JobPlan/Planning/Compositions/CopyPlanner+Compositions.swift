@@ -3,8 +3,8 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Copies a composition's clips without re-encoding: compatible clips are copied. With `cut: smart`, frames at the
-/// edges of clips, in joins, under layers and in gaps are encoded.
+/// Copies of a composition's clips: compatible clips are copied. With `cut: smart`, frames at the edges of
+/// clips, in joins, under layers and in gaps are encoded.
 extension CopyPlanner {
     func joinedClips(
         _ track: TrackDescription, of composition: Composition, into sink: inout DiagnosticSink
@@ -136,7 +136,8 @@ extension CopyPlanner {
         }
     }
 
-    /// Reports for each clip why it can't be copied, or returns the fallback of `cut: smart-or-exact`.
+    /// Reports for each clip the reason why it can't be copied, or returns the fallback of
+    /// `cut: smart-or-exact`.
     private func refuse(
         _ obstacle: SmartCut.Obstacle?, _ clips: ComposedClips, into sink: inout DiagnosticSink
     ) -> Answer? {
@@ -208,7 +209,7 @@ extension CopyPlanner {
 
     private static let mostNotes = 24
 
-    /// Returns notes about what is re-encoded, where and why: at most `mostNotes`.
+    /// Returns notes about the sections that are re-encoded, with the reasons: at most `mostNotes`.
     private func notes(
         _ stretches: [CompositionStretch], _ cut: SmartCut, _ clips: ComposedClips
     ) -> [String] {

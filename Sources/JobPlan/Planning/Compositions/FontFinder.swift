@@ -1,7 +1,7 @@
 internal import FileSystem
 internal import FoundationEssentials
 
-/// Finds the fonts installed on this machine by file name. Workers may read only these files.
+/// The search for installed fonts by file name. Workers may read only these files.
 enum FontFinder {
     /// Folders that are searched recursively for fonts.
     static let folders = ["/usr/share/fonts", "/usr/local/share/fonts"]
@@ -41,7 +41,7 @@ enum FontFinder {
     /// Returns the absolute path of a font's file; nil if no font has that name.
     static func file(of name: String) -> String? { files[plain(name)] }
 
-    /// Whether a path is inside the font folders. Validates plans that come from outside.
+    /// Returns whether a path is inside the font folders. Checked for plans from untrusted input.
     static func holds(_ path: String) -> Bool {
         folders.contains { path.hasPrefix($0 + "/") } && !path.split(separator: "/").contains("..")
     }

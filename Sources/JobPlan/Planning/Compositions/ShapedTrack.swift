@@ -5,7 +5,7 @@ internal import Media
 
 /// A video track after its crop, rotation and filters, before it is fitted into a composition's canvas.
 struct ShapedTrack {
-    /// The track as it is after those steps.
+    /// Track after those steps.
     var track: TrackDescription
     private let own: VideoOutputSettings
     /// Whether the source's frames are unchanged.

@@ -6,7 +6,7 @@ internal import FileSystem
 internal import Publishing
 
 extension BatchPlanner {
-    /// Reports errors of a destination by itself: outside of the root, occupied, or not writable.
+    /// Reports errors of a single destination: outside of the root, occupied, or not writable.
     func checkDestination(
         _ destination: DestinationPath, of output: OutputSpec, in file: String,
         into sink: inout DiagnosticSink

@@ -56,7 +56,8 @@ extension BatchPlanner {
             guard let description = describe(url.value, asset.timing, at: url.range, into: &sink) else {
                 return nil
             }
-            // Only the process with network access asks the server; the identity is the file size of the description.
+            // Only the process with network access requests the remote file; its identity is the file size in
+            // the description.
             let identity = FileIdentity(remoteSize: description.fileSize)
             return (.file(path: url.value, identity: identity), description)
         case .file(let written):

@@ -8,7 +8,7 @@ internal import Media
 package import FileSystem
 package import Publishing
 
-/// Plans the jobs of all files of a call together: probes each source once and compares destinations.
+/// The planner of the jobs of all files of a call: each source is probed once, and destinations are compared.
 package struct BatchPlanner {
     /// The result of planning.
     package struct Result: Sendable {

@@ -2,7 +2,6 @@ package import Diagnostics
 
 /// An error for a job that can't be planned against its source.
 package struct PlanningError: Error, Sendable, CustomStringConvertible {
-    /// All reasons.
     package var diagnostics: [Diagnostic]
     /// The first reason.
     package var description: String {

@@ -3,18 +3,20 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Decides the output's chapters: the source's, moved with the range and cut to it, or the job's own.
+/// The planner of an output's chapters: those of the source, moved and clipped to the range, or those that
+/// the job lists.
 struct ChapterPlanner {
     let spec: Located<ChapterSpec>?
     let source: [AssetChapter]
-    /// One for each clip of a composition; nil where the source is none.
+    /// Chapters of a composition, one for each clip; nil for other sources.
     let clips: [AssetChapter]?
     let ranges: [TimeRange]
-    /// Frame numbers are those of the first selected video track in what is read.
+    /// Locator of frame numbers, which count frames of the first selected video track in the range that is
+    /// read.
     let frames: FrameLocator
     let duration: MediaTime
     let container: Located<ContainerType>
-    /// Of the output's audio.
+    /// Codec of the output's audio.
     let codec: String?
 
     private var canHold: Bool { container.value.hasChapters(withSound: codec) }
@@ -24,7 +26,7 @@ struct ChapterPlanner {
             ? "\(name) can hold no chapters beside \(codec ?? "")" : "\(name) can't hold chapters"
     }
 
-    /// The output's chapters.
+    /// Returns the output's chapters; nil after an error.
     func decide() -> Decision<[AssetChapter]> {
         var reasons = Reasons()
         var chapters: [AssetChapter]
@@ -66,7 +68,8 @@ struct ChapterPlanner {
 
     private static func number(_ count: Int) -> String { "\(count) chapter\(count == 1 ? "" : "s")" }
 
-    /// Those that the container represents: no more than it holds, none that is shorter than its unit. The ledger names the others.
+    /// Returns the chapters that the container can represent: no more than its maximum, none shorter than its
+    /// minimum duration. The ledger lists the others.
     private func storable(_ chapters: [AssetChapter], _ reasons: inout Reasons) -> [AssetChapter] {
         let (name, limit) = (container.value.name, container.value.maxChapters)
         let long = chapters.filter { $0.timeRange.duration >= container.value.shortestChapter }
@@ -89,7 +92,8 @@ struct ChapterPlanner {
             notes: [Diagnostic.Note("the container comes from here", at: container.range)])
     }
 
-    /// The source's, moved with the range and cut to it; how many of them are left.
+    /// Returns the source's chapters, moved and clipped to the ranges, and the number of source chapters that
+    /// remain.
     private func kept(_ source: [AssetChapter]) -> (chapters: [AssetChapter], count: Int) {
         var chapters: [AssetChapter] = []
         var offset = MediaTime.zero
@@ -98,7 +102,7 @@ struct ChapterPlanner {
             for (index, chapter) in source.enumerated() {
                 let from = max(chapter.timeRange.start - range.start, .zero)
                 let to = min(chapter.timeRange.end - range.start, min(range.duration, duration - offset))
-                // Those outside the range, or of no length, are gone.
+                // Chapters outside the range, and chapters of zero duration, are dropped.
                 guard to > from else { continue }
                 kept.insert(index)
                 chapters.append(
@@ -110,7 +114,7 @@ struct ChapterPlanner {
         return (chapters, kept.count)
     }
 
-    /// A chapter's start; nil where it can't be, which the reasons say.
+    /// Returns the start of a chapter; nil after an error.
     private func time(
         of start: Located<TimeExpression>, _ frames: FrameLocator, _ reasons: inout Reasons
     ) -> MediaTime? {
@@ -129,7 +133,7 @@ struct ChapterPlanner {
         return nil
     }
 
-    /// The job's own; nil where one of them can't be, which the reasons say.
+    /// Returns the chapters that the job lists; nil after an error.
     private func own(
         _ list: [(start: Located<TimeExpression>, title: String)], _ reasons: inout Reasons
     ) -> [AssetChapter]? {

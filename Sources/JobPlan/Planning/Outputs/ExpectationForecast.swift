@@ -3,7 +3,7 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// What a plan knows of its expectations: one that can't hold is said before anything is done.
+/// The comparison of expectations with the plan, which reports those that can't be met before a job starts.
 struct ExpectationForecast {
     private let task: OutputTask
     private var plan: OutputPlan { task.output }
@@ -14,7 +14,7 @@ struct ExpectationForecast {
         output = SourceDescription(foretoldBy: task)
     }
 
-    /// An error for each that can't hold, at its line.
+    /// Reports an error for each expectation that can't be met, at its location.
     func report(into sink: inout DiagnosticSink) {
         for expectation in plan.expectations {
             guard let found = contradiction(expectation.check) else { continue }
@@ -25,19 +25,19 @@ struct ExpectationForecast {
         }
     }
 
-    /// How long the output is, and how many frames it has, is told by the source.
+    /// Whether duration and frame count are determined by the source.
     private var isMeasured: Bool {
         task.input.damagePolicy == .fail && plan.sizeLimit == nil
             && plan.tracks.allSatisfy(\.expected.isExact)
     }
 
-    /// What there will be instead; nil where it may hold.
+    /// Returns the planned value that contradicts an expectation; nil if the expectation may be met.
     private func contradiction(_ check: Expectation.Check) -> String? {
         switch check {
         case .duration(let wanted, let within):
             let length = plan.expectedDuration
             let off = length > wanted ? length - wanted : wanted - length
-            // Encoders fill their last packet, and containers round.
+            // Encoders pad their last packet, and containers round durations.
             let slack = within + MediaTime(value: 1, timescale: 4)
             return isMeasured && off > slack ? "\(length) s" : nil
         case .frames(let count):
@@ -62,7 +62,7 @@ struct ExpectationForecast {
         }
     }
 
-    /// A property that is certain; what an encoder or a container may still change isn't.
+    /// Returns a property that the plan determines; nil if the encoder or the container may change it.
     private func property(_ name: String, of track: TrackDescription, made: TrackPlan) -> String? {
         let isEncoded = if case .encode = made.action { true } else { false }
         switch name {

@@ -1,13 +1,13 @@
 internal import LibAV
 internal import Media
 
-/// Predicts the frame count, sample count and time range of an output's track.
+/// The prediction of the frame count, sample count and time range of an output's track.
 struct ExpectationPlanner {
     let track: TrackDescription
     let action: TrackPlan.Action
     let container: ContainerType
 
-    /// Returns the prediction for some ranges, joined in order. None means the whole track.
+    /// Returns the prediction for some ranges, joined in order; for the whole track if there are none.
     func expectation(of ranges: [TimeRange]) -> TrackPlan.Expectation {
         guard ranges.count > 1 else { return expectation(of: ranges.first) }
         var whole = TrackPlan.Expectation(
@@ -42,7 +42,7 @@ struct ExpectationPlanner {
     private func expectation(of range: TimeRange?) -> TrackPlan.Expectation {
         let start = range?.start ?? .zero
         let end = min(range?.end ?? track.timeRange.end, max(track.timeRange.end, start))
-        // The frame that is on screen at the start of the range is presented at 0; audio keeps its own start.
+        // The frame that is presented at the start of the range moves to 0; audio keeps its own start.
         let first = max(track.timeRange.start, start)
         var shown = TimeRange(start: first - start, end: max(end, first) - start)
         var isExact = track.isExact
@@ -71,7 +71,8 @@ struct ExpectationPlanner {
 
     private func frames(_ shown: TimeRange, of range: TimeRange?) -> (count: Int?, isExact: Bool) {
         if case .encode(let encoding) = action, let rate = encoding.video?.frameRate {
-            // The frame on screen at the start is presented, even in a range shorter than a frame.
+            // The frame that is presented at the start is in the output, even if the range is shorter than a
+            // frame.
             return (Int(clamping: max(1, shown.end.ticks(in: rate.inverted))), false)
         }
         if range == nil, let count = track.sampleCount { return (count, true) }

@@ -23,8 +23,8 @@ struct PlannedExtent {
     }
 }
 
-/// Decides which section of a source is read for an output, from the job's ranges, its `cut`, and the output's
-/// `limit`.
+/// The planner of the section of a source that an output reads, from the job's ranges, its `cut`, and the
+/// output's `limit`.
 struct ExtentPlanner {
     let job: JobSpec
     let output: OutputSpec

@@ -3,12 +3,13 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Turns frame numbers into times. Frames of a file have their own times, for which the file is read; those of a
-/// generated source, and of a file that another job has yet to publish, follow their rate.
+/// The conversion of frame numbers to times. Frames of a file have their own times, for which the file is
+/// read; the times of a generated source, and of a file that another job has yet to publish, follow from
+/// their rate.
 struct FrameLocator {
     /// The first selected video track.
     let track: TrackDescription?
-    /// The file that contains it; nil where the track is generated or predicted.
+    /// Path of the file that contains the track; nil if the track is generated or predicted.
     let path: String?
     let prober: any SourceProber
 
@@ -21,8 +22,8 @@ struct FrameLocator {
         self.init(track: track, path: path, prober: prober)
     }
 
-    /// Locates frames, counted in `ranges` joined end to end, or in the whole track. Nil where the source can't be
-    /// read; the sink has the reason.
+    /// Returns the positions of frames, counted in `ranges` joined end to end, or in the whole track. Returns
+    /// nil if the source can't be read, which is reported.
     func positions(
         of numbers: [Located<Int64>], in ranges: [TimeRange], into sink: inout DiagnosticSink
     ) -> FramePositions? {
@@ -49,8 +50,8 @@ struct FrameLocator {
     /// Frames that were located in one read of the source, by number, for some ranges.
     private var located: (ranges: [TimeRange], frames: [Int64: FramePositions.Position?], count: Int64)?
 
-    /// Locates several frames in one read of the source, for later calls of `position`. Without numbers there is
-    /// nothing to do; false where the source can't be read, which is reported.
+    /// Locates several frames in one read of the source, for later calls of `position`. Returns false if the
+    /// source can't be read, which is reported.
     mutating func locate(
         _ times: [Located<TimeExpression>], in ranges: [TimeRange], into sink: inout DiagnosticSink
     ) -> Bool {
@@ -64,7 +65,8 @@ struct FrameLocator {
         return true
     }
 
-    /// Locates one frame.
+    /// Returns the position of one frame, nil if there is no such frame, and the number of frames; nil if the
+    /// source can't be read, which is reported.
     func position(
         of number: Located<Int64>, in ranges: [TimeRange], into sink: inout DiagnosticSink
     ) -> (position: FramePositions.Position?, count: Int64)? {

@@ -3,9 +3,9 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Decides whether a job depends on the end of a source whose duration is guessed. Such a source is measured,
-/// whatever its `timing`: copied frames can't be cut at a guessed time, times relative to the end require the exact
-/// end, and a guess is no reason to reject a range.
+/// The check whether a job depends on the end of a source whose duration is guessed. Such a source is
+/// measured, regardless of its `timing`: copied frames can't be cut at a guessed time, times relative to the
+/// end require the exact end, and a guess is no reason to reject a range.
 struct GuessedLength {
     let source: SourceDescription
     let job: JobSpec
@@ -21,15 +21,15 @@ struct GuessedLength {
             || job.outputs.contains { $0.durationLimit.map(countsFromEnd) ?? false || stillsDepend($0) }
     }
 
-    /// Whether a range uses frame numbers. The last frame may lie after the guessed end.
+    /// Returns whether a range uses frame numbers. The last frame may lie after the guessed end.
     private func countsFrames(_ range: RangeSpec) -> Bool {
         [range.start, range.end, range.duration].contains {
             if case .frames? = $0?.value { true } else { false }
         }
     }
 
-    /// Whether a range reaches the guessed end. A re-encoded range with `end: end` continues to the actual end; a
-    /// copied range ends at its planned end.
+    /// Returns whether a range reaches the guessed end. A re-encoded range with `end: end` continues to the
+    /// actual end; a copied range ends at its planned end.
     private func reaches(_ range: RangeSpec) -> Bool {
         let cutsPackets = ![nil, .exact].contains(job.cut?.value)
         let resolver = RangeResolver(source: source, frames: frames)
@@ -57,7 +57,8 @@ struct GuessedLength {
         }
     }
 
-    /// Whether the number or the position of still images depends on the source's end, as opposed to that of a range.
+    /// Returns whether the number or the position of still images depends on the end of the source, not on
+    /// the end of a range.
     private func stillsDepend(_ output: OutputSpec) -> Bool {
         guard job.ranges.isEmpty || job.ranges.contains(where: isOpen) else { return false }
         switch output.images?.selection {

@@ -5,7 +5,7 @@ internal import LibAV
 internal import Media
 internal import Publishing
 
-/// Decides which frames an image output contains, and the destination of each image.
+/// The planner of an image output: the frames that it contains, and the destination of each image.
 struct ImagePlanner {
     let spec: ImagesSpec
     let output: OutputSpec
@@ -328,7 +328,7 @@ struct ImagePlanner {
         for (index, time) in times.enumerated() {
             let name = form.replacing(ImagesSpec.Placeholder.number, with: ClockText.padded(index + 1, to: 4))
                 .replacing(
-                    // This form is valid in names on all file systems and in players.
+                    // File names in this format are valid on all file systems and in players.
                     ImagesSpec.Placeholder.time, with: ClockText(time, roundsDown: true).text("-"))
             if let other = seen.updateValue(time, forKey: name.exact) {
                 reasons.error(

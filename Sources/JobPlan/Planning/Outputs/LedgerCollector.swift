@@ -2,7 +2,8 @@ internal import Diagnostics
 internal import LibAV
 internal import Media
 
-/// Orders ledger entries as in the source, and adds an entry for each item that no decision covers.
+/// The ordering of ledger entries as in the source, with an entry added for each item that no decision
+/// covers.
 enum LedgerCollector {
     /// The reason for an item that no decision covers. It indicates a bug; tests search for it.
     static let unnamed = "no decision names it"

@@ -4,7 +4,8 @@ internal import LibAV
 internal import Media
 internal import Publishing
 
-/// Resolves one output of a job against its source. Errors are collected in `reasons`, each at its source location.
+/// The resolution of one output of a job against its source. Errors are collected in `reasons`, each at its
+/// source location.
 struct OutputPlanner {
     let job: JobSpec
     let output: OutputSpec
@@ -191,7 +192,7 @@ struct OutputPlanner {
         }
     }
 
-    /// Checks `limit: { size }`, and notes whether the limit is likely to be reached.
+    /// Checks `limit: { size }`, and adds a note on whether the limit is likely to be reached.
     private mutating func limitSize(_ expected: Int64?, of tracks: [TrackPlan], chapters: [AssetChapter]) {
         guard let limit = output.sizeLimit else { return }
         for track in tracks {
@@ -249,8 +250,9 @@ struct OutputPlanner {
         return chosen
     }
 
-    /// Returns the selection without text subtitle tracks that have no event in what is read. An optional rule omits
-    /// them; for any other rule that is an error. Sources that other jobs have yet to publish are checked by the run.
+    /// Returns the selection without text subtitle tracks that have no event in the range that is read. An
+    /// optional rule omits them; for any other rule that is an error. Sources that other jobs have yet to
+    /// publish are checked during the run.
     private mutating func withoutEmptySubtitles(_ chosen: [Chosen], _ extent: PlannedExtent) -> [Chosen] {
         guard case .file(let path, _) = source else { return chosen }
         var kept: [Chosen] = []
@@ -292,8 +294,8 @@ struct OutputPlanner {
         return false
     }
 
-    /// An optional rule selects nothing. A silent output of a source with audio is rarely meant: that is a warning,
-    /// anything else a note.
+    /// Reports that an optional rule selects no track. A silent output of a source with audio is rarely
+    /// intended and gives a warning; other cases give a note.
     private mutating func omit(_ rule: TrackRule, has: String) {
         let isSilent =
             rule.mediaType == .audio && !description.tracks(of: .audio).isEmpty

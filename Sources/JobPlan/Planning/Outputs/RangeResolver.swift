@@ -3,7 +3,8 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Converts a range of the job file to times of the source, and validates it against the source's duration.
+/// The conversion of a range in the job file to times of the source, with validation against the source's
+/// duration.
 struct RangeResolver {
     let source: SourceDescription
     /// Locates frame numbers, which count frames of the first selected video track.

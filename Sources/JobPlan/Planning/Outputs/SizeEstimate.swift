@@ -1,9 +1,10 @@
 internal import LibAV
 internal import Media
 
-/// About how many bytes an output will have, from bit rates where they are said and from what is usual otherwise.
+/// The estimate of an output's size, from the bit rates that the plan or the source contains, or from typical
+/// ones.
 enum SizeEstimate {
-    /// Nil where nobody can say.
+    /// Returns the size in bytes; nil if it can't be estimated.
     static func bytes(of tracks: [TrackPlan]) -> Int64? {
         var bits = 0.0
         for track in tracks {
@@ -13,7 +14,7 @@ enum SizeEstimate {
         return bits >= 0 && bits < 1e18 ? Int64(bits / 8) : nil
     }
 
-    /// Of so many stills, each a frame of the one track.
+    /// Returns the size of still images, each a frame of the only track; nil if it can't be estimated.
     static func bytes(of images: ImagesPlan, of tracks: [TrackPlan]) -> Int64? {
         guard case .encode(let encoding)? = tracks.first?.action else { return nil }
         guard let bits = EncoderModel.of(encoding.encoder.encoder).bitsPerPixel else { return nil }
@@ -22,8 +23,9 @@ enum SizeEstimate {
         return bytes < 1e18 ? Int64(bytes) : nil
     }
 
-    /// What encoders note for a second pass, at most: a line a frame, and two bytes for each of its macroblocks
-    /// (measured: x264 4.2 kB a frame at 1280x720, x265 3.4). Others keep their notes in memory.
+    /// Returns the maximum size of the statistics that encoders write for a second pass: a line for each
+    /// frame, and two bytes for each of its macroblocks (measured: x264 4.2 kB a frame at 1280x720, x265
+    /// 3.4). Other encoders keep their statistics in memory.
     static func notes(of tracks: [TrackPlan]) -> Int64 {
         tracks.reduce(0) { sum, track in
             guard case .encode(let encoding) = track.action, encoding.hasTwoPasses,
@@ -47,14 +49,15 @@ enum SizeEstimate {
             if let rate = encoding.encoder.bitRate, rate > 0 { return Double(rate) }
             if encoding.encoder.mediaType == .audio { return audio(encoding) }
             let usual = video(encoding)
-            // Frames that hardly move need far less than is usual: their source, which was made of the same, tells.
+            // Video with little motion needs far less than the typical rate. The source's rate indicates
+            // that.
             let model = EncoderModel.of(encoding.encoder.encoder)
             guard model.constantQuality != nil, track.source.bitRate > 0 else { return usual }
             return usual.map { min($0, quietest * Double(track.source.bitRate)) }
         }
     }
 
-    /// More than an output has of its source's bits at any quality that is asked for in practice.
+    /// Upper bound of the ratio of the output's bit rate to the source's, at any quality used in practice.
     private static let quietest = 4.0
 
     private static func audio(_ encoding: TrackPlan.Encoding) -> Double? {
@@ -67,7 +70,8 @@ enum SizeEstimate {
         return 64_000 * Double(encoder.channelLayout?.channels ?? 2)
     }
 
-    /// Constant quality: bits a pixel at the usual value, doubled for every six steps.
+    /// Returns the bit rate of video. For constant quality: bits per pixel at the default value, doubled for
+    /// every six steps.
     private static func video(_ encoding: TrackPlan.Encoding) -> Double? {
         let encoder = encoding.encoder
         let pixels = Double(encoder.width * encoder.height) * (encoder.frameRate?.double ?? 25)

@@ -3,14 +3,15 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// In what form stills of a track come.
+/// The format of still images of a track.
 extension ImagesSpec {
-    /// The rule as it is of this track: its frames upright, with square pixels, in the size that is asked for.
+    /// Returns a rule adapted to a track: upright frames with square pixels, in the requested size.
     func rule(_ rule: TrackRule, for track: TrackDescription) -> TrackRule {
         guard case .encodeVideo(var spec) = rule.action else { return rule }
         if aperture == .clean, track.cleanAperture != nil { spec.crop = Located(.cleanAperture, at: range) }
         if track.isInterlaced { spec.deinterlace = Located(.auto, at: range) }
-        // Two pixels share a colour in most of them, and colours are converted for two at a time.
+        // With chroma subsampling in most formats, and because color conversion processes pixels in pairs,
+        // both sides are even.
         let isConverted = FramePlanner.settled(spec, for: track).color != nil
         let step = sheet != nil || isConverted || spec.codec.value.codec.fixedColor == .jpeg ? 2.0 : 1.0
         if let size = stillSize(of: track, step: step) {
@@ -23,7 +24,7 @@ extension ImagesSpec {
         return rule
     }
 
-    /// The size that stills have; nil for the frame's own.
+    /// Returns the size of still images; nil for the frame's own size.
     private func stillSize(of track: TrackDescription, step: Double) -> PixelSize? {
         var (width, height) = (Double(track.width), Double(track.height))
         if aperture == .clean, let clean = track.cleanAperture {
@@ -53,7 +54,7 @@ extension ImagesSpec {
 }
 
 extension OutputPlan {
-    /// Turns the output into images of its one track; nil where they couldn't be planned.
+    /// Turns the output into images of its only track; has no effect if the images couldn't be planned.
     mutating func become(_ images: ImagesPlan?) {
         guard let images, let destination = images.stills.first?.destination ?? Optional(self.destination)
         else {

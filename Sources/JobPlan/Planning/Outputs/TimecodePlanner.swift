@@ -3,7 +3,8 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Offsets the source's timecode by the start of the range, so that it is that of the output's first frame.
+/// The planner of an output's timecode: the source's, offset by the start of the range to the output's first
+/// frame, or the one that the job sets.
 struct TimecodePlanner {
     let source: SourceDescription
     let output: OutputSpec
@@ -12,7 +13,7 @@ struct TimecodePlanner {
     let track: TrackPlan?
     let start: MediaTime
 
-    /// Returns the output's timecode; empty if it has none.
+    /// Returns the output's timecode; an empty string if the output has none, nil after an error.
     func decide() -> Decision<String> {
         var reasons = Reasons()
         let set = setting(&reasons)
@@ -66,7 +67,7 @@ struct TimecodePlanner {
         return value
     }
 
-    /// The source's timecode in the output, nil if it is dropped, with the reason.
+    /// The source's timecode in the output, with the reason; nil if it is dropped.
     private var kept: (code: String?, reason: String) {
         guard let timecode = source.timecode else { return (nil, "the source has none") }
         guard output.metadata.keep.contains("timecode") else { return (nil, "the job doesn't keep it") }
@@ -80,7 +81,7 @@ struct TimecodePlanner {
         guard let code = Timecode(timecode, rate: rate) else {
             return (nil, "there is no timecode at \(rate) frames a second")
         }
-        // The timecode is that of the first frame, which may be later than 0.
+        // The timecode belongs to the first frame, which may be presented later than 0.
         let passed = max(.zero, start - track.source.timeRange.start)
         let moved = code.advanced(by: passed.ticks(in: rate.inverted, rounding: .down))
         return (moved, moved == timecode ? "kept" : "moved with the range to \(moved)")

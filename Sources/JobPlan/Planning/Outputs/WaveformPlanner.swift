@@ -3,7 +3,7 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Decides how many samples of a track become one pixel of a waveform.
+/// The planner of a waveform output, which determines the number of samples per pixel.
 struct WaveformPlanner {
     let spec: WaveformSpec
     let track: TrackPlan

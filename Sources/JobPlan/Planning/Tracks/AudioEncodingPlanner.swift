@@ -3,7 +3,7 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Resolves how a track of audio is compressed.
+/// The planner of an audio track's encoding: settings of the job, properties of the source, and defaults.
 struct AudioEncodingPlanner {
     let spec: AudioEncodeSpec
     let track: TrackDescription
@@ -94,12 +94,12 @@ struct AudioEncodingPlanner {
         settings.append(TrackPlan.Setting(key: key, value: value, origin: origin))
     }
 
-    /// A setting that was written, with where that was.
+    /// Adds a setting of the job file, whose origin follows from its location.
     private mutating func note(_ key: String, _ value: String, at range: SourceRange) {
         settings.append(TrackPlan.Setting(key: key, value: value, origin: TrackPlan.Setting.Origin(range)))
     }
 
-    /// Gain first, then the job's own filters; loudness comes last, when it was measured.
+    /// Returns the filters: gain, then those of the job. Normalization follows once the loudness is measured.
     private mutating func filters() -> FilterChain? {
         var chain: [FilterStep] = []
         if let gain = spec.gain, gain.value != 0 {
@@ -129,7 +129,8 @@ struct AudioEncodingPlanner {
         return track.sampleFormat.nearest(of: encoder.sampleFormats) ?? track.sampleFormat
     }
 
-    /// The source's, else the next higher one that the encoder takes, else its highest.
+    /// Sample rate of the output: the job's, else the source's, else the next higher one that the encoder
+    /// supports, else its highest.
     private var sampleRate: Int32 {
         if let rate = spec.sampleRate?.value { return rate }
         let rates = encoder.sampleRates
@@ -137,7 +138,8 @@ struct AudioEncodingPlanner {
         return rates.filter { $0 > track.sampleRate }.min() ?? rates.max() ?? track.sampleRate
     }
 
-    /// The source's, else what keeps most of it.
+    /// Channel layout of the output: the job's, else the source's, else the supported one that keeps most
+    /// channels.
     private var layout: ChannelLayout {
         if let layout = spec.channels?.value { return layout }
         let source = (track.channelLayout ?? .stereo).specified
@@ -145,7 +147,7 @@ struct AudioEncodingPlanner {
         return layouts.isEmpty ? source : source.nearest(of: layouts) ?? source
     }
 
-    /// What becomes of the source's channels, where the codec has no such layout.
+    /// Returns a note on the change of the source's channel layout; nil if it is kept or requested.
     private func describe(_ source: ChannelLayout, as layout: ChannelLayout) -> String? {
         if layout.channels < source.channels { return "\(source) is mixed down to \(layout)" }
         let own = source.specified

@@ -3,12 +3,13 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Copies ranges of a video track: packets as they are where keyframes permit, or with re-encoded edges.
+/// Copies of ranges of a video track: unchanged packets where keyframes permit, or packets with re-encoded
+/// edges.
 extension CopyPlanner {
     private var isSmart: Bool { cut == .smart || cut == .smartOrExact }
 
-    /// Returns the encoder of the edges, nil for the closest match to the source, and the obstacle if `encode`
-    /// doesn't permit edges.
+    /// Returns the encoder of the edges, which is nil for the closest match to the source, and the obstacle
+    /// if `encode` doesn't permit edges.
     private func edges(
         of track: TrackDescription
     ) -> (encoder: EncoderConfiguration?, obstacle: SmartCut.Obstacle?) {

@@ -3,7 +3,7 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Decides how a track is copied: whole, cut between packets, or with re-encoded edges.
+/// The planner of a track's copy: whole, cut between packets, or with re-encoded edges.
 struct CopyPlanner {
     /// The result for a track that the job copies.
     enum Answer {
@@ -115,7 +115,7 @@ struct CopyPlanner {
         "\(track.mediaType.rawValue) track \(track.index)"
     }
 
-    /// Whether audio is cut at packet boundaries, because the output can't represent a finer cut.
+    /// Returns whether audio is cut at packet boundaries, because the output can't represent a finer cut.
     private func keepsWholePackets(of track: TrackDescription) -> Bool {
         track.mediaType == .audio && !ranges.isEmpty && !description.isCutAtSamples(track)
             && (ranges.count > 1 || !container.value.hasEditLists)
@@ -158,7 +158,8 @@ struct CopyPlanner {
                 at: place, help: isData ? nil : "`encode` it: decoding finds the times out")
             return nil
         }
-        // For mp4, libavformat 5.1 writes another sample entry, which players decode as regular frames.
+        // For Dolby Vision profile 5 in mp4, libavformat 5.1 writes another sample entry, which players
+        // decode as regular frames.
         if track.dolbyVisionProfile == 5, !type.saysDolbyVisionProfile5 {
             return refuse(
                 "\(label(track)) is Dolby Vision of profile 5, whose colours are wrong to who doesn't know it, and \(type.name) can't say so",
@@ -222,7 +223,7 @@ struct CopyPlanner {
                 .sourceOrder, problem, at: place, help: "`encode` it: what is shown is found by decoding")
             return nil
         }
-        // Frames that are hidden after the first presented frame. Players ignore such an edit in a fragmented file.
+        // Frames after the first presented one are hidden. Players ignore such an edit in a fragmented file.
         let isFragmented = output.fragmentInterval != nil
         guard track.mediaType == .video, !type.hasEditLists || isFragmented else { return .copy }
         let help = "`encode` it, or write mp4 or mov\(isFragmented ? " without `fragment`" : "")"
@@ -241,8 +242,8 @@ struct CopyPlanner {
         return .copy
     }
 
-    /// Returns why the source's timestamps prevent a copy; nil if they don't. Reads all packets if the source's index
-    /// indicates a problem.
+    /// Returns the reason why the source's timestamps prevent a copy; nil if they don't. All packets are read
+    /// if the source's index indicates a problem.
     private func orderProblem(_ track: TrackDescription) -> String? {
         let causes = [TrackDescription.unordered, TrackDescription.hiddenInside]
         guard track.mediaType == .video || track.mediaType == .audio, case .file(let path, _) = source,
@@ -268,8 +269,8 @@ struct CopyPlanner {
         return nil
     }
 
-    /// Whether the packets have presentation times. AVI stores only decoding times and elementary streams none, which
-    /// is insufficient for codecs that reorder frames.
+    /// Returns whether the packets have presentation times. AVI stores only decoding times and elementary
+    /// streams none, which is insufficient for codecs that reorder frames.
     private func sayTimes(_ track: TrackDescription) -> Bool {
         guard case .file(let path, _) = source else { return true }
         guard track.mediaType == .video || track.mediaType == .data,

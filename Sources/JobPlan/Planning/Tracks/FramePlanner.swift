@@ -3,7 +3,7 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Plans the processing of frames before they are scaled: deinterlacing, crop, rotation and filters.
+/// The planner of the processing of frames before scaling: deinterlacing, crop, rotation and filters.
 struct FramePlanner {
     let spec: VideoEncodeSpec
     let track: TrackDescription
@@ -52,7 +52,7 @@ struct FramePlanner {
         return true
     }
 
-    /// Whether lines move between fields: scaling, cropping or rotation would mix the fields.
+    /// Returns whether lines move between fields: scaling, cropping or rotation would mix the fields.
     static func moves(_ spec: VideoEncodeSpec, _ track: TrackDescription) -> Bool {
         let isRotated =
             switch spec.orientation?.value {
@@ -74,19 +74,19 @@ struct FramePlanner {
         return spec
     }
 
-    /// Whether the track is HDR without the primaries or the matrix that tone mapping requires.
+    /// Returns whether the track is HDR without the primaries or the matrix that tone mapping requires.
     static func isLightUnknown(_ track: TrackDescription) -> Bool {
         track.color.isHighRange && (track.color.primaries == nil || track.color.matrix == nil)
     }
 
-    /// Whether HDR is converted to SDR. A change of the transfer function alone would clip most of the frame to
-    /// white.
+    /// Returns whether HDR is converted to SDR. A change of the transfer function alone would clip most of
+    /// the frame to white.
     private func mapsTones(_ color: ColorDescription) -> Bool {
         guard let transfer = spec.color?.transfer?.value else { return false }
         return color.isHighRange && !ColorDescription.isHighRange(transfer)
     }
 
-    /// Reports an error if tone mapping lacks the source's primaries or matrix.
+    /// Reports an error if the source lacks the primaries or the matrix that tone mapping requires.
     private func checkToneMapping(_ prepared: Prepared, _ reasons: inout Reasons) -> Bool {
         guard prepared.settings.mapsTones, prepared.color.primaries == nil || prepared.color.matrix == nil
         else {

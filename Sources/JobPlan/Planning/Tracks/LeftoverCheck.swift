@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import JobSpec
 internal import Media
 
-/// Accounts for source tracks that no rule selects: they are dropped, and reported as `leftover` requires.
+/// The account of source tracks that no rule selects: they are dropped, and reported as `leftover` requires.
 enum LeftoverCheck {
     /// Checks the tracks of a source. `chosen` are the indices that rules select. Covers and timecode tracks are
     /// excluded.

@@ -7,8 +7,8 @@ extension LoudnessTags {
 }
 
 extension TrackPlan.Action {
-    /// Whether the audio levels of the output differ from those of its source: through `normalize`, `gain`,
-    /// `filters`, a mix of tracks, or a downmix.
+    /// Returns whether the audio levels of the output differ from those of its source: through `normalize`,
+    /// `gain`, `filters`, a mix of tracks, or a downmix.
     func changesLevels(of source: TrackDescription, mix: AudioMix?) -> Bool {
         guard case .encode(let encoding) = self, source.mediaType == .audio else { return false }
         if encoding.loudness != nil || encoding.audio?.filters != nil { return true }

@@ -3,7 +3,7 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Resolves the mix of several audio tracks into one.
+/// The planner of the mix of several audio tracks into one.
 struct MixPlanner {
     let spec: MixSpec
     let tracks: [TrackDescription]
@@ -101,9 +101,9 @@ struct MixPlanner {
 }
 
 extension AudioMix {
-    /// Returns a mix in which each track is downmixed by itself if the output has fewer channels. Downmixing the sum
-    /// would attenuate all tracks for the channels of one. Filters apply to the sum, so with filters the mix is
-    /// unchanged.
+    /// Returns a mix whose inputs are downmixed separately if the output has fewer channels. A downmix of the
+    /// sum would attenuate all tracks for the channels of one. Filters apply to the sum, so with filters the
+    /// mix is unchanged.
     func poorer(for action: TrackPlan.Action) -> AudioMix {
         guard case .encode(let encoding) = action, encoding.audio?.filters == nil,
             let layout = encoding.encoder.channelLayout?.specified, layout.channels < self.layout.channels

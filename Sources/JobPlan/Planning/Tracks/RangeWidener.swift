@@ -1,7 +1,7 @@
 internal import JobSpec
 internal import Media
 
-/// Widens ranges to positions at which a video track can be copied (`cut: keyframe`).
+/// The widening of ranges to positions at which a video track can be copied (`cut: keyframe`).
 struct RangeWidener {
     let track: TrackDescription
     let path: String

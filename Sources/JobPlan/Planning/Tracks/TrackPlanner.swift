@@ -3,7 +3,7 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Decides what becomes of a track of the source that a rule selects.
+/// The planner of an output's track that a rule selects from the source.
 struct TrackPlanner {
     let job: JobSpec
     let output: OutputSpec
@@ -12,10 +12,11 @@ struct TrackPlanner {
     let description: SourceDescription
     let extent: PlannedExtent
     let prober: any SourceProber
-    /// What there is to know of a composition; nil of anything else.
+    /// Facts about a composition; nil for any other source.
     let composed: ComposedSource?
 
-    /// The output's track at a position, made of one of the source's, or of a mix that is like it.
+    /// Returns the output's track at a position, created from a source track or from a mix with the same
+    /// description.
     func decide(
         _ selected: TrackDescription, by rule: TrackRule, mix: AudioMix?, at position: Int
     ) -> Decision<TrackPlan> {
@@ -47,7 +48,7 @@ struct TrackPlanner {
 
     // MARK: The ledger
 
-    /// What becomes of the source's tracks as a whole.
+    /// Accounts for the source tracks as a whole.
     private func account(for plan: TrackPlan, at position: Int, _ reasons: inout Reasons) {
         var outcome = LedgerEntry.Outcome.encoded
         var reason = "as track \(position)"
@@ -67,7 +68,7 @@ struct TrackPlanner {
         for track in description.tracks where plan.takes(track.index) {
             reasons.account(for: LedgerText.plainName(track), of: track.index, outcome, reason)
             guard track.index != plan.source.index else { continue }
-            // A mix is like its first track.
+            // The output's track has the tags and side data of the mix's first track.
             for tag in track.tags where tag.key.lowercased() != "timecode" {
                 reasons.account(
                     for: "tag \(tag.key)", of: track.index, .left,
@@ -79,7 +80,8 @@ struct TrackPlanner {
         }
     }
 
-    /// HDR's descriptions go along; Dolby Vision's goes only with its own packets.
+    /// Returns the types of side data that are kept: HDR metadata is kept, Dolby Vision metadata only with
+    /// its own packets.
     private func sideData(
         of track: TrackDescription, _ action: TrackPlan.Action, _ reasons: inout Reasons
     ) -> [String] {
@@ -109,7 +111,7 @@ struct TrackPlanner {
         return carried
     }
 
-    /// How cues are shown, where another codec can't say it.
+    /// Accounts for styles of subtitle events that another codec can't represent.
     private func accountForStyles(
         of track: TrackDescription, as codec: SubtitleCodec, _ reasons: inout Reasons
     ) {
@@ -120,12 +122,13 @@ struct TrackPlanner {
 
     // MARK: Actions
 
-    /// `track` is the source's, or what a composition's is once its clips are copied.
+    /// The action on a track, with the rotation of the output's frames for display. `track` is the source's,
+    /// or the composition's after its clips are copied.
     private typealias Made = (
         action: TrackPlan.Action, transform: DisplayTransform?, track: TrackDescription
     )
 
-    /// What is done with it, and how the output's frames are rotated for display.
+    /// Returns the action on a track; nil after an error.
     private func made(
         of track: TrackDescription, by rule: TrackRule, _ reasons: inout Reasons
     ) -> Made? {
@@ -150,7 +153,7 @@ struct TrackPlanner {
         }
     }
 
-    /// How a track is encoded.
+    /// Returns the encoding of a track; nil after an error.
     private func encoded(
         _ track: TrackDescription, _ wanted: TrackRule.Action, by rule: TrackRule,
         _ reasons: inout Reasons
@@ -208,7 +211,8 @@ struct TrackPlanner {
         return (.encode(encoding), prepared.transform, track)
     }
 
-    /// What comes of it; nil where nothing would, or what can't be.
+    /// Returns the prediction for the output's track; nil after an error, if the track would be empty or
+    /// isn't supported.
     private func expectation(
         of track: TrackDescription, _ action: TrackPlan.Action, rotated transform: DisplayTransform?,
         by rule: TrackRule, _ reasons: inout Reasons
@@ -246,8 +250,8 @@ struct TrackPlanner {
         return expected
     }
 
-    /// The encoder itself says what it makes of its settings. What it makes otherwise than asked is an error where it was
-    /// asked; what nobody asked for is planned as it comes.
+    /// Opens the encoder with the planned settings. A setting that the encoder changes is an error if the job
+    /// sets it; otherwise the plan adopts the encoder's value.
     private func tryEncoder(
         _ encoding: inout TrackPlan.Encoding, of track: TrackDescription, rule: TrackRule,
         _ reasons: inout Reasons
@@ -287,8 +291,8 @@ struct TrackPlanner {
         }
     }
 
-    /// Another source would let the encoder take the bit rate as it is written: a limit at this one's sample rate or number of channels,
-    /// and no mistake in the job file.
+    /// Returns whether the bit rate would be accepted at another sample rate or channel count. The limit then
+    /// depends on the source and isn't a mistake in the job file.
     private func dependsOnSource(_ encoding: TrackPlan.Encoding, of rule: TrackRule) -> Bool {
         guard let spec = rule.action.audio, spec.bitRate != nil,
             spec.sampleRate == nil || spec.channels == nil
@@ -308,7 +312,8 @@ struct TrackPlanner {
         return false
     }
 
-    /// The highest usual bit rate below the one asked for with which the encoder opens.
+    /// Returns the highest common bit rate below the requested one with which the encoder opens; nil if there
+    /// is none.
     private func nextLowerRate(of encoding: TrackPlan.Encoding) -> Int64? {
         let asked = encoding.encoder.bitRate ?? 0
         let usual: [Int64] = [
@@ -342,7 +347,8 @@ struct TrackPlanner {
         encoding.take(bitRate: rate)
     }
 
-    /// Cues may be few or none in a range; nothing of them can be foretold but where they may lie.
+    /// Returns the prediction for subtitles. A range may contain any number of events, so only their time
+    /// range is predicted.
     private func cues(of track: TrackDescription) -> TrackPlan.Expectation {
         let start = extent.range?.start ?? .zero
         let end = min(extent.range?.end ?? track.timeRange.end, max(track.timeRange.end, start))
@@ -351,7 +357,7 @@ struct TrackPlanner {
             frames: nil, samples: nil, timeRange: TimeRange(start: .zero, end: shown), isExact: false)
     }
 
-    /// What is known of a track follows it, unless the rule says otherwise.
+    /// Returns the tags of the output's track: those of the source, unless the rule sets others.
     private func tags(
         of track: TrackDescription, _ action: TrackPlan.Action, mix: AudioMix?, rule: TrackRule
     ) -> Decision<TrackTagPlanner.Tags> {

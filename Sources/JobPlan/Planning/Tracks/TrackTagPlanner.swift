@@ -3,27 +3,28 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Which of a track's tags go along, which its rule sets, and what becomes of the others.
+/// The planner of a track's tags: those that are kept, those that the rule sets, and the account of the
+/// others.
 struct TrackTagPlanner {
     let track: TrackDescription
     let rule: TrackRule
     let keep: MetadataSpec.Keep
     let container: Located<ContainerType>
-    /// The output's packets have an alpha plane beside them, which a tag says.
+    /// Whether the output's packets have a separate alpha plane, which a tag declares.
     let hasAlphaBeside: Bool
-    /// The output's levels are not the source's.
+    /// Whether the output's audio levels differ from the source's.
     let changesLevels: Bool
     private var entries: [MetadataEntry] = []
     private var reasons = Reasons()
-    /// How many of the source's tags are kept.
+    /// Number of the source's tags that are kept.
     private var kept = 0
 
-    /// What the output's track is tagged with.
+    /// The tags and dispositions of the output's track.
     struct Tags {
         let entries: [MetadataEntry]
-        /// The keys that the rule sets, in lower case.
+        /// Keys of the tags that the rule sets, in lower case.
         let asked: [String]
-        /// What the output's track is for.
+        /// Dispositions of the output's track by libavformat's names.
         let disposition: [String]
     }
 
@@ -39,16 +40,16 @@ struct TrackTagPlanner {
         self.changesLevels = changesLevels
     }
 
-    /// What muxers and other programs write about a stream by themselves.
+    /// Tags that muxers and other programs write about a stream.
     private static let technical = MetadataPlanner.technicalTags.union([
         "vendor_id", "bps", "number_of_frames", "number_of_bytes", "source_id", "rotate", "variant_bitrate",
         "id3v2_priv", "creation_time",
     ])
 
-    /// True for what describes the container or the program that wrote it.
+    /// Returns whether a tag describes the container or the program that wrote it.
     static func isTechnical(_ key: String) -> Bool {
         let name = key.lowercased()
-        // mkvmerge's statistics end in a language.
+        // The keys of mkvmerge's statistics end with a language.
         let stem = name.split(separator: "-").first.map(String.init) ?? name
         return technical.contains(stem) || name.hasPrefix("_statistics")
     }
@@ -86,7 +87,7 @@ struct TrackTagPlanner {
         let set = Set(rule.metadata.map { $0.key.value.lowercased() })
         for tag in track.tags { account(for: tag, set: set) }
         if !type.hasTrackTags {
-            // A timecode is a track of its own there.
+            // In such a container, a timecode is a separate track.
             for tag in rule.metadata where tag.key.value.lowercased() != "timecode" {
                 refuse("\(type.name) can't hold a track's own tags", at: tag.key.range)
             }
@@ -105,7 +106,7 @@ struct TrackTagPlanner {
         return Tags(entries: entries, asked: asked, disposition: disposition)
     }
 
-    /// What the track is for, as far as the container can say it.
+    /// Returns the dispositions that the container can represent.
     private mutating func planDisposition() -> [String] {
         let possible = container.value.dispositions(of: track.mediaType)
         let asked = rule.disposition
@@ -119,14 +120,14 @@ struct TrackTagPlanner {
                         ? nil : "it can say \(possible.sorted().map { "`\($0)`" }.joined(separator: ", "))")
             }
         } else {
-            // That a track is played by default is no loss where there is no choice.
+            // The loss of `default` is insignificant if there is no other track to play.
             for name in left where name != "default" {
                 reasons.account(
                     for: "disposition \(name)", of: track.index, .left,
                     "\(container.value.name) can't say it")
             }
         }
-        // What is the only track anyway needs no mark.
+        // The only track of a file needs no disposition.
         return container.value.isSingleTrack
             ? [] : (asked?.value ?? track.disposition).filter(possible.contains)
     }
@@ -144,7 +145,7 @@ struct TrackTagPlanner {
         func note(_ outcome: LedgerEntry.Outcome, _ reason: String) {
             reasons.account(for: "tag \(tag.key)", of: track.index, outcome, reason)
         }
-        // It has an entry of its own.
+        // The timecode has its own ledger entry.
         if name == "timecode" { return }
         if set.contains(name) {
             return note(.left, "the rule sets it")

@@ -3,7 +3,7 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// What a person is told of it.
+/// Settings and notes for the user.
 extension VideoEncodingPlanner {
     mutating func describeFrames(_ size: PixelSize, aspect: Rational?) {
         if let tune = spec.tune { note("tune", tune.value, at: tune.range) }
@@ -72,7 +72,7 @@ extension VideoEncodingPlanner {
         if let filters = spec.filters { note("filters", filters.value.description, at: filters.range) }
     }
 
-    /// Names the shapes before and after a scale that changes the shape of the picture.
+    /// Adds a note with the display aspect ratios before and after a scale that changes the aspect ratio.
     private mutating func describeStretching(to size: PixelSize) {
         let aspect = prepared.aspect.map { $0.isPositive ? $0.double : 1 } ?? 1
         let before = Double(prepared.size.width) * aspect / Double(max(1, prepared.size.height))
@@ -98,7 +98,8 @@ extension VideoEncodingPlanner {
             reasons.note(
                 "its fields stay as lines of whole frames; \(spec.codec.value.name) is not told of them")
         }
-        // Encoders that take none are found out by the frames themselves.
+        // If the encoder doesn't accept captions, their loss is counted in the frames and reported after the
+        // run.
         if let rate = spec.frameRate?.value, let own = track.frameRate,
             Int64(rate.num) * Int64(own.den) < Int64(own.num) * Int64(rate.den),
             EncoderModel.of(encoder.name).takesCaptions,
@@ -116,7 +117,7 @@ extension VideoEncodingPlanner {
 }
 
 extension VideoEncodeSpec {
-    /// How the frame gets into a size of both sides; nil where the job sets one side or none.
+    /// Scaling mode for a size with both sides; nil if the job sets one side or none.
     var resolvedFit: FrameFit? {
         guard let size = size?.value, size.width != nil, size.height != nil else { return nil }
         return fit?.value ?? (pixelAspectRatio == nil ? .inside : .stretch)

@@ -3,10 +3,10 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Resolves how a track of frames is compressed: what the job says, what the source has, what is usual.
+/// The planner of a video track's encoding: settings of the job, properties of the source, and defaults.
 struct VideoEncodingPlanner {
     let spec: VideoEncodeSpec
-    /// The source's track as it is, and as the job's filters make it.
+    /// Track of the source, before the job's filters.
     let original: TrackDescription
     var track: TrackDescription
     let prepared: FramePlanner.Prepared
@@ -69,7 +69,7 @@ struct VideoEncodingPlanner {
             spec.pixelFormat.map { TrackPlan.Setting.Origin($0.range) }
                 ?? (format == track.pixelFormat ? .source : .default))
         if codec.isStill {
-            // It has none.
+            // A still image has no frame rate.
         } else if let frameRate = spec.frameRate {
             note("frame_rate", frameRate.value.description, at: frameRate.range)
         } else {
@@ -117,15 +117,15 @@ struct VideoEncodingPlanner {
         settings.append(TrackPlan.Setting(key: key, value: value, origin: origin))
     }
 
-    /// A setting that was written, with where that was.
+    /// Adds a setting of the job file, whose origin follows from its location.
     mutating func note(_ key: String, _ value: String, at range: SourceRange?) {
         settings.append(TrackPlan.Setting(key: key, value: value, origin: TrackPlan.Setting.Origin(range)))
     }
 
-    /// The tick in which every frame's time is whole.
+    /// Time base in which the time of every frame is a whole number of ticks.
     private var timeBase: Rational {
         if let rate = spec.frameRate?.value {
-            // The last frame ends where the range does, if the encoder doesn't count in frames.
+            // The last frame ends at the end of the range, unless the encoder counts whole frames.
             let countsFrames = spec.codec.value.countsFramesInTwoPasses && spec.passes?.value == 2
             guard !ranges.isEmpty, !countsFrames else { return rate.inverted }
             return AssetReader.videoTick(timeBase: rate.inverted, timeZero: .zero, ranges: ranges)
@@ -136,7 +136,7 @@ struct VideoEncodingPlanner {
     private func pixelFormat() -> PixelFormat {
         if let format = spec.pixelFormat { return format.value }
         let accepted = spec.codec.value.pixelFormats(of: encoder)
-        // Where only 8 bits and 4:2:0 are played everywhere, a conversion to standard dynamic range makes that.
+        // For codecs that many players decode only in 8-bit 4:2:0, a conversion to SDR outputs that format.
         if spec.color?.isForHighRangeAlone == true, spec.profile == nil,
             let plain = PixelFormat(named: "yuv420p"),
             BitstreamTraits.of(encoder.codecName).playsPlainAs != nil, accepted.contains(plain)
@@ -150,7 +150,7 @@ struct VideoEncodingPlanner {
             {
                 return false
             }
-            // What such formats say, others say by their range.
+            // Full range is declared separately instead of by a pixel format such as yuvj420p.
             if format.isFullRangeByName, spec.codec.value.codec.fixedColor != .jpeg,
                 format != track.pixelFormat || spec.color?.levels?.value == "tv"
             {
@@ -161,9 +161,10 @@ struct VideoEncodingPlanner {
         return track.pixelFormat.nearest(of: formats) ?? formats.first ?? track.pixelFormat
     }
 
-    /// One side alone follows the frame's shape. Sides are rounded to what the format's chroma allows: to the
-    /// nearest where they were computed, down where the source is odd. `inner` is the frame's own size, where
-    /// bars or a cut make up for another shape.
+    /// Returns the size of the output. A missing side follows from the aspect ratio. Sides are rounded to
+    /// multiples that the pixel format's chroma subsampling allows: to the nearest for computed sides, down
+    /// for odd sides of the source. `inner` is the size of the frame itself if padding or cropping changes
+    /// its aspect ratio.
     private func size(format: PixelFormat) -> (size: PixelSize, inner: PixelSize?) {
         let step = spec.codec.value.roundsToChroma ? format.chromaSubsampling : (1, 1)
         func nearest(_ value: Double, _ unit: Int) -> Int {
@@ -177,7 +178,7 @@ struct VideoEncodingPlanner {
         case (let w?, let h?):
             var box = PixelSize(width: down(w, step.0), height: down(h, step.1))
             guard let fit = spec.resolvedFit, fit != .stretch else { return (box, nil) }
-            // As it is seen: with square pixels.
+            // Display width, with square pixels.
             let shown = width * (prepared.aspect?.double ?? 1)
             if fit == .scaleDown {
                 if (shown > height) != (w > h) {
@@ -205,8 +206,8 @@ struct VideoEncodingPlanner {
         }
     }
 
-    /// What the output's numbers mean: as the source's, with what the job says over it, as far as the pixel format and
-    /// the codec can mean it.
+    /// Returns the color properties of the output: the source's, overridden by the job's, as far as pixel
+    /// format and codec can represent them.
     private func targetColor(in format: PixelFormat, size: PixelSize) -> ColorDescription {
         var color = track.color
         color.primaries = spec.color?.primaries?.value ?? color.primaries
@@ -233,10 +234,10 @@ struct VideoEncodingPlanner {
         return color
     }
 
-    /// RGB becomes YUV, or the other way.
+    /// Whether RGB is converted to YUV or YUV to RGB.
     var isCrossing: Bool { track.pixelFormat.isRGB != (targetColor.matrix == "gbr") }
 
-    /// The matrix of YUV on the way in or out, a guess where nobody says it.
+    /// Matrix of the YUV side of a conversion; guessed from the frame size if the source doesn't declare one.
     var sourceMatrix: String {
         if let matrix = track.color.matrix, matrix != "gbr" { return matrix }
         if let matrix = original.color.matrix, matrix != "gbr" { return matrix }
@@ -244,25 +245,27 @@ struct VideoEncodingPlanner {
         return ColorDescription.usualMatrix(width: track.width, height: track.height)
     }
 
-    /// Who sees frames of such a size takes them for another matrix than at the source's size.
+    /// Returns whether players assume another matrix for frames of that size than for the source's frames.
     func guessesOtherwise(_ size: PixelSize) -> Bool {
         ColorDescription.usualMatrix(width: size.width, height: size.height)
             != ColorDescription.usualMatrix(width: track.width, height: track.height)
     }
 
-    /// Frames that don't say their matrix are brought into one that does.
+    /// Whether frames without a declared matrix are converted to one that declares it.
     var assumesMatrix: Bool {
         !track.pixelFormat.isRGB && track.color.matrix == nil
             && (isCrossing || spec.codec.value.codec.fixedColor == .jpeg)
     }
 
-    /// Numbers that nobody explains are of limited range, but for the formats that mean the full one.
+    /// Range of the source; if the source doesn't declare one, limited, except for pixel formats that are
+    /// usually of full range.
     var sourceRange: String {
         track.color.range ?? (track.pixelFormat.isUsuallyFullRange ? "pc" : "tv")
     }
 
-    /// What is to be converted: only what the source says and the job says otherwise. What the source doesn't
-    /// say is written as the job says. Range and RGB are the scaler's.
+    /// Color properties to convert: those that the source declares and the job sets to another value; nil if
+    /// there are none. Properties that the source doesn't declare are only tagged with the job's values. The
+    /// scaler converts range and RGB.
     var conversion: ColorDescription? {
         var color = ColorDescription()
         func changed(_ from: String?, _ to: String?) -> String? {
@@ -277,11 +280,11 @@ struct VideoEncodingPlanner {
         return color == ColorDescription() ? nil : color
     }
 
-    /// The shape of a pixel: square where the frame is fitted into a size of both sides. Where only rounding scales the sides
-    /// unequally, it keeps the shape of the frame.
+    /// Returns the pixel aspect ratio: square pixels if the frame is fitted into a size with both sides. If
+    /// only rounding scales the sides unequally, the display aspect ratio is kept.
     private func aspect(source: PixelSize, target: PixelSize) -> Rational? {
         if let aspect = spec.pixelAspectRatio { return aspect.value }
-        // No more than an odd line is left out: the pixels stay as they are.
+        // At most one odd line is cropped: the pixel aspect ratio is unchanged.
         let isWhole = source.width - target.width < 2 && source.height - target.height < 2
         let own = prepared.aspect ?? Rational(1, 1)
         if source == target, spec.fit == nil, own == Rational(1, 1) { return prepared.aspect }
@@ -293,7 +296,7 @@ struct VideoEncodingPlanner {
         while b != 0 { (a, b) = (b, a % b) }
         num /= max(1, a)
         den /= max(1, a)
-        // A side that was rounded by less than a pixel keeps the pixel's shape.
+        // A side that was rounded by less than a pixel doesn't change the pixel aspect ratio.
         let change = Double(num) / Double(max(1, den)) / own.double
         if spec.size?.value.width == nil || spec.size?.value.height == nil, abs(change - 1) < 0.02 {
             return prepared.aspect
