@@ -11,18 +11,18 @@ internal import Media
 internal import FileSystem
 internal import Publishing
 
-/// The execution of one plan: temporary files, work, publishing. Only this class writes to destinations; the work
-/// itself may be done by another process.
+/// The execution of one plan: temporary files, work, publishing. Only this class writes to destinations; the
+/// work itself may run in another process.
 ///
 /// Unchecked `Sendable`: mutable state is accessed on `queue` only, or is behind the mutex.
 final class JobExecutor: @unchecked Sendable {
     let plan: JobPlan
     /// Reason why there is no space for the outputs; nil if there is.
     private let lack: String?
-    /// Sources of the whole call. None of them is ever replaced.
+    /// Sources of the whole call, which are never replaced.
     private let sources: Set<SourceFileKey>
     let number: Int
-    /// Whether outputs that fail their expectations are kept under other names.
+    /// Whether outputs that fail their expectations are kept under another name.
     private let keepsFailed: Bool
     private let makesPreview: Bool
     private let state: RunState?
@@ -74,8 +74,8 @@ final class JobExecutor: @unchecked Sendable {
         self.performer = performer
     }
 
-    /// Starts the job. `completion` is called once, on a private queue. `onWork` is called if there is something to
-    /// do, `onPublish` when the work is done and its outputs are as expected.
+    /// Starts the job. `completion` is called once, on a private queue. `onWork` is called if there is work
+    /// to do, `onPublish` when the work is finished and all expectations are met.
     func start(
         onWork: @escaping @Sendable () -> Void, onPublish: @escaping @Sendable () -> Void,
         completion: @escaping @Sendable (JobOutcome) -> Void
@@ -206,7 +206,7 @@ final class JobExecutor: @unchecked Sendable {
         // The images for a report don't count towards the job's timeout.
         order.onChecked = { @Sendable in self.queue.async { @Sendable in self.timer?.cancel() } }
         let work = performer.perform(order) { @Sendable outcome in
-            // Not after a failure, which may prevent further jobs from starting.
+            // Not called after a failure, which may prevent further jobs from starting.
             if case .finished(let findings) = outcome, findings.isAsExpected { onPublish() }
             self.queue.async { @Sendable in
                 self.timer?.cancel()
@@ -278,8 +278,8 @@ final class JobExecutor: @unchecked Sendable {
         }
     }
 
-    /// Returns the failure if an expectation isn't met; nil if all are. `kept` returns a sentence ending on what
-    /// happens to such an output, by its index.
+    /// Returns the failure if an expectation isn't met; nil if all are met. `kept` returns the outcome for an
+    /// output, by its index, as the end of a sentence.
     private func failure(of findings: WorkFindings, leaving kept: (Int) -> String?) -> JobFailure? {
         let failed = findings.outputs.indices.filter { index in
             findings.outputs[index].expectations.contains { !$0.holds }
@@ -326,7 +326,7 @@ final class JobExecutor: @unchecked Sendable {
                 guard findings.outputs.count == making.count else {
                     throw MediaError.misuse("\(findings.outputs.count) findings of \(making.count) outputs")
                 }
-                // Another process created the same outputs meanwhile: one of the two is enough.
+                // If another process created the same outputs meanwhile, these are discarded.
                 if findings.isAsExpected, making.flatMap(\.publisher.parts).allSatisfy(\.isMadeAlready) {
                     discard()
                     return rest
@@ -345,8 +345,8 @@ final class JobExecutor: @unchecked Sendable {
 
     // MARK: Publishing
 
-    /// Publishes all outputs or none. Everything that can fail is done before the first output gets its name. If a
-    /// later output can't get its name after all, those that have theirs are withdrawn.
+    /// Publishes all outputs or none. Operations that can fail run before the first output gets its name. If
+    /// a later output still can't be published, those already published are withdrawn.
     private func publish(_ findings: WorkFindings) throws -> [OutputResult] {
         try SourceCheck(plan).check(when: "while it was read")
         let failure = failure(of: findings) { index in

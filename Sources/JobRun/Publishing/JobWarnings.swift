@@ -3,7 +3,7 @@ internal import JobPlan
 internal import LibAV
 internal import Media
 
-/// What a finished job tells of its output that no plan could know.
+/// The warnings about a finished output that the plan couldn't contain.
 struct JobWarnings {
     let task: OutputTask
     private var plan: OutputPlan { task.output }
@@ -34,7 +34,7 @@ struct JobWarnings {
             + tracks.compactMap { track, report in damage(track, report).map { said($0, of: track) } }
     }
 
-    /// Where `normalize` didn't bring a track.
+    /// Returns a warning if `normalize` didn't reach its target; nil if it did.
     private func loudness(_ found: OutputResult.Normalization) -> String? {
         guard found.before.isMeasured else {
             return "too short or too quiet to have a loudness: `normalize` leaves it as it is"
@@ -96,12 +96,13 @@ struct JobWarnings {
         }
     }
 
-    /// Something is missing under `on_damage: skip`, so the output isn't what it would be without.
+    /// Whether data are missing because of `on_damage: skip`, so that the output differs from one of an
+    /// undamaged source.
     var tellsOfDamage: Bool {
         zip(plan.tracks, findings.tracks).contains { damage($0, $1) != nil }
     }
 
-    /// What is missing of a track under `on_damage: skip`.
+    /// Returns the amount of a track's data that is missing because of `on_damage: skip`; nil if none is.
     private func damage(_ track: TrackPlan, _ report: TrackReport) -> String? {
         guard task.input.damagePolicy == .skip else { return nil }
         var parts: [String] = []

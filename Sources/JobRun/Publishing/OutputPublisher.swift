@@ -9,7 +9,7 @@ internal import Media
 internal import FileSystem
 internal import Publishing
 
-/// The error of an output that is skipped, because another file is at its destination and is to stay.
+/// The error of an output that is skipped, because another file at its destination must be kept.
 struct SkippedOutput: Error {
     let reason: String
 }
@@ -17,7 +17,7 @@ struct SkippedOutput: Error {
 /// The publisher of one output of a job. It replaces only files that may be replaced.
 struct OutputPublisher {
     private(set) var task: OutputTask
-    /// Sources of the whole call. None of them is ever replaced.
+    /// Sources of the whole call, which are never replaced.
     let sources: Set<SourceFileKey>
     let state: RunState?
     /// Digest of everything that determines the output; nil if it can't be determined.
@@ -34,13 +34,14 @@ struct OutputPublisher {
         }
     }
 
-    /// Returns the files to publish, split from the one that was written.
+    /// Returns the files to publish, split from the written one.
     func pieces(
         of file: TemporaryFile, _ findings: OutputFindings, in root: PathRoot
     ) throws -> [(publisher: OutputPublisher, file: TemporaryFile)] {
         let parts = parts
         guard parts.count > 1 else { return [(self, file)] }
-        // The parts follow each other, or repeat the one before: no more is copied than was written.
+        // Parts must follow each other, or repeat the previous one, so that no more is copied than was
+        // written.
         var end: Int64 = 0
         var last: TemporaryFile.Part?
         let isInOrder = findings.parts.allSatisfy { part in
@@ -60,16 +61,17 @@ struct OutputPublisher {
         return pieces
     }
 
-    /// Whether the file at the destination was created by the same plan, and is not to be created again.
+    /// Whether the file at the destination was created by the same plan, and need not be created again.
     var isMadeAlready: Bool {
         guard let digest, state?.isForced == false else { return false }
         return (RunState.mark(of: task)?.digest).map { digest.standing(of: $0) != .other } ?? false
     }
 
-    /// Writes a finished file to disk with its times and its mark. Only its name is missing.
+    /// Writes a finished file to disk, with its modification time and its mark, so that only its name is
+    /// missing.
     mutating func prepare(_ file: TemporaryFile, _ findings: OutputFindings) throws {
         if JobWarnings(task: task, findings: findings).tellsOfDamage { digest = digest?.afterDamage }
-        // Before the mark, which identifies the file by its time.
+        // The time is set before the mark, which contains it.
         if output.keepsFileTimes, let source = FileIdentity(path: task.input.sourceName) {
             try file.setModified(seconds: source.modified, nanoseconds: source.modifiedNanoseconds)
         }
@@ -88,10 +90,11 @@ struct OutputPublisher {
     /// Gives a prepared file its name. Returns false if another process has just published the same output.
     /// `keepsReplaced`: see `TemporaryFile.publishTogether`.
     func publish(_ file: TemporaryFile, keepsReplaced: Bool) throws -> Bool {
-        // If another file was published meanwhile, it is checked again whether that file may be replaced.
+        // If another file was published meanwhile, the check whether it may be replaced is repeated.
         for _ in 0..<2 {
             let replaces = try replacesExisting()
-            // Of several files, all are created or none: one of them would be reported as the whole output.
+            // The files of a set are all created or none: an existing one would be reported as the whole
+            // output.
             if replaces, isMadeAlready, output.files.count == 1 {
                 file.discard()
                 return false
@@ -104,7 +107,7 @@ struct OutputPublisher {
             }
         }
         guard file.isPublished else { throw PublishingError.destinationExists }
-        // If the folder was moved meanwhile, the output is elsewhere.
+        // The output is elsewhere if the folder was moved meanwhile.
         guard file.isAt(output.destination) else {
             throw JobFailure(
                 "the output was published, and is not at \(output.destination): its folder was moved or replaced",

@@ -22,8 +22,8 @@ struct SourceCheck {
         }
         for input in plan.inputs {
             guard case .file(let path, let identity) = input.source else { continue }
-            // A remote source can be checked only by the worker that fetched it, which reads it to the planned
-            // length.
+            // A remote source can be checked only by the worker that fetched it, which reads it to the
+            // planned length.
             if SourceLocation.isRemote(path) { continue }
             guard let now = FileIdentity(path: path) else {
                 throw JobFailure("the source is gone: \(path)", at: plan.location, rule: .sourceUnreadable)

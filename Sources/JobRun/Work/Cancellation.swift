@@ -1,6 +1,6 @@
 internal import Locking
 
-/// The cancellation of work, with the function that stops its current part.
+/// The cancellation of work, with a function that stops its current part.
 final class Cancellation: Sendable {
     private struct State: Sendable {
         var isCancelled = false
@@ -8,10 +8,10 @@ final class Cancellation: Sendable {
     }
     private let state = Guarded(State())
 
-    /// Whether the work was cancelled.
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Begins a part of the work, which `stop` ends at once, from any thread. The part before is over.
+    /// Begins a part of the work, after the previous one has ended. `stop` ends the part at once, from any
+    /// thread.
     /// - Throws: `CancellationError` if the work is cancelled already.
     func begin(_ stop: @escaping @Sendable () -> Void) throws {
         let isCancelled = state.withLock { state in
@@ -21,7 +21,6 @@ final class Cancellation: Sendable {
         if isCancelled { throw CancellationError() }
     }
 
-    /// Cancels the work.
     func cancel() {
         let stop = state.withLock { state in
             state.isCancelled = true

@@ -6,16 +6,16 @@ internal import Media
 
 /// An expectation with its measured value.
 public struct JudgedExpectation: Codable, Sendable {
-    /// The expectation in the job file.
+    /// Expectation in the job file.
     package var expectation: Expectation
-    /// The measured value as text.
+    /// Measured value as text.
     public var measured: String
     /// Whether the expectation is met.
     public var holds: Bool
     /// Id of the output; nil for the only output of a job.
     public var output: String?
 
-    /// The expected and the measured value in one line.
+    /// Expected and measured value in one line.
     public var summary: String { "\(expectation.check.text): \(measured)" }
     /// Error message with the expected and the measured value.
     public var message: String {
@@ -146,8 +146,8 @@ struct ExpectationJudge {
         return known
     }
 
-    /// Returns frames per second by the number and the times of the track's frames. libavformat may derive another
-    /// rate from rounded times (1000/33 for 29.97 in Matroska's milliseconds).
+    /// Returns frames per second, computed from the number and the times of the track's frames. libavformat
+    /// may derive another rate from rounded times (1000/33 for 29.97 in Matroska's milliseconds).
     private static func measuredFrameRate(of track: AssetTrack) -> Double? {
         guard let count = track.sampleCount, count > 0, track.timeRange.duration > .zero else {
             return track.nominalFrameRate?.double
@@ -157,8 +157,8 @@ struct ExpectationJudge {
 
     private static func text(_ rate: Double) -> String { "\((rate * 1000).rounded() / 1000)" }
 
-    /// Returns whether a rate is the wanted one. A range that begins or ends inside a frame has one frame more than
-    /// its duration implies.
+    /// Returns whether a rate is the expected one. A range that begins or ends inside a frame has one frame
+    /// more than its duration implies.
     private static func isRate(_ rate: Double, _ wanted: String, over length: MediaTime) -> Bool {
         guard let wanted = Quantity.frameRate(wanted) else { return false }
         return abs(rate - wanted.double) * length.seconds <= 1.01

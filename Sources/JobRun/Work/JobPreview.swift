@@ -6,9 +6,9 @@ package import Media
 package struct JobPreview: Codable, Sendable {
     /// The frames of source and output at the same presentation time.
     package struct Pair: Codable, Sendable {
-        /// The source's frame; nil if there is none.
+        /// Frame of the source; nil if there is none.
         package var source: Thumbnail?
-        /// The output's frame; nil if there is none.
+        /// Frame of the output; nil if there is none.
         package var output: Thumbnail?
     }
 
@@ -18,7 +18,7 @@ package struct JobPreview: Codable, Sendable {
     package var waveform: Waveform?
     /// Bit rate over the whole output.
     package var bitRate: BitRateCurve?
-    /// Reasons why parts of the preview are missing. They are no failures of the job.
+    /// Reasons why parts of the preview are missing. They don't make the job fail.
     package var problems: [String] = []
 }
 
@@ -34,7 +34,8 @@ struct PreviewMaker {
 
     private static let box = PixelSize(width: 192, height: 144)
 
-    /// Creates the preview. Never fails because of the media; throws `CancellationError` after a cancel.
+    /// Creates the preview. Errors of the media are recorded in `problems`; only cancellation throws
+    /// (`CancellationError`).
     func make() throws -> JobPreview {
         var preview = JobPreview()
         let output = Asset(.file(path), timing: .fast, environment: environment)
@@ -90,7 +91,7 @@ struct PreviewMaker {
         }
     }
 
-    /// Returns the time of the source that is shown at a time of the output.
+    /// Returns the time of the source that corresponds to a time of the output.
     private func sourceTime(of time: MediaTime) -> MediaTime? {
         if task.input.extent.ranges.isEmpty { return time }
         var left = time

@@ -9,7 +9,7 @@ internal import Media
 internal import FileSystem
 internal import Publishing
 
-/// The work of one job: the tasks of its graph, each when its dependencies are done.
+/// The work of one job: the tasks of its graph, each after its dependencies.
 ///
 /// Unchecked `Sendable`: mutable state is accessed on `queue` only, or is behind the mutex.
 final class JobWork: WorkHandle, @unchecked Sendable {
@@ -32,11 +32,10 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     private var done: Set<Int> = []
     /// Statistics of each input's first pass, until its second pass has ended; accessed on `queue` only.
     private var passes: [Int: (files: PassFiles, tracks: [TrackPlace: EncoderPass])] = [:]
-    /// The completion, which is called once; accessed on `queue` only.
+    /// Completion handler, which is called once; accessed on `queue` only.
     private var completion: (@Sendable (WorkOutcome) -> Void)?
     /// Results of loudness measurements by track; accessed on `queue` only.
     private var loudness: [TrackPlace: LoudnessNormalizer.Result] = [:]
-    /// The reports of a session on a media file that it wrote.
     private struct Written {
         var reports: [TrackReport]
         var evidence: [CutEvidence]
@@ -103,8 +102,8 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         return .failed(WorkFailures(plan: plan).failure(of: error))
     }
 
-    /// Gives encoders the memory of a new process, whatever was done before. Copying needs no such care: where few
-    /// frames are created, allocating the memory again would cost more than they do.
+    /// Resets the allocator for encoders to the state of a new process. Copies keep its memory: they create
+    /// few frames, and allocating again would cost more.
     private func settleMemory() {
         let isCopy = plan.outputs.filter(\.isMedia).flatMap(\.tracks).allSatisfy {
             if case .copy = $0.action { true } else { false }
@@ -112,8 +111,8 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         if order.isAlone { tandem_tune_allocator(isCopy ? 1 : 0) }
     }
 
-    /// Carries out the tasks that can start, one after the other. A task that continues asynchronously calls this
-    /// function again when it has ended. Concurrent tasks would need the memory of each.
+    /// Carries out the tasks that can start, in sequence: concurrent tasks would need the memory of each. A
+    /// task that continues asynchronously calls this function again when it has ended.
     private func advance() {
         do {
             while let index = graph.next(done: done) {
@@ -140,7 +139,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         completion.take()?(outcome)
     }
 
-    /// Returns true if the task is done, and false if it continues asynchronously.
+    /// Carries out a task. Returns true if it is done, and false if it continues asynchronously.
     private func carryOut(_ task: WorkTask, at index: Int) throws -> Bool {
         switch task {
         case .measure(let output, let track):
@@ -164,7 +163,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
 
     // MARK: Tasks
 
-    /// Runs the first of two passes over audio whose loudness is normalized.
+    /// Measures the loudness of a track for normalization.
     private func measure(_ place: TrackPlace) throws {
         let (normalizer, encoding) = try builder(plan.outputs[place.output].input).normalizer(of: place)
         try cancellation.begin { normalizer.cancel() }
@@ -180,7 +179,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         // The first pass's output is discarded.
         let first = try builder(input).buildFirstPass(scratch: scratch, files: files)
         try run(first.session, of: input, index) {
-            // The output can use the space of the scratch file.
+            // The scratch file's space is freed for the output.
             scratch.empty()
             var tracks: [TrackPlace: EncoderPass] = [:]
             for (place, input) in zip(first.tracks, first.session.writer.inputs) {
@@ -267,7 +266,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         let (reports, stop) = (written.reports, written.stop)
         let task = plan.tasks[index].stopped(at: stop)
         let (output, file) = (task.output, order.outputs[index])
-        // For the output of another job, the plan can't predict this.
+        // The plan can't predict this if the source is the output of another job.
         if reports.allSatisfy({ $0.writtenPackets == 0 }),
             output.tracks.allSatisfy({ $0.source.mediaType == .subtitle }), !output.tracks.isEmpty
         {

@@ -19,22 +19,22 @@ struct OutputVerifier {
 
     /// The result of the verification.
     enum Verdict {
-        /// The output is as planned, except for data of the source that should have been kept and are missing.
+        /// The output is as planned, except for data of the source that should have been kept and is missing.
         case whole(losses: [String])
-        /// The output is not as planned, for the given reason.
+        /// The output differs from the plan, for the given reason.
         case wrong(String)
     }
 
     /// Reopens the output and verifies it.
     ///
-    /// - Throws: `CancellationError` if it is cancelled meanwhile.
+    /// - Throws: `CancellationError` if the verification is cancelled.
     func verdict(path: String) throws -> Verdict {
         var losses: [String] = []
         return try problem(path: path, losses: &losses).map { .wrong($0) } ?? .whole(losses: losses)
     }
 
     private func problem(path: String, losses: inout [String]) throws -> String? {
-        // For copied packets their number is compared. The end of audio follows from the codec's own data.
+        // Copied packets are counted; the end of audio follows from the codec's own data.
         let isCopy = plan.tracks.allSatisfy { if case .copy = $0.action { true } else { false } }
         let output = Asset(
             .file(path), timing: .precise, environment: environment, discovery: isCopy ? .counting : .decoding
@@ -93,7 +93,8 @@ struct OutputVerifier {
         return nil
     }
 
-    /// Returns the reason why the beginning or the last group of a track can't be decoded although its source can.
+    /// Returns the reason why the beginning or the last GOP of a track can't be decoded although the source's
+    /// can; nil if there is none.
     private func decodingProblem(
         _ planned: TrackPlan, _ track: AssetTrack, of output: Asset
     ) throws -> String? {
@@ -116,8 +117,8 @@ struct OutputVerifier {
         return nil
     }
 
-    /// Returns whether the source's own packets of a group decode: damage in the source stays in a copy, and is no
-    /// fault of the output.
+    /// Returns whether the source's own packets of a group can be decoded: a copy keeps the damage of its
+    /// source, which is not an error of the output.
     private func isIntact(_ planned: TrackPlan, _ group: DecodingCheck.Group) throws -> Bool {
         guard case .file(let path, _) = task.input.source else { return true }
         let source = Asset(.file(path), timing: .fast, environment: environment)
@@ -171,7 +172,7 @@ struct OutputVerifier {
         if stop != nil, report.writtenPackets == 0, track.mediaType != .subtitle {
             return "\(name) would be empty: nothing of it fits"
         }
-        // The number of cues can't be predicted.
+        // The number of subtitle events can't be predicted.
         if track.mediaType == .subtitle { return nil }
         if stop == nil, let problem = sourceProblem(planned, report, name) { return problem }
         switch planned.action {
@@ -214,7 +215,8 @@ struct OutputVerifier {
         EncoderInfo(named: encoding.encoder.encoder)?.codecName ?? encoding.codec
     }
 
-    /// Verifies that audio is exact to the sample where the container can represent it.
+    /// Returns the deviation of audio that isn't exact to the sample; nil if it is, or if the container can't
+    /// represent it.
     private func soundProblem(
         _ encoding: TrackPlan.Encoding, _ track: AssetTrack, _ report: TrackReport, _ name: String
     ) -> String? {
@@ -237,8 +239,8 @@ struct OutputVerifier {
         return nil
     }
 
-    /// Returns the problem of a source that delivered less than its index declares: it is truncated or damaged, which
-    /// is never a success.
+    /// Returns the problem of a source that delivered less than its index declares: it is truncated or
+    /// damaged, and the job must fail.
     private func sourceProblem(_ planned: TrackPlan, _ report: TrackReport, _ name: String) -> String? {
         let expected = planned.expected
         let source = "source track \(planned.source.index)"
@@ -249,7 +251,7 @@ struct OutputVerifier {
                 "\(source) gave \(report.droppedSamples) of \(report.appendedSamples + report.droppedSamples) frames whose times don't increase: its time stamps are wrong or damaged (`on_damage: skip` drops such frames)"
         }
         if expected.isExact {
-            // Skipped media are missing. They are counted and reported instead.
+            // Skipped data is missing; it is counted and reported instead.
             if task.input.damagePolicy == .skip { return nil }
             if let frames = expected.frames,
                 frames != report.appendedSamples + report.droppedSamples - report.hiddenSamples
@@ -259,9 +261,9 @@ struct OutputVerifier {
                     "\(source) gave \(report.appendedSamples) frames, its index promises \(frames): it is truncated or damaged"
             }
             if case .encode(let encoding) = planned.action, let samples = expected.samples {
-                // Audio that starts late is filled with silence if the container can't represent the gap. If a range
-                // starts in a gap, the source's timestamps show that nothing is there yet; a damaged source lacks its
-                // end.
+                // Audio that starts late is filled with silence if the container can't represent the gap. If
+                // a range starts in a gap, the source's timestamps indicate that the audio starts later; a
+                // damaged source lacks its end.
                 let given = Int64(report.appendedSamples + report.filledSamples)
                 let unit = Rational(1, max(1, encoding.encoder.sampleRate))
                 let reached = max(given, (report.end - expected.timeRange.start).ticks(in: unit))

@@ -4,10 +4,10 @@ internal import Locking
 internal import Media
 internal import FileSystem
 
-/// A private folder for what encoders note between two passes; gone with this object.
+/// A private folder for the statistics that encoders write for a second pass. Removed with this object.
 final class PassFiles: Sendable {
     private let folder: String
-    /// Where such folders are made; a worker may write nowhere else.
+    /// Folder in which such folders are created. A worker can't write elsewhere.
     static let base = Guarded(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")
 
     init() throws {
@@ -19,12 +19,12 @@ final class PassFiles: Sendable {
         folder = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     }
 
-    /// Where the encoder of a track keeps its notes.
+    /// Returns the path of a track's statistics.
     func path(of track: TrackPlace) -> String { "\(folder)/\(track.output)-\(track.track).log" }
 
-    /// Throws where an encoder's notes are not all there: it doesn't look whether they could be written.
+    /// Throws if the statistics of a track are incomplete: encoders don't check whether writing succeeds.
     func check(_ track: TrackPlace, encoder: String, frames: Int) throws {
-        // Others keep theirs in memory.
+        // Other encoders keep their statistics in memory.
         guard EncoderModel.of(encoder).keepsStatisticsInFile else { return }
         guard let stream = fopen(path(of: track), "re") else {
             throw SystemError("the first pass's notes", errno: errno)
@@ -34,7 +34,7 @@ final class PassFiles: Sendable {
         var (count, isWhole) = (0, true)
         while fgets(&line, Int32(line.count), stream) != nil {
             let length = strlen(line)
-            // A long line comes in several parts.
+            // A line longer than the buffer is read in several parts.
             if isWhole, strncmp(line, "in:", 3) == 0 { count += 1 }
             isWhole = length > 0 && line[length - 1] == 0x0a
         }

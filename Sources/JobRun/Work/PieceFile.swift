@@ -2,8 +2,8 @@ internal import LibAV
 internal import Media
 internal import Publishing
 
-/// The pieces of an output's file, one after the other, each read back as soon as it is written. Confined to one
-/// queue at a time.
+/// The pieces of an output's file, in sequence, each read back after it is written. Confined to one queue at
+/// a time.
 final class PieceFile {
     private let file: TemporaryFile
     private var end: Int64 = 0
@@ -19,14 +19,15 @@ final class PieceFile {
         }
     }
 
-    /// Appends bytes.
+    /// Appends bytes as a piece.
     func append(_ bytes: [UInt8]) throws {
         try bytes.withUnsafeBytes { whole in
             try append(whole) { $0 == bytes ? nil : "it reads otherwise" }
         }
     }
 
-    /// Adopts a whole file that other code wrote as its only piece. `check` returns the reason if it is wrong.
+    /// Adopts a file that was written as a whole as the only piece. `check` returns the reason if it is
+    /// invalid.
     func takeWhole(_ check: () throws -> String?) throws {
         if let problem = try check() {
             throw MediaError.misuse("what was written can't be read back: \(problem)")
@@ -35,7 +36,7 @@ final class PieceFile {
         parts = [TemporaryFile.Part(offset: 0, length: end)]
     }
 
-    /// Adds the previous piece once more.
+    /// Adds the previous piece again, without writing it.
     func repeatLast() {
         if let last = parts.last { parts.append(last) }
     }

@@ -4,15 +4,15 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Compares what was asked for with what the finished file says: muxers and encoders lower, replace and drop settings without
-/// a word, and differ in which.
+/// The comparison of requested properties with those of the finished file. Muxers and encoders clamp, replace
+/// and drop settings silently, and differ in which.
 struct ReadBack {
     let plan: OutputPlan
     let contents: AssetContents
-    /// The output's own tracks, as `plan.tracks` has them.
+    /// Tracks of the output, in the order of `plan.tracks`.
     let tracks: [AssetTrack]
 
-    /// The first thing that the job asks for and the file doesn't have; nil where there is none.
+    /// First property that the job requests and the file lacks; nil if there is none.
     var problem: String? {
         for (index, planned) in plan.tracks.enumerated() {
             if let problem = problem(planned, tracks[index]) { return "output track \(index) \(problem)" }
@@ -22,7 +22,7 @@ struct ReadBack {
         }
     }
 
-    /// What was to be kept of the source and is not there, in words.
+    /// Properties of the source that should have been kept and are missing, as text.
     var losses: [String] {
         var losses = lostTags(plan.metadata, contents.metadata).filter { !isAsked($0) }.map {
             "the output \(Self.lacks($0))"
@@ -51,12 +51,12 @@ struct ReadBack {
 
     // MARK: What was asked
 
-    /// The job sets a tag of the file.
+    /// Returns whether the job sets a tag of the file.
     private func isAsked(_ entry: MetadataEntry) -> Bool {
         plan.askedTags.contains(entry.key.lowercased())
     }
 
-    /// The rule sets a tag of the track.
+    /// Returns whether the rule sets a tag of the track.
     private func isAsked(_ key: String, of track: TrackPlan) -> Bool {
         track.askedTags.contains(key.lowercased())
     }
@@ -87,7 +87,7 @@ struct ReadBack {
                 return Self.lacks(lost)
             }
         case .audio:
-            // Opus has one rate, whatever it was made from.
+            // The sample rate of Opus is always 48 kHz, regardless of its input.
             let hasOwnRate = CodecCatalog.codec(made.codec, of: .audio)?.codec.hasOwnSampleRate == true
             guard hasOwnRate || made.sampleRate == asked.sampleRate else {
                 return "has \(made.sampleRate) Hz instead of \(asked.sampleRate)"
@@ -101,7 +101,7 @@ struct ReadBack {
         return nil
     }
 
-    /// What an encoded track's colour was to be and is not said.
+    /// Returns the color properties of an encoded track that the file doesn't declare.
     private func lostColor(_ encoding: TrackPlan.Encoding, _ track: AssetTrack) -> [MetadataEntry] {
         guard encoding.encoder.mediaType == .video else { return [] }
         let (asked, made) = (encoding.encoder.color, track.format.color)
@@ -112,26 +112,26 @@ struct ReadBack {
         if let name = asked.transfer, made.transfer != name {
             lost.append(MetadataEntry(key: "transfer", value: name))
         }
-        // RGB says by its pixels that it has none.
+        // RGB has no matrix, which its pixel format implies.
         guard !encoding.encoder.pixelFormat.isRGB else { return lost }
         if let name = asked.matrix, made.matrix.map({ ColorDescription.isSameMatrix($0, name) }) != true {
             lost.append(MetadataEntry(key: "matrix", value: name))
         }
-        // Who isn't told takes the limited one.
+        // Without a declared range, players assume limited range.
         if asked.range == "pc", made.range != "pc", !track.format.pixelFormat.isFullRangeByName {
             lost.append(MetadataEntry(key: "range", value: "pc"))
         }
         return lost
     }
 
-    /// Those of some tags that aren't among others.
+    /// Returns the tags of one list that another list lacks.
     private func lostTags(
         _ wanted: [MetadataEntry], _ found: [MetadataEntry], of track: AssetTrack? = nil
     ) -> [MetadataEntry] {
         let known = Dictionary(grouping: found) { $0.key.lowercased() }
         return wanted.filter { entry in
             switch entry.key.lowercased() {
-            // Checked by itself, or of no file.
+            // The timecode is checked separately, and `alpha_mode` isn't a tag of the user.
             case "timecode", "alpha_mode": return false
             case "language" where track != nil: return track?.languageCode != entry.value
             case "title" where track != nil, "handler_name" where track != nil:
@@ -142,19 +142,20 @@ struct ReadBack {
         }
     }
 
-    /// Containers trim texts, and write numbers and places in forms of their own.
+    /// Returns whether a tag has the expected value. Containers trim text, and normalize numbers and
+    /// locations.
     private static func isSame(_ wanted: MetadataEntry, _ found: String) -> Bool {
         let (a, b) = (trimmed(wanted.value), trimmed(found))
         if a.exact == b.exact { return true }
         switch wanted.key.lowercased() {
-        // `3/12`, `03`: libavformat writes numbers.
+        // libavformat writes `3/12` and `03` as numbers.
         case "track", "disc": return numbers(a) == numbers(b)
-        // A movie says places with a 65,536th of a degree.
+        // mov stores locations in units of 1/65,536 degree.
         case "location":
             let (places, others) = (numbers(a), numbers(b))
             return places.count >= 2 && others.count >= 2
                 && zip(places.prefix(2), others).allSatisfy { abs($0 - $1) < 0.001 }
-        // Half a second at most.
+        // Fractions of a second are ignored.
         case "creation_time": return a.prefix(19) == b.prefix(19)
         default: return false
         }

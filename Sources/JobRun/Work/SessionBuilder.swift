@@ -6,21 +6,22 @@ internal import Media
 internal import Publishing
 internal import FileSystem
 
-/// Builds the reader, the writers and the session that a plan says for one of its inputs.
+/// The builder of the reader, the writers and the session for one input of a plan.
 struct SessionBuilder {
     let plan: JobPlan
-    /// Which of the plan's inputs.
+    /// Index of the input in the plan.
     let input: Int
-    /// What sources are found with.
+    /// Environment in which sources are opened.
     let environment: MediaEnvironment
 
     private var source: InputPlan { plan.inputs[input] }
-    /// The movies that are made of it, by their places in the plan.
+    /// Indices of the media outputs that read the input.
     var outputs: [Int] {
         plan.outputs.indices.filter { plan.outputs[$0].input == input && plan.outputs[$0].isMedia }
     }
 
-    /// `files` are those of all the plan's outputs, `loudness` is what was found of each track.
+    /// Builds the session of the input. `files` are the files of all outputs, `loudness` the measured
+    /// loudness of each track, `passes` the statistics of a first pass.
     func build(
         files: [TemporaryFile], loudness: [TrackPlace: LoudnessNormalizer.Result],
         passes: [TrackPlace: EncoderPass]
@@ -46,8 +47,8 @@ struct SessionBuilder {
         return session
     }
 
-    /// A track with the tags of its loudness, which stand beside the file's where it has the file for itself; those that the job sets have
-    /// precedence.
+    /// Returns a track with loudness tags, which are set on the file if the track is its only one. Tags that
+    /// the job sets take precedence.
     private func tagged(
         _ track: TrackPlan, of output: OutputPlan, _ loudness: Loudness?, in writer: AssetWriter
     ) -> TrackPlan {
@@ -67,7 +68,8 @@ struct SessionBuilder {
         return track
     }
 
-    /// Whether a file here changed the supervisor sees; what a server has is seen here alone.
+    /// Throws if a remote source has changed. Local files are checked by the supervisor; a remote source can
+    /// only be checked here.
     private func checkRemote(_ contents: AssetContents) throws {
         guard case .file(let path, let identity) = source.source, SourceLocation.isRemote(path),
             contents.fileSize != identity.size
@@ -84,7 +86,7 @@ struct SessionBuilder {
         return found
     }
 
-    /// What makes an output that is no movie.
+    /// Returns the work of an image or waveform output.
     func work(_ index: Int, file: TemporaryFile, cancellation: Cancellation) throws -> any OutputWork {
         let output = plan.outputs[index]
         guard let planned = output.tracks.first, case .encode(let encoding) = planned.action else {
@@ -124,7 +126,8 @@ struct SessionBuilder {
         return writer
     }
 
-    /// A session that looks at the tracks of two passes alone; what it writes is of no use. With those tracks.
+    /// Builds the session of a first pass, which reads only the tracks with two passes; its output is
+    /// discarded. Returns these tracks as well.
     func buildFirstPass(
         scratch: TemporaryFile, files: PassFiles
     ) throws -> (session: ReencodeSession, tracks: [TrackPlace]) {
@@ -153,7 +156,7 @@ struct SessionBuilder {
         return (session, tracks)
     }
 
-    /// What measures the loudness of a track that is to be brought to one, and how the track is encoded.
+    /// Returns the loudness measurement of a track that is normalized, and the track's encoding.
     func normalizer(
         of place: TrackPlace
     ) throws -> (normalizer: LoudnessNormalizer, encoding: TrackPlan.Encoding) {
@@ -182,7 +185,7 @@ struct SessionBuilder {
         _ track: TrackPlan, of source: AssetTrack, in contents: AssetContents, filters: FilterChain?,
         pass: EncoderPass?, to session: ReencodeSession, _ writer: AssetWriter, isPart: Bool
     ) throws {
-        // Packets of a composition are those of its clips.
+        // Copied packets of a composition belong to its clips.
         let packets = try clipTrack(of: track) ?? source
         var settings = try TrackSettings(track, of: packets, from: self.source, in: writer.container)
         if let filters, case .audio(var audio) = settings.reader {
@@ -208,7 +211,8 @@ struct SessionBuilder {
         try session.addTrack(output: output, input: input, writer: writer)
     }
 
-    /// The track that the output's is like where clips of a composition are copied; nil otherwise.
+    /// Returns the clip's track whose format the output's track has, if clips of a composition are copied;
+    /// nil otherwise.
     private func clipTrack(of track: TrackPlan) throws -> AssetTrack? {
         guard case .composition(let composition) = source.assetSource else { return nil }
         let packets = CompositionPackets(composition, environment: environment)

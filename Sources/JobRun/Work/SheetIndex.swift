@@ -3,8 +3,8 @@ internal import JobPlan
 internal import LibAV
 internal import Media
 
-/// The WebVTT file that maps times to parts of a sheet, as players read it to show thumbnails above their time line:
-/// each cue is the sheet's name with a media fragment (`#xywh`).
+/// The WebVTT file that maps times to parts of a sheet, from which players show thumbnails above their time
+/// line: each cue is the sheet's name with a media fragment (`#xywh`).
 struct SheetIndex {
     let images: ImagesPlan
     let sheet: ImagesPlan.Sheet
@@ -14,7 +14,6 @@ struct SheetIndex {
     let width: Int
     let height: Int
 
-    /// The WebVTT text.
     var text: String {
         let name = Self.escaped(file.pathParts.last ?? "")
         var text = "WEBVTT\n"
@@ -23,7 +22,7 @@ struct SheetIndex {
             let end =
                 index + 1 < images.stills.count
                 ? images.stills[index + 1].time : max(images.duration, still.time)
-            // The last frame may be requested at the very end.
+            // The last frame may be requested at the end of the media.
             guard end > start else { continue }
             let (x, y) = (index % sheet.columns * width, index / sheet.columns * height)
             text +=

@@ -4,13 +4,14 @@ internal import Locking
 internal import Media
 internal import Publishing
 
-/// The encoding of still images, one after the other, on a queue of its own, while the next frame is decoded. At most
-/// one image waits.
+/// The encoding of still images in sequence on a separate queue, while the next frame is decoded. At most one
+/// image waits.
 ///
-/// Unchecked `Sendable`: the caller accesses `pieces` only while `queue` is empty; the failure is behind the mutex.
+/// Unchecked `Sendable`: the caller accesses `pieces` only while `queue` is empty; the failure is behind the
+/// mutex.
 final class StillPipeline: @unchecked Sendable {
-    /// A class because closures can't capture noncopyable values. Unchecked `Sendable`: handed from one queue to
-    /// another once.
+    /// A box for a frame, since closures can't capture noncopyable values. Unchecked `Sendable`: handed from
+    /// one queue to another once.
     private final class Carrier: @unchecked Sendable {
         let frame: Frame
         init(_ frame: consuming Frame) { self.frame = frame }
@@ -39,7 +40,7 @@ final class StillPipeline: @unchecked Sendable {
         }
     }
 
-    /// Repeats the previous image, without encoding it again.
+    /// Repeats the previous image without encoding it again.
     func repeatLast() throws {
         try settle()
         pieces.repeatLast()

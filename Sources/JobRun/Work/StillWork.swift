@@ -5,7 +5,7 @@ internal import Locking
 internal import Media
 internal import Publishing
 
-/// The work of an image output: all images are written into one file, one after the other.
+/// The work of an image output: all images are written into one file, in sequence.
 final class StillWork: OutputWork, Sendable {
     private let source: OutputSource
     private let images: ImagesPlan
@@ -34,7 +34,7 @@ final class StillWork: OutputWork, Sendable {
             findings.stills = try makeFiles(generator, pieces)
         }
         findings.parts = pieces.parts
-        // The end of the track's frames can't be determined from still images.
+        // Still images don't show where the track ends.
         findings.tracks = [
             TrackReport(
                 samples: images.stills.count, end: source.planned.expected.timeRange.end,
@@ -91,7 +91,7 @@ final class StillWork: OutputWork, Sendable {
         )
         let animation = try format.writer(encoder, timing, into: source.file)
         if format.looksFirst {
-            // Damage is counted once.
+            // Only the second read counts damage.
             let looker = self.generator
             try cancellation.begin { looker.cancel() }
             _ = try times(of: looker) { try animation.look(at: $0.image.makeFrame()) }

@@ -1,4 +1,4 @@
-/// A track of one of a job's outputs.
+/// The position of a track in a plan.
 struct TrackPlace: Hashable, Sendable {
     /// Index of the output in the plan.
     var output: Int

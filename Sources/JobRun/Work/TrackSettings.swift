@@ -4,14 +4,12 @@ package import Media
 
 /// The settings of a reader's output and a writer's input, derived from the plan of a track.
 package struct TrackSettings: Sendable {
-    /// Settings for reading the track.
     package var reader: ReaderOutputSettings
-    /// Settings for writing the track.
     package var writer: WriterInputSettings
-    /// Whether times are counted in samples, which is more precise than the source's timestamps.
+    /// Whether times are counted in samples, for more precision than the source's timestamps have.
     package var countsSamples = false
 
-    /// Creates the settings for a track as `planned`, of an output in a container.
+    /// Creates the settings for a track.
     /// - Throws: `MediaError` if the track's format isn't one that the plan allows.
     package init(
         _ planned: TrackPlan, of source: AssetTrack, from input: InputPlan, in container: ContainerType
@@ -44,12 +42,12 @@ package struct TrackSettings: Sendable {
                 : .audio(encoding.audio ?? AudioOutputSettings())
             writer = .encode(encoding.encoder)
         }
-        // Decoded audio is always counted (`AssetReaderOutput`).
+        // Decoded audio is always counted in samples (`AssetReaderOutput`).
         if case .audio = reader { countsSamples = true }
     }
 
-    /// Returns the unit in which a copy's audio is counted; nil if the source's timestamps are as precise as the
-    /// output allows.
+    /// Returns the time base in which a copy's audio is counted; nil if the source's timestamps are as
+    /// precise as the output allows.
     private static func countedTimeBase(of source: AssetTrack, in container: ContainerType) -> Rational? {
         guard let unit = source.sampleTimeBase,
             container.soundTimeBase.map({ $0.double < source.timeBase.double }) ?? true

@@ -4,16 +4,16 @@ internal import Media
 internal import FileSystem
 internal import SystemPackage
 
-/// The distinction between transient failures and those that a retry would only repeat.
+/// The distinction between transient failures and failures that would recur on a retry.
 enum Transience {
-    /// Transient errors of file servers and networks. ENOSPC, EPERM and errors caused by the data are never among
-    /// them.
+    /// Transient errors of file servers and networks. ENOSPC, EPERM and errors caused by the data are not
+    /// included.
     private static let codes: Set<Int32> = [
         EAGAIN, ESTALE, ETIMEDOUT, ENETDOWN, ENETUNREACH, ENETRESET, ECONNABORTED, ECONNRESET, ECONNREFUSED,
         EHOSTDOWN, EHOSTUNREACH,
     ]
 
-    /// Returns whether an error is transient and the job is worth a retry.
+    /// Returns whether an error is transient, so that the job can be retried.
     static func isTransient(_ error: any Error) -> Bool {
         let told = (error as? MediaError)?.errnoValue ?? (error as? SystemError)?.code.rawValue
         guard let code = told else { return false }

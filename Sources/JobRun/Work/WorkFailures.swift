@@ -6,7 +6,7 @@ internal import LibAV
 internal import Media
 internal import Publishing
 
-/// The conversion of errors to job failures: the location in the job file, and a remedy.
+/// The conversion of errors to job failures, with a location in the job file and a remedy.
 struct WorkFailures {
     let plan: JobPlan
 
@@ -65,7 +65,7 @@ struct WorkFailures {
             return tracks.first { track.hasPrefix("track \($0.1.source.index) ") }?.1.location
                 ?? plan.location
         case .encoding(let track, _), .unfit(let track, _, _, _):
-            // Each writer counts its own tracks: with several outputs it may be a track of any of them.
+            // Each writer numbers its own tracks, so the number alone may refer to several outputs.
             let meant = Set(
                 tracks.filter { track == "\($0.1.source.mediaType.rawValue) \($0.0)" }.map(\.1.location))
             return meant.count == 1 ? meant.first ?? plan.location : plan.location

@@ -3,10 +3,9 @@ internal import LibAV
 package import Media
 package import Publishing
 
-/// The work of a job before anything is published: the media, from the sources to verified temporary files. It can be
-/// done in this process or in another one.
+/// The work of a job before publishing: the media, from the sources to verified temporary files. Carried out
+/// in this process or in another one.
 package struct WorkOrder: Sendable {
-    /// Plan of the job.
     package var plan: JobPlan
     /// Temporary files of the plan's outputs, in their order.
     package var outputs: [TemporaryFile]
@@ -18,7 +17,7 @@ package struct WorkOrder: Sendable {
     package var onlyJudges = false
     /// Called when the outputs are complete, before their previews for a report are created.
     var onChecked: @Sendable () -> Void = {}
-    /// Whether the process does nothing else meanwhile.
+    /// Whether the process carries out no other work meanwhile.
     var isAlone = false
 
     package init(
@@ -50,11 +49,11 @@ package struct OutputFindings: Codable, Sendable {
     package var stills: [MediaTime] = []
     /// Ranges of the output's files within the file that was written; empty if it is one file.
     package var parts: [TemporaryFile.Part] = []
-    /// Data of the source that should have been kept and are missing in the output, a line each.
+    /// Data of the source that should have been kept and is missing in the output, a line each.
     package var losses: [String] = []
     /// Expectations with their measured values, whether met or not.
     package var expectations: [JudgedExpectation] = []
-    /// Loudness of the normalized tracks.
+    /// Measured loudness of the normalized tracks.
     package var loudness: [OutputResult.Normalization] = []
     /// Preview for the report; nil if the report shows none.
     package var preview: JobPreview?
@@ -64,7 +63,7 @@ package struct OutputFindings: Codable, Sendable {
 package enum WorkOutcome: Codable, Sendable {
     /// The outputs are complete and as planned; their expectations are evaluated.
     case finished(WorkFindings)
-    /// The work failed; the temporary files are worthless.
+    /// The work failed; the temporary files are discarded.
     case failed(JobFailure)
     /// The work was cancelled.
     case cancelled
@@ -77,18 +76,16 @@ package struct WorkProgress: Codable, Hashable, Sendable {
     /// Processed media in seconds.
     package var media = 0.0
 
-    /// Creates a progress; by default nothing is done.
     package init(fraction: Double = 0, media: Double = 0) {
         self.fraction = fraction
         self.media = media
     }
 }
 
-/// Work in progress.
+/// The handle of work in progress.
 package protocol WorkHandle: Sendable {
     /// Cancels the work at once. Its completion is still called.
     func cancel()
-    /// Progress of the work.
     var progress: WorkProgress { get }
 }
 
@@ -98,7 +95,8 @@ package protocol WorkPerformer: Sendable {
     func perform(
         _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
     ) -> any WorkHandle
-    /// Returns whether the performer that would start the job now has probed its source before, or no performer has.
+    /// Returns whether the performer that would start the job now has probed its source before, or whether
+    /// none has.
     func isPrepared(for job: JobPlan) -> Bool
 }
 
@@ -111,19 +109,19 @@ extension WorkPerformer {
 package struct LocalPerformer: WorkPerformer {
     private let environment: MediaEnvironment
 
-    /// Creates a performer that reads sources through an environment.
+    /// Creates a performer that accesses sources through an environment.
     package init(_ environment: MediaEnvironment) { self.environment = environment }
 
-    /// Starts the work; see `WorkPerformer`.
     package func perform(
         _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
     ) -> any WorkHandle {
-        // Unfinished outputs are read back through their descriptors, wherever files may be opened.
+        // Unfinished outputs are read back through their descriptors, regardless of the folders to which
+        // access is allowed.
         var environment = environment
         let lent = PassedDescriptors()
         for output in order.outputs { lent.lend(output.descriptor, for: output.reopenPath) }
         environment.sources.lent = lent
-        // The plan is reduced to what a worker receives, here too.
+        // The plan is reduced as for a worker process.
         var bare = order
         bare.plan = order.plan.bare
         let work = JobWork(bare, in: environment) { @Sendable _ in order.onChecked() }
