@@ -1,16 +1,15 @@
 extension DestinationPath {
-    /// The mark that Tandem writes into an extended attribute of an output.
+    /// The mark in an extended attribute of an output, by which the output is recognized.
     package struct Mark: Sendable {
-        /// Size and time of the output when it was published.
+        /// Size and modification time of the output when it was published.
         package var output: String
-        /// Digest of the plan that the output was created by.
+        /// Digest of the plan that created the output.
         package var digest: String
         /// Owner of the output: the job file, as a digest of its path.
         package var owner: String
-        /// Id of the job.
+        /// Id of the job instance.
         package var job: String
 
-        /// Creates a mark.
         package init(output: String, digest: String, owner: String, job: String) {
             self.owner = owner
             self.output = output
@@ -18,7 +17,7 @@ extension DestinationPath {
             self.job = job
         }
 
-        /// The mark as it is stored in the attribute.
+        /// Text that is stored in the attribute.
         package var text: String { "1 \(output) \(digest.isEmpty ? "-" : digest) \(owner) \(job)" }
 
         init?(_ text: String) {

@@ -3,26 +3,27 @@ internal import ExactStrings
 internal import FileSystem
 internal import Glibc
 
-/// The absolute path of a destination, compared by the folder's identity, whatever links lead to it.
+/// The absolute path of a destination. Folders are compared by device and inode, regardless of the links that
+/// lead to them.
 package struct DestinationPath: Hashable, Sendable {
     /// Absolute path, with links of existing folders resolved.
     package let path: String
     /// Deepest folder of the path that exists.
     package let existingFolder: String
-    /// Components of the path that don't exist yet, with the file's name.
+    /// Components of the path that don't exist yet, including the file's name.
     package let missing: [String]
     private let device: UInt64
     private let inode: UInt64
 
-    /// Name of the extended attribute that marks Tandem's outputs.
+    /// Name of the extended attribute with the mark of an output.
     package static let attribute = "user.tandem.plan"
 
-    /// Resolves an absolute path. Nil if no part of it exists, or if part of it is a file.
+    /// Resolves an absolute path. Returns nil if no part of it exists, or if part of it is a file.
     package init?(_ absolute: String) {
         var rest: [String] = []
         var components = absolute.pathParts.filter { $0 != "." }
         guard let name = components.popLast() else { return nil }
-        // The deepest existing folder is resolved by the system. The missing components can't be links.
+        // The deepest existing folder is resolved by the system. Missing components can't be links.
         while true {
             let candidate = "/" + components.joined(separator: "/")
             if let identity = FileIdentity(path: candidate) {
@@ -35,7 +36,7 @@ package struct DestinationPath: Hashable, Sendable {
             guard let last = components.popLast() else { return nil }
             rest.insert(last, at: 0)
         }
-        // `..` after a missing folder can only remove that folder.
+        // `..` after a missing folder removes that folder; a `..` beyond it makes the path invalid.
         var folders: [String] = []
         for part in rest {
             if part == ".." {
@@ -54,7 +55,7 @@ package struct DestinationPath: Hashable, Sendable {
         return String(cString: resolved)
     }
 
-    /// Returns the destination with another file name in the same folder, which needn't be resolved again.
+    /// Returns the destination with another file name in the same folder, without resolving the folder again.
     package func sibling(_ name: String) -> DestinationPath {
         DestinationPath(
             path: String(path[...(path.lastSlash ?? path.startIndex)]) + name,
@@ -73,29 +74,30 @@ package struct DestinationPath: Hashable, Sendable {
     /// Name of the file without its extension.
     package var stem: String { (missing.last ?? "").nameParts.stem }
 
-    /// Folder of the output.
+    /// Path of the destination's folder.
     package var folder: String { String(path[..<(path.lastSlash ?? path.startIndex)]) }
 
     /// The kind of file at a path.
     package enum Occupant: Sendable {
         /// No file.
         case nothing
-        /// A folder or something else that can't be replaced.
+        /// A folder, or a file that isn't regular and can't be replaced.
         case notAFile
-        /// A file that Tandem didn't publish for the owner, or that was changed since.
+        /// A file that wasn't published for the owner, or that was changed since.
         case foreign
-        /// A file that Tandem published and that is unchanged.
+        /// An unchanged file that was published for the owner.
         case published
     }
 
-    /// Returns the kind of file at a path. A file that was published for another job file than `owner` is foreign.
+    /// Returns the kind of file at a path. A file that was published for another owner is foreign; nil
+    /// accepts any owner.
     package static func occupant(of path: String, owner: String?) -> Occupant {
         var status = stat()
         guard lstat(path, &status) == 0 else { return .nothing }
         let type = status.st_mode & S_IFMT
         guard type == S_IFREG || type == S_IFLNK else { return .notAFile }
         if type == S_IFLNK {
-            // A link to a device, a pipe or a folder is not replaced either.
+            // A link to a device, a pipe or a folder can't be replaced either.
             var target = stat()
             return stat(path, &target) == 0 && target.st_mode & S_IFMT != S_IFREG ? .notAFile : .foreign
         }
@@ -103,15 +105,15 @@ package struct DestinationPath: Hashable, Sendable {
         return owner == nil || mark.owner == owner ? .published : .foreign
     }
 
-    /// Name of the extended attribute that marks an output which failed its expectations and was kept.
+    /// Name of the extended attribute with the mark of an output that failed its expectations and was kept.
     package static let failureAttribute = "user.tandem.failed"
 
-    /// Returns whether the file at a path is a kept failure of that job, and unchanged.
+    /// Returns whether the file at a path is an unchanged kept failure of a job.
     package static func isKeptFailure(of job: String, at path: String) -> Bool {
         mark(at: path, attribute: failureAttribute)?.job.exact == job.exact
     }
 
-    /// Returns the mark of an output that is unchanged since it was published; nil if there is none.
+    /// Returns the mark of an output that is unchanged since its publication; nil if there is none.
     package static func mark(at path: String, attribute: String = attribute) -> Mark? {
         var bytes = [UInt8](repeating: 0, count: 8192)
         let count = tandem_getxattr(path, attribute, &bytes, bytes.count)
@@ -124,7 +126,7 @@ package struct DestinationPath: Hashable, Sendable {
     /// Returns a message about a file that is not an unchanged output of the job file.
     package static func foreign(at path: String) -> String {
         var byte: UInt8 = 0
-        // A buffer that is too small also results in a negative number, with ERANGE.
+        // A buffer that is too small results in a negative number too, with ERANGE.
         if mark(at: path) != nil { return "the destination was published for another job file" }
         return tandem_getxattr(path, attribute, &byte, 1) >= 0 || errno == ERANGE
             ? "the destination was changed since Tandem published it"
@@ -147,7 +149,7 @@ package struct DestinationPath: Hashable, Sendable {
     /// Whether the existing folder is writable, as far as this can be determined without writing.
     package var isFolderWritable: Bool { access(existingFolder, W_OK | X_OK) == 0 }
 
-    /// Returns whether both are the same path in the same folder on the same device.
+    /// Returns whether the paths are equal below the same existing folder.
     package static func == (a: DestinationPath, b: DestinationPath) -> Bool {
         a.device == b.device && a.inode == b.inode
             && a.missing.elementsEqual(b.missing) { $0.exact == $1.exact }

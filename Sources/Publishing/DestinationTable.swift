@@ -1,10 +1,9 @@
 internal import ExactStrings
 
-/// A table of destinations by their paths. Each folder is resolved once.
+/// A cache of resolved destinations. Each folder is resolved once.
 package struct DestinationTable {
     private var folders: [Substring: DestinationPath?] = [:]
 
-    /// Creates an empty table.
     package init() {}
 
     /// Returns the destination at a path; nil if the path can't be a destination.

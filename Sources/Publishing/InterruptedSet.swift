@@ -1,15 +1,16 @@
 package import FileSystem
 internal import Glibc
 
-/// A set of files whose process was killed after it had recorded the set and before all files had their names.
+/// A set of files whose process was killed after recording the set and before all files had their names.
 ///
-/// The record can come from anyone who can write to the folder, so it proves nothing: the caller compares the marks of the
-/// finished files with its own plan, applies its rules about what may be replaced, and completes or discards the set. Only
-/// regular files of this user that nobody writes, with inode, size and modification time as recorded, get a name.
+/// The record may come from anyone who can write to the folder, so it is untrusted: the caller compares the
+/// marks of the finished files with its own plan, applies its rules about replacing files, and completes or
+/// discards the set. Only regular files of this user that aren't being written, with inode, size and
+/// modification time as recorded, get a name.
 package final class InterruptedSet {
-    /// A file of the set that doesn't have its name yet.
+    /// A file of the set without its final name.
     package struct Missing {
-        /// Absolute path of its destination.
+        /// Absolute path of the destination.
         package let destination: String
         /// Absolute path of the finished file.
         package let part: String
@@ -42,7 +43,8 @@ package final class InterruptedSet {
         folder == "/" ? "/" + name : folder + "/" + name
     }
 
-    /// Finds the sets whose record stands in a folder, and locks them. `names` are the files that are expected there.
+    /// Returns the sets whose records are in a folder, and locks the records. `names` are the files that are
+    /// expected there.
     package static func find(
         in folder: String, of names: Set<String>, beneath root: PathRoot
     ) -> [InterruptedSet] {
@@ -59,7 +61,8 @@ package final class InterruptedSet {
             let record = openat(descriptor, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             guard record >= 0 else { return nil }
             let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-            // Locked before it is read: a process that has just withdrawn its set has removed the record, which then has no link.
+            // The record is locked before it is read: a process that has just withdrawn its set has removed
+            // the record, which then has no link.
             guard copy >= 0, flock(record, LOCK_EX | LOCK_NB) == 0, let intent = SetIntent.read(record) else {
                 close(record)
                 if copy >= 0 { close(copy) }
@@ -69,8 +72,8 @@ package final class InterruptedSet {
         }
     }
 
-    /// Returns the files that lack their names; nil where the set can't be completed, because a file is gone or is another
-    /// than was recorded.
+    /// Returns the files without their final names; nil if the set can't be completed, because a file is
+    /// missing or differs from the record.
     package func missing() -> [Missing]? {
         var missing: [Missing] = []
         for member in intent.members {
@@ -83,7 +86,7 @@ package final class InterruptedSet {
             defer { close(folder) }
             switch SetIntent.occupant(of: member.name, in: folder) {
             case .file(member.new): continue
-            // Where there are no links, what is replaced has another name for a moment.
+            // On a file system without links, the replaced file has another name for a moment.
             case .file(member.old), .nothing: break
             case .file, .other: return nil
             }
@@ -96,7 +99,7 @@ package final class InterruptedSet {
         return missing
     }
 
-    /// Whether a finished file is as recorded, this user's, and locked by nobody.
+    /// Returns whether a finished file is as recorded, owned by this user, and not locked.
     private static func isFinished(_ member: SetIntent.Member, in folder: Int32) -> Bool {
         let file = openat(folder, member.part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { return false }
@@ -106,8 +109,9 @@ package final class InterruptedSet {
             && SetIntent.identity(status) == member.new && flock(file, LOCK_SH | LOCK_NB) == 0
     }
 
-    /// Gives the missing files their names and removes the record. Where a rename fails, the record stays for the next run.
-    /// - Throws: `SystemError` where a rename fails.
+    /// Gives the missing files their names and removes the record. If a rename fails, the record stays for
+    /// the next run.
+    /// - Throws: `SystemError` if a rename fails.
     package func complete(_ missing: [Missing]) throws {
         for file in missing {
             let folder = root.open(file.member.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -120,6 +124,7 @@ package final class InterruptedSet {
         discard()
     }
 
-    /// Removes the record: the set isn't completed any more, and its finished files are removed like those of any killed run.
+    /// Removes the record. The set is no longer completed, and its finished files are removed like those of
+    /// any killed run.
     package func discard() { unlinkat(folder, name, 0) }
 }

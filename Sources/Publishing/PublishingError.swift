@@ -2,10 +2,10 @@
 package enum PublishingError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Another file is at the destination.
     case destinationExists
-    /// The file is lent: only the process that created it can publish it.
+    /// The file belongs to another process, which publishes it.
     case lent
 
-    /// The reason in one line, for the user.
+    /// The reason in one line.
     package var description: String {
         switch self {
         case .destinationExists: "the destination exists"

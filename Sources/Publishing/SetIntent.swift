@@ -2,30 +2,33 @@ internal import CLinux
 internal import FileSystem
 internal import Glibc
 
-/// The record of a set of files that is about to be replaced, from before the first rename until after the last.
+/// The record of a set of files that is about to be replaced. It exists from before the first rename until
+/// after the last.
 ///
-/// A rename is atomic, several are not: a process that is killed between two of them leaves files of two versions. So all
-/// new files get a temporary name first, and this record lists them. It is complete on disk before the first rename, and
-/// the next run of the same job carries out the renames that are missing (`InterruptedSet`). The record stands beside the
-/// last file of the set, as `.name.<attempt>.set`; a lock marks the record of a process that is alive.
+/// A single rename is atomic, several are not: a process that is killed between two of them leaves files of
+/// two versions. Therefore all new files get a temporary name first, and this record lists them. The record
+/// is complete on disk before the first rename, and the next run of the same job carries out the missing
+/// renames (`InterruptedSet`). Its name is that of the last file of the set, as `.name.<attempt>.set`; a lock
+/// marks the record of a live process.
 struct SetIntent {
     /// A file of the set.
     struct Member: Equatable {
-        /// Absolute path of its folder.
+        /// Absolute path of the folder.
         var folder: String
-        /// Its final name there.
+        /// Final name in the folder.
         var name: String
-        /// Its temporary name in the same folder.
+        /// Temporary name in the same folder.
         var part: String
         /// Identity of the new file.
         var new: String
-        /// Identity of the file that it replaces; empty where there was none.
+        /// Identity of the file that is replaced; empty if there is none.
         var old: String
     }
 
     static let suffix = ".set"
     private static let header = "tandem set 1"
-    /// Limits of a record that is read, in bytes and files. One beyond them isn't written: the set can't be completed then.
+    /// Limits of a record, in bytes and files. A larger record is not written, so that the set can't be
+    /// completed.
     private static let byteLimit = 64 << 20
     private static let memberLimit = 100_000
     private static let fieldsOfMember = 5
@@ -34,7 +37,7 @@ struct SetIntent {
 
     // MARK: Encoding
 
-    /// Fields that end with NUL, which no path contains.
+    /// Fields, each terminated by NUL, which no path contains.
     var encoded: [UInt8] {
         let fields =
             [Self.header, "\(members.count)"]
@@ -44,7 +47,7 @@ struct SetIntent {
 
     init(members: [Member]) { self.members = members }
 
-    /// Returns nil for anything but a complete record. The fields are counted before any is copied.
+    /// Decodes a record. Returns nil if it is incomplete or invalid. Fields are counted before any is copied.
     init?(decoding bytes: [UInt8]) {
         guard bytes.last == 0, bytes.starts(with: Array(Self.header.utf8) + [0]) else { return nil }
         let fields = bytes.dropLast().split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
@@ -64,8 +67,9 @@ struct SetIntent {
 
     // MARK: Writing
 
-    /// Writes the record to disk, locked, in the folder of its last file; returns nil for one that is too large to be read.
-    /// - Throws: `SystemError` where it can't be written; nothing is left then.
+    /// Writes the record to disk, locked, in the folder of its last file. Returns nil if the record exceeds
+    /// the limits.
+    /// - Throws: `SystemError` if the record can't be written; no file remains then.
     func write(beside file: TemporaryFile) throws -> Written? {
         let bytes = encoded
         guard members.count <= Self.memberLimit, bytes.count <= Self.byteLimit else { return nil }
@@ -97,13 +101,13 @@ struct SetIntent {
         return Written(folder: folder, name: name, descriptor: descriptor)
     }
 
-    /// A record on disk. The folder's descriptor belongs to the file beside which it was written.
+    /// A record on disk. The folder's descriptor is owned by the file beside which the record was written.
     struct Written {
         let folder: Int32
         let name: String
         let descriptor: Int32
 
-        /// Removes the record: every file has its name, or none of them is to get it any more.
+        /// Removes the record, once every file has its name or the set is withdrawn.
         func remove() {
             unlinkat(folder, name, 0)
             fsync(folder)
@@ -113,7 +117,8 @@ struct SetIntent {
 
     // MARK: Reading
 
-    /// Reads the record that an open descriptor refers to; nil where it isn't a record of this user, or has no name any more.
+    /// Reads the record behind a descriptor. Returns nil if it isn't a valid record of this user, or was
+    /// removed.
     static func read(_ descriptor: Int32) -> SetIntent? {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1,
@@ -132,12 +137,12 @@ struct SetIntent {
         return SetIntent(decoding: bytes)
     }
 
-    /// What is at a name.
+    /// The kind of file at a name.
     enum Occupant: Equatable {
         case nothing
         /// A regular file with its identity.
         case file(String)
-        /// A folder, a link, or something else.
+        /// A folder, a link or another kind of file.
         case other
     }
 
@@ -149,12 +154,12 @@ struct SetIntent {
         return status.st_mode & S_IFMT == S_IFREG ? .file(identity(status)) : .other
     }
 
-    /// Identity of a regular file; nil where there is none.
+    /// Returns the identity of a regular file; nil if there is none.
     static func identity(of name: String, in folder: Int32) -> String? {
         if case .file(let identity) = occupant(of: name, in: folder) { identity } else { nil }
     }
 
-    /// Inode, size and modification time.
+    /// Returns inode, size and modification time as one text.
     static func identity(_ status: stat) -> String {
         "\(status.st_ino) " + TemporaryFile.fingerprint(status)
     }

@@ -3,9 +3,9 @@ internal import ExactStrings
 internal import Glibc
 
 extension TemporaryFile {
-    /// Removes the temporary files of dead runs from a folder, and returns their names. A file that was about to be
-    /// replaced and has no other name gets its own name back if no other file has it. A file that is being written is
-    /// locked, and stays. `names` are those of the outputs in the folder.
+    /// Removes the temporary files of dead runs from a folder, and returns their names. A replaced file
+    /// without another name gets its original name back if no other file has it. Files that are being written
+    /// are locked and stay. `names` are those of the outputs in the folder.
     package static func collectDeadParts(in folder: String, of names: Set<String>) -> [String] {
         let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return [] }
@@ -21,7 +21,7 @@ extension TemporaryFile {
             let isDead = flock(descriptor, LOCK_EX | LOCK_NB) == 0
             close(descriptor)
             guard isDead else { continue }
-            // A long name's stem may be the stem of several names; the file's original name is unknown then.
+            // The stem of a long name may be common to several names; the original name is then unknown.
             let isBack =
                 name.hasSuffix(asideSuffix) && owned.count == 1
                 && bringBack(name, to: owned[0], in: directory)
@@ -32,7 +32,8 @@ extension TemporaryFile {
 
     private static func bringBack(_ part: String, to name: String, in folder: Int32) -> Bool {
         if tandem_renameat2(folder, part, folder, name, 1) == 0 { return true }
-        // A file without another name is on a file system without links, which often has no exclusive rename either.
+        // A file without another name is on a file system without links, which often has no exclusive rename
+        // either.
         var status = stat()
         guard [EINVAL, ENOSYS, EOPNOTSUPP].contains(errno),
             fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0, errno == ENOENT
@@ -40,7 +41,7 @@ extension TemporaryFile {
         return renameat(folder, part, folder, name) == 0
     }
 
-    /// Returns the names in a folder that may belong to unfinished outputs: all that begin with a dot.
+    /// Returns the names in a folder that may belong to unfinished outputs: those that begin with a dot.
     static func entries(of folder: Int32) -> [String] {
         let copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0, let stream = fdopendir(copy) else { return [] }
@@ -58,10 +59,10 @@ extension TemporaryFile {
 
     /// The components of a temporary name, `.name.<attempt>.part`.
     struct PartName {
-        /// Final name, at most 200 bytes of it.
+        /// Final name, truncated to 200 bytes.
         let stem: String
 
-        /// Parses a name. Nil if it doesn't have the suffix.
+        /// Parses a temporary name. Returns nil if it doesn't have that format.
         init?(_ name: String, suffix: String) {
             guard name.hasPrefix("."), name.hasSuffix(suffix) else { return nil }
             let named = name.dropFirst().dropLast(suffix.count)

@@ -2,7 +2,7 @@ internal import CLinux
 internal import FileSystem
 internal import Glibc
 
-/// Files that are written into one file, one after the other, and published separately.
+/// Output files that are written into one temporary file, in sequence, and published separately.
 extension TemporaryFile {
     /// A part of a file.
     package struct Part: Hashable, Codable, Sendable {
@@ -11,7 +11,6 @@ extension TemporaryFile {
         /// Length of the part in bytes.
         package var length: Int64
 
-        /// Creates a part.
         package init(offset: Int64, length: Int64) {
             self.offset = offset
             self.length = length
@@ -47,9 +46,9 @@ extension TemporaryFile {
         }
     }
 
-    /// Fills this file with a part of another one, without copying if the file system can share the data
-    /// (`copy_file_range`).
-    /// - Throws: `SystemError` if it can't be read or written.
+    /// Fills this file with a part of another one. The data is shared instead of copied if the file system
+    /// supports it (`copy_file_range`).
+    /// - Throws: `SystemError` if a file can't be read or written.
     package func fill(from other: TemporaryFile, _ part: Part) throws {
         var (from, left) = (part.offset, part.length)
         var to: Int64 = 0

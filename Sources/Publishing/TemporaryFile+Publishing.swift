@@ -6,11 +6,11 @@ internal import Locking
 
 /// The publishing of a file under its name, and its withdrawal.
 extension TemporaryFile {
-    /// Publishes several files, all or none, in their order: an index comes last. `publish` publishes the file at an
-    /// index, and returns false if that isn't necessary any more. Replaced files are kept until all files are
-    /// published. If one can't be published, the others are withdrawn and the error is thrown. A process that is
-    /// killed in between leaves a record, with which the next run publishes the rest (`InterruptedSet`). Returns the
-    /// indices of the published files.
+    /// Publishes several files, all or none, in their order: an index is the last one. `publish` publishes
+    /// the file at an index, and returns false if that is no longer necessary. Replaced files are kept until
+    /// all files are published. If a file can't be published, the others are withdrawn and the error is
+    /// thrown. A process that is killed meanwhile leaves a record, from which the next run publishes the rest
+    /// (`InterruptedSet`). Returns the indices of the published files.
     package static func publishTogether(
         _ files: [TemporaryFile], _ publish: (_ index: Int, _ keepsReplaced: Bool) throws -> Bool
     ) throws -> [Int] {
@@ -21,14 +21,15 @@ extension TemporaryFile {
             for index in published { files[index].forgetReplaced() }
             return published
         } catch {
-            // The file that failed may have its name already.
+            // The file that failed may already have its name.
             for file in files.reversed() { file.withdraw() }
             record?.remove()
             throw error
         }
     }
 
-    /// Gives all files temporary names and records them, if at least one of several files replaces another one.
+    /// Gives all files temporary names and writes a record, if there are several files and at least one
+    /// replaces another file.
     private static func recordReplacement(by files: [TemporaryFile]) throws -> SetIntent.Written? {
         guard files.count > 1, let last = files.last else { return nil }
         let replaced = files.map { SetIntent.identity(of: $0.name, in: $0.directoryDescriptor) }
@@ -53,7 +54,7 @@ extension TemporaryFile {
         return try SetIntent(members: members).write(beside: last)
     }
 
-    /// Links the file under a temporary name, unless it has one, and returns the name.
+    /// Returns the file's temporary name, and links the file under one if it has none.
     private func takeTemporaryName() throws -> String {
         try state.withLock { state in
             if let part = state.partName { return part }
@@ -65,8 +66,8 @@ extension TemporaryFile {
         }
     }
 
-    /// Gives the file its name at the destination atomically, and syncs the folder to disk. The data must be on disk
-    /// already. Without `replacing`, an existing file is left unchanged and the call fails. `keepsReplaced` keeps the
+    /// Gives the file its name at the destination atomically, and syncs the folder to disk. The data must be
+    /// on disk already. Without `replacing`, the call fails if a file exists. `keepsReplaced` keeps the
     /// replaced file for `withdraw`, until `forgetReplaced`.
     package func publish(replacing: Bool, keepsReplaced: Bool = false) throws {
         try publish(as: name, replacing: replacing, keepsReplaced: keepsReplaced)
@@ -114,8 +115,8 @@ extension TemporaryFile {
         state.partName = nil
     }
 
-    /// Gives a file that is about to be replaced another name. If the file system has no links, that is its only name
-    /// for the moment: if a run dies then, `collectDeadParts` restores the original one.
+    /// Gives a file that is about to be replaced another name. On a file system without links, that is its
+    /// only name: if the run dies then, `collectDeadParts` restores the original one.
     private func keep(_ name: String, _ state: inout State) throws {
         let lock = openat(directoryDescriptor, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         if lock >= 0 { flock(lock, LOCK_SH | LOCK_NB) }
@@ -156,17 +157,18 @@ extension TemporaryFile {
     /// Removes the replaced file, which is no longer needed.
     func forgetReplaced() {
         state.withLock { state in
-            // Unlock first: user-space file systems turn an open file into a hidden one when its name is removed.
+            // The lock is released first: user-space file systems keep an open file under a hidden name when
+            // its name is removed.
             state.unlock()
             if let replaced = state.replaced { unlinkat(directoryDescriptor, replaced, 0) }
             state.replaced = nil
         }
     }
 
-    /// Removes an unpublished file and frees its space: a worker may have the file open for a moment longer.
+    /// Removes an unpublished file and frees its space, since a worker may still have it open.
     package func discard() {
         state.withLock { state in
-            // A replaced file that couldn't be restored is left for the next run, which tries again.
+            // A replaced file that couldn't be restored stays for the next run, which tries again.
             let replaced = state.isAside && !state.isPublished ? nil : state.replaced
             for part in [state.partName, replaced].compactMap({ $0 }) {
                 unlinkat(directoryDescriptor, part, 0)
@@ -175,7 +177,7 @@ extension TemporaryFile {
             state.unlock()
             guard directoryDescriptor >= 0, !state.isPublished else { return }
             var status = stat()
-            // The data of a file that still has a name are not truncated.
+            // A file that still has a name is not truncated.
             if fstat(descriptor, &status) == 0, status.st_nlink == 0 { ftruncate(descriptor, 0) }
         }
     }
@@ -199,9 +201,9 @@ extension TemporaryFile {
         throw SystemError("renaming the file", errno: errno)
     }
 
-    /// Renames a file without replacing another one. A link fails too if the name exists. Without links, the name is
-    /// checked before the rename, and a file that is created in between is replaced: an empty file that reserves the
-    /// name would be a partial output if the run died then.
+    /// Renames a file without replacing another one. A link also fails if the name exists. Without links, the
+    /// name is checked before the rename, and a file that is created in between is replaced: reserving the
+    /// name with an empty file would leave a partial output if the run died then.
     private func moveWithoutFlags(_ part: String, to name: String) throws {
         if linkat(directoryDescriptor, part, directoryDescriptor, name, 0) == 0 {
             unlinkat(directoryDescriptor, part, 0)

@@ -4,13 +4,14 @@ internal import Glibc
 internal import Locking
 internal import SystemPackage
 
-/// A file that is complete or absent: written without a name in its destination's folder, and linked there once it is
-/// finished and on disk.
+/// A file that is complete or absent: written without a name in its destination's folder, and linked there
+/// once it is finished and on disk.
 ///
-/// `O_TMPFILE` if the file system supports it, otherwise `.name.<attempt>.part`. A lock marks such a file as in use,
-/// so that the next run recognizes those of dead runs.
+/// The file is created with `O_TMPFILE` if the file system supports that, otherwise as
+/// `.name.<attempt>.part`. A lock marks a named temporary file as in use, which distinguishes it from those
+/// of dead runs.
 ///
-/// Unchecked `Sendable`: the descriptor is fixed; the state is behind the mutex.
+/// Unchecked `Sendable`: the descriptor is constant; the state is behind the mutex.
 package final class TemporaryFile: @unchecked Sendable {
     /// Path under which the file will be published.
     package let destination: String
@@ -26,7 +27,8 @@ package final class TemporaryFile: @unchecked Sendable {
         var isPublished = false
         /// Temporary name of the replaced file, until it is removed.
         var replaced: String?
-        /// Locked descriptor of the replaced file, so that no other run takes it for a dead run's.
+        /// Locked descriptor of the replaced file, which prevents other runs from removing it as a dead run's
+        /// file.
         var replacedLock: Int32 = -1
         /// Whether the replaced file has no other name.
         var isAside = false
@@ -72,15 +74,15 @@ package final class TemporaryFile: @unchecked Sendable {
         state = Guarded(State(partName: part))
     }
 
-    /// Creates a file from another process's descriptor, which this object owns from here on. The other process will
-    /// publish it.
+    /// Creates a file from the descriptor of another process, which publishes the file. This object owns the
+    /// descriptor.
     package init(lent descriptor: Int32) {
         self.descriptor = descriptor
         (destination, directory, name, directoryDescriptor) = ("", "", "", -1)
         state = Guarded(State(partName: nil))
     }
 
-    /// Opens a published file for reading. It can't be published or discarded again.
+    /// Opens a published file for reading. The file can't be published or discarded again.
     /// - Throws: `SystemError` if it can't be opened.
     package convenience init(published path: String, in root: PathRoot) throws {
         let descriptor = root.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -138,7 +140,7 @@ package final class TemporaryFile: @unchecked Sendable {
         }
     }
 
-    /// Writes an extended attribute. Returns false if the file system has none.
+    /// Writes an extended attribute. Returns false if the file system doesn't support it.
     @discardableResult
     package func setAttribute(_ name: String, _ value: String) -> Bool {
         let bytes = Array(value.utf8)
@@ -173,10 +175,10 @@ package final class TemporaryFile: @unchecked Sendable {
         guard fsync(descriptor) == 0 else { throw SystemError("fsync", errno: errno) }
     }
 
-    /// Truncates a file whose data are no longer needed, to free its space.
+    /// Truncates a file whose data is no longer needed, to free its space.
     package func empty() { ftruncate(descriptor, 0) }
 
-    /// Returns a temporary name of at most 255 bytes, whatever the length of `name`.
+    /// Returns a temporary name of at most 255 bytes, regardless of the length of `name`.
     static func partName(for name: String, suffix: String = partSuffix) -> String {
         let attempt = String(UInt64.random(in: 0...UInt64.max), radix: 36)
         return ".\(stem(name)).\(attempt)\(suffix)"
