@@ -1,7 +1,7 @@
 internal import Diagnostics
 internal import YAMLDocument
 
-/// Reports cycles of jobs that wait for each other, through their sources or through `needs`.
+/// The check for cycles of jobs that depend on each other, through their sources or through `needs`.
 struct DependencyCheck {
     let definition: BatchDefinition
     let reader: NodeReader
@@ -44,8 +44,8 @@ struct DependencyCheck {
         walk(edges)
     }
 
-    /// Returns the dependencies of a job with other errors, as far as its text reveals them: those in `needs`, and
-    /// the job whose output it reads.
+    /// Returns the dependencies of a job with other errors, as far as its nodes contain them: those in
+    /// `needs`, and the job whose output it reads.
     private func written(
         in job: BatchDefinition.Base
     ) -> (needs: [Located<String>], source: Located<String>?) {

@@ -1,10 +1,11 @@
 internal import Diagnostics
 internal import YAMLDocument
 
-/// Reports expressions in destinations that other tools expand and Tandem doesn't: `$name`, `{{name}}` and a leading
-/// `~`. Also reports URLs, which would create folders such as `s3:`.
-/// | Only the text of the job file and of its variables is checked. A source's name (`${asset.stem}`) may contain
-/// anything.
+/// The check of destinations for expressions that other tools expand and Tandem doesn't: `$name`, `{{name}}`
+/// and a leading `~`; and for URLs, which would create folders such as `s3:`.
+///
+/// Only the text of the job file and of its variables is checked. A source's name (`${asset.stem}`) may
+/// contain anything.
 struct DestinationCheck {
     let scope: Scope
     let reader: NodeReader
@@ -66,7 +67,7 @@ struct DestinationCheck {
         let to: String.Index
     }
 
-    /// Returns the problems of a part of a path; `isStart`: the path begins with it.
+    /// Returns the problems of a part of a path. `isStart`: whether the path begins with it.
     private static func problems(of text: Substring, isStart: Bool) -> [Problem] {
         (isStart ? [home(in: text), scheme(in: text)].compactMap { $0 } : []) + braces(in: text)
             + dollars(in: text)

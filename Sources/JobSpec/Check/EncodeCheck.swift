@@ -2,10 +2,10 @@ internal import Diagnostics
 internal import LibAV
 internal import Media
 
-/// What this build's encoders say of the settings, without opening any media.
+/// Validates encoder settings against the encoders of this build, without opening any media.
 enum EncodeCheck {
-    /// Checks the settings against the codec and its encoder. `unknown`: keys that the job may give a value which the spec
-    /// doesn't have, because it can't be read.
+    /// Checks the settings against the codec and its encoder. `unknown` contains keys that the job may set
+    /// but whose values the spec lacks, because they can't be read.
     static func check(
         _ spec: inout VideoEncodeSpec, unknown: Set<String>, into sink: inout DiagnosticSink
     ) {
@@ -84,7 +84,7 @@ enum EncodeCheck {
             owned: owned.union(codec.keysOfOptions.keys).subtracting(
                 EncoderOptionCatalog.options(of: encoder.name).names), into: &sink)
         if let check = availabilityCheck(codec, encoder, at: spec.encoderRange) { spec.checks.append(check) }
-        // An encoder that doesn't open with what is wrong already has nothing to add.
+        // The dry open of invalid settings would only repeat the error.
         if sink.errorCount == before, let check = trial(spec, encoder: encoder) { spec.checks.append(check) }
         if let filters = spec.filters { spec.checks.append(self.check(filters, .video)) }
     }
@@ -95,11 +95,12 @@ enum EncodeCheck {
             range: filters.range)
     }
 
-    /// Validates against the encoder what the tables don't state, with frames of a common size where the job sets none.
+    /// Returns the dry open for settings that the tables don't cover, with a common frame size if the job
+    /// sets none; nil if none is needed.
     private static func trial(_ spec: VideoEncodeSpec, encoder: EncoderInfo) -> SettingsCheck? {
-        // Settings that the tables state need no dry open, which takes x265 and SVT-AV1 some time.
+        // Settings that the tables cover need no dry open, which is slow for x265 and SVT-AV1.
         guard !spec.options.isEmpty || spec.profile != nil && spec.pixelFormat != nil else { return nil }
-        // A profile may require a format that only the source would bring.
+        // A profile may require a pixel format that depends on the source.
         guard spec.profile == nil || spec.pixelFormat != nil else { return nil }
         let codec = spec.codec.value
         var configuration = plainConfiguration(codec, encoder)
@@ -128,8 +129,8 @@ enum EncodeCheck {
             range: spec.options.first?.name.range ?? spec.profile?.range ?? spec.range)
     }
 
-    /// The dry open that finds out whether an encoder is available on this machine; nil for the encoder that the codec has without
-    /// `encoder`: that is software, which opens wherever it is installed.
+    /// Returns the dry open that determines whether an encoder is available on this machine; nil for the
+    /// codec's automatic encoder, which is software and opens wherever it is installed.
     private static func availability(_ codec: CodecSelection, _ encoder: EncoderInfo) -> SettingsTrial? {
         guard !codec.isAutomatic else { return nil }
         var configuration = plainConfiguration(codec, encoder)
@@ -149,7 +150,7 @@ enum EncodeCheck {
             isEnvironment: true)
     }
 
-    /// Frames or samples that an encoder accepts, and no other settings.
+    /// Returns a configuration with frames or samples that an encoder accepts, and no other settings.
     private static func plainConfiguration(
         _ codec: CodecSelection, _ encoder: EncoderInfo
     ) -> EncoderConfiguration {
@@ -206,7 +207,8 @@ enum EncodeCheck {
         if let filters = spec.filters { spec.checks.append(check(filters, .audio)) }
     }
 
-    /// Checks settings against each other, without the encoder; `codec` is nil where it is unknown. `unknown` as in `check`.
+    /// Checks settings against each other, without the encoder. `codec` is nil if it is unknown; `unknown` as
+    /// in `check`.
     static func checkCombinations(
         _ spec: VideoEncodeSpec, codec: CodecSelection?, unknown: Set<String>, into sink: inout DiagnosticSink
     ) {
@@ -229,7 +231,7 @@ enum EncodeCheck {
         }
     }
 
-    /// What the numbers can mean in this codec and pixel format.
+    /// Checks that color properties can be represented in the codec and the pixel format.
     private static func color(
         _ spec: VideoEncodeSpec, encoder: EncoderInfo, into sink: inout DiagnosticSink
     ) {
@@ -316,13 +318,14 @@ enum EncodeCheck {
         }
     }
 
-    /// Options that have a key of their own.
+    /// Options that correspond to keys of the job language.
     private static let owned: Set<String> = [
         "crf", "qp", "preset", "profile", "level", "b", "g", "s", "r", "pix_fmt", "tune", "bf", "pass",
         "passlogfile", "stats",
     ]
 
-    /// The encoder in this build. `named` is the location of `encoder`, where the job names it.
+    /// Returns the encoder in this build; nil after an error. `named` is the location of `encoder`, if the
+    /// job sets it.
     static func encoder(
         _ codec: Located<CodecSelection>, named range: SourceRange? = nil, into sink: inout DiagnosticSink
     ) -> EncoderInfo? {
@@ -427,7 +430,7 @@ enum EncodeCheck {
         }
     }
 
-    /// A bit rate as a job file writes it.
+    /// Returns a bit rate in the syntax of job files.
     private static func rateText(_ rate: Int64) -> String { rate % 1000 == 0 ? "\(rate / 1000)k" : "\(rate)" }
 
     private static func rates(_ codec: CodecSelection) -> String {
@@ -440,7 +443,7 @@ enum EncodeCheck {
             ? "its quality comes from `profile`" : "it takes \(names.joined(separator: ", "))"
     }
 
-    /// A preset, as such or as an option of the encoder, with which there is one pass only.
+    /// Returns the preset, set by key or as the encoder's option, if it allows only one pass; nil otherwise.
     private static func presetOfOnePass(_ spec: VideoEncodeSpec) -> Located<String>? {
         let codec = spec.codec.value
         let option = spec.options.last { .option($0.name.value) == codec.presetPlace }?.value
@@ -459,7 +462,7 @@ enum EncodeCheck {
             sink.error(.codecSetting, "\(codec.label) has no `\(key)`", at: value.range)
             return
         }
-        // A level of 4 may be written 4.0.
+        // A level such as 4 may be written 4.0.
         let text =
             key == "level" && value.value.hasSuffix(".0") ? String(value.value.dropLast(2)) : value.value
         guard !allowed.contains(text) else { return }
@@ -470,7 +473,8 @@ enum EncodeCheck {
                 ?? "its \(key)s are \(allowed.joined(separator: ", "))")
     }
 
-    /// Options of a table, with values that were read. What opens files or is another key's affair isn't in it.
+    /// Validates options against a table and replaces their values by the parsed ones. Options that open
+    /// files, or that correspond to a key, aren't in the table.
     private static func options(
         _ options: inout [EncoderOption], of encoder: EncoderInfo, owned: Set<String>,
         into sink: inout DiagnosticSink

@@ -1,8 +1,8 @@
 internal import Diagnostics
 internal import LibAV
 
-/// Validates `filters` of job files: only listed filters with listed options, whose values are parsed. The filter
-/// graph is created from the parsed chain, filter by filter and value by value.
+/// The validation of `filters` in job files: only listed filters with listed options, whose values are
+/// parsed. The filter graph is created from the parsed chain, filter by filter and value by value.
 enum FilterCheck {
     /// Parses a filter chain; nil after an error is reported.
     static func read(

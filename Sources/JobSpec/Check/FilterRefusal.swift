@@ -1,8 +1,8 @@
 internal import LibAV
 
-/// Explains why job files can't use a filter that libavfilter has, and what replaces it.
+/// The reasons why job files can't use some of libavfilter's filters, and their replacements.
 enum FilterRefusal {
-    /// Filters that another key replaces, with which the plan accounts for times and sizes of frames.
+    /// Filters that a key replaces, so that the plan accounts for times and sizes of frames.
     private static let instead: [String: String] = [
         "fps": "`frame_rate`", "framerate": "`frame_rate`", "minterpolate": "`frame_rate`",
         "trim": "`range`", "atrim": "`range`", "select": "`range`", "aselect": "`range`",
@@ -39,7 +39,7 @@ enum FilterRefusal {
         "realtime",
         "arealtime", "sidedata", "asidedata",
     ]
-    /// Filters that read or write files, or accept commands from outside.
+    /// Filters that read or write files, or accept external commands.
     private static let outside: Set<String> = [
         "lut3d", "lut1d", "ladspa", "lv2", "frei0r", "sendcmd", "asendcmd",
         "zmq",
@@ -51,7 +51,7 @@ enum FilterRefusal {
         "hwdownload",
     ]
 
-    /// Returns the message for a filter that this build has and the table doesn't.
+    /// Returns the message for a filter that this build contains and the table doesn't.
     static func reason(_ name: String, for type: MediaType) -> String {
         let other: MediaType = type == .video ? .audio : .video
         if FilterCatalog.tables(other)[name] != nil {

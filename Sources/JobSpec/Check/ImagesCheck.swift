@@ -3,7 +3,7 @@ internal import ExactStrings
 internal import LibAV
 internal import Media
 
-/// What an output of stills shows to be wrong by itself.
+/// The checks of an image output that need no media.
 enum ImagesCheck {
     static func check(_ output: OutputSpec, into sink: inout DiagnosticSink) {
         guard let images = output.images else { return }
@@ -26,7 +26,7 @@ enum ImagesCheck {
         }
     }
 
-    /// All stills are in one file.
+    /// Reports an image number or time in the name of an output whose images are in one file.
     private static func checkOneFile(
         _ name: String, at place: SourceRange, isNumbered: Bool, _ path: Located<String>,
         into sink: inout DiagnosticSink
@@ -37,7 +37,7 @@ enum ImagesCheck {
             at: path.range, notes: [Diagnostic.Note("it stands here", at: place)])
     }
 
-    /// Several stills have several names, and one file has one.
+    /// Reports a single file name for several images, or several names for one file.
     private static func checkNames(
         of output: OutputSpec, _ images: ImagesSpec, into sink: inout DiagnosticSink
     ) {
@@ -85,14 +85,14 @@ enum ImagesCheck {
 }
 
 extension ImagesSpec {
-    /// The codec of its files.
+    /// Returns the codec of the image files; nil if the container isn't one of images.
     func codec(of container: ContainerType) -> CodecSelection? {
         animation == nil ? CodecCatalog.still(container.name) : CodecCatalog.animation(container.name)
     }
 }
 
 extension ImagesSpec.Selection {
-    /// How many stills there will be, where the file alone tells.
+    /// Number of images, if the job file determines it; nil if it depends on the source.
     package var count: Int? {
         switch self {
         case .at(let times): times.count
@@ -107,7 +107,7 @@ extension ImagesSpec.Placeholder {
 }
 
 extension OutputSpec {
-    /// Each still is a file of its own, by the destination's name.
+    /// Whether each image is a separate file, according to the destination's name.
     package var namesEachImage: Bool {
         ImagesSpec.Placeholder.all.contains { destination.path.value.contains($0) }
     }

@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import LibAV
 internal import YAMLDocument
 
-/// Validates sections that no job uses as well: defaults and named settings.
+/// The validation of sections, including those that no job uses: defaults and named settings.
 struct SectionCheck {
     let reader: NodeReader
     let definition: BatchDefinition
@@ -23,8 +23,8 @@ struct SectionCheck {
         }
     }
 
-    /// Returns the names of settings that may be used; those are checked once, with the jobs that use them. A name
-    /// with variables may be any.
+    /// Returns the names of settings that may be used; those are checked once, with the jobs that use them. A
+    /// name that contains variables may be any name.
     private func usedNames(_ sections: SpecSections) -> Set<String> {
         var used: Set<String> = []
         var open = definition.bases.map(\.node)

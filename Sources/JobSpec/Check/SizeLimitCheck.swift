@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import LibAV
 internal import Media
 
-/// Reports settings that require the whole output, which `limit: { size }` truncates.
+/// The check for settings that require the complete output, which `limit: { size }` truncates.
 struct SizeLimitCheck {
     let job: JobSpec
     let output: OutputSpec

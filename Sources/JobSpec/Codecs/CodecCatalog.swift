@@ -1,25 +1,22 @@
 package import LibAV
 
-/// The codecs of the job language, each with its preferred encoder.
+/// The codecs of the job language, each with its automatic encoder.
 package enum CodecCatalog {
-    /// Video codecs.
     package static let video = CodecModel.table.filter { $0.mediaType == .video }.map { CodecSelection($0) }
-    /// Audio codecs.
     package static let audio = CodecModel.table.filter { $0.mediaType == .audio }.map { CodecSelection($0) }
 
-    /// Codecs of still images by the names of their file formats.
+    /// Codecs of still images, named by their file formats.
     package static let stills = CodecModel.stills.map { CodecSelection($0) }
 
-    /// Codecs of animations by the names of their file formats.
+    /// Codecs of animations, named by their file formats.
     package static let animations = CodecModel.animations.map { CodecSelection($0) }
 
-    /// The samples that waveforms are measured from.
+    /// Codec of the samples that waveforms are measured from.
     package static let waveform = CodecSelection(CodecModel.waveform)
 
-    /// The names of the codecs of a media type.
+    /// Returns the names of the codecs of a media type.
     package static func names(of type: MediaType) -> [String] { codecs(of: type).map(\.name) }
 
-    /// The codecs of a media type.
     package static func codecs(of type: MediaType) -> [CodecSelection] { type == .video ? video : audio }
 
     private static let byName: [MediaType: [String: CodecSelection]] = [
@@ -27,20 +24,20 @@ package enum CodecCatalog {
         .audio: Dictionary(uniqueKeysWithValues: audio.map { ($0.name, $0) }),
     ]
 
-    /// The codec of a name.
+    /// Returns the codec with a name in job files; nil if there is none.
     package static func codec(_ name: String, of type: MediaType) -> CodecSelection? {
         byName[type]?[name]
     }
 
-    /// The codec of a still image's format.
+    /// Returns the codec of a still image format; nil if the format is unknown.
     package static func still(_ format: String) -> CodecSelection? { stills.first { $0.name == format } }
 
-    /// The codec of an animation's format.
+    /// Returns the codec of an animation format; nil if the format is unknown.
     package static func animation(_ format: String) -> CodecSelection? {
         animations.first { $0.name == format }
     }
 
-    /// The names of the encoders of a media type, in the order of the codecs and of preference.
+    /// Returns the names of the encoders of a media type, by codec and preference.
     package static func encoderNames(of type: MediaType) -> [String] {
         codecs(of: type).flatMap { $0.codec.encoders.map(\.name) }
     }
@@ -50,7 +47,7 @@ package enum CodecCatalog {
             selection.codec.encoders.map { ($0.name, CodecSelection(selection.codec, $0)) }
         })
 
-    /// The codec of an encoder, with that encoder.
+    /// Returns the codec of an encoder, with that encoder; nil if the encoder is unknown.
     package static func encoder(_ name: String, of type: MediaType) -> CodecSelection? {
         byEncoder[name].flatMap { $0.mediaType == type ? $0 : nil }
     }
@@ -68,6 +65,6 @@ package enum CodecCatalog {
         return names
     }()
 
-    /// The codec that people mean by a name from elsewhere, such as an encoder's.
+    /// Returns the codec that is meant by a name of another tool, such as an encoder's; nil if there is none.
     static func alias(_ name: String) -> String? { aliases[name.lowercased()] }
 }

@@ -1,9 +1,9 @@
 package import LibAV
 
-/// A codec of the job language: its names, and the facts that hold whichever encoder is used. `EncoderModel` describes its
-/// encoders, and `BitstreamTraits` its packets.
+/// A codec of the job language: its names, and the properties that don't depend on the encoder.
+/// `EncoderModel` describes its encoders, and `BitstreamTraits` its packets.
 package struct CodecModel: Sendable {
-    /// What decoders assume about the samples of a codec without reading it from the stream.
+    /// The color description that decoders assume, without reading it from the stream.
     package enum FixedColor: Sendable {
         /// Full range and the matrix of BT.601, as in JFIF.
         case jpeg
@@ -11,19 +11,18 @@ package struct CodecModel: Sendable {
         case limited
     }
 
-    /// The name in job files.
+    /// Name in job files.
     package let name: String
-    /// The codec's libav name, for containers and encoders.
+    /// Name of the codec in libav, for containers and encoders.
     package let libavName: String
-    /// Video or audio.
     package let mediaType: MediaType
-    /// What it encodes.
+    /// Kind of output that the codec is used for.
     package let purpose: EncoderModel.Purpose
-    /// Names that people know it by elsewhere, in lower case.
+    /// Names of the codec in other tools, in lower case.
     package var aliases: [String] = []
-    /// The color description that decoders assume; nil where the stream or the container states it.
+    /// Color description that decoders assume; nil if the stream or the container declares it.
     package var fixedColor: FixedColor?
-    /// The matrices that its headers can state; nil for all.
+    /// Matrices that the codec's headers can declare; nil for all.
     package var matrices: [String]?
     /// Whether decoders always produce the codec's own sample rate.
     package var hasOwnSampleRate = false
@@ -39,10 +38,11 @@ package struct CodecModel: Sendable {
         change(&self)
     }
 
-    /// Its encoders in the order of preference.
+    /// Encoders of the codec in the order of preference.
     package var encoders: [EncoderModel] { EncoderModel.encoders(of: libavName, for: purpose) }
 
-    /// The encoder when a job names none: the first software encoder that this build has; the preferred one where it has none.
+    /// Encoder of jobs that set none: the first software encoder of this build; the preferred one if the
+    /// build has none.
     package var automaticEncoder: EncoderModel? {
         let encoders = encoders.filter { $0.requirement == nil }
         return encoders.first { EncoderInfo(named: $0.name) != nil } ?? encoders.first

@@ -1,22 +1,19 @@
 package import LibAV
 
-/// A codec of the job language and the encoder that is used for it: the first software encoder of this build, or the one that
-/// `encoder` names.
-/// The members of `EncoderModel` are its own.
+/// A codec of the job language with the encoder that is used for it: the first software encoder of this
+/// build, or the one that `encoder` sets. The members of `EncoderModel` are available as members.
 @dynamicMemberLookup
 package final class CodecSelection: Sendable {
-    /// The codec.
     package let codec: CodecModel
-    /// The encoder.
     package let encoder: EncoderModel
-    /// The encoder in this build; nil where the build lacks it.
+    /// Encoder in this build; nil if the build lacks it.
     package let availableEncoder: EncoderInfo?
-    /// Whether it is the encoder that the codec has when the job names none.
+    /// Whether the encoder is the codec's automatic one.
     package let isAutomatic: Bool
     private let trueLayouts: [ChannelLayout]?
     private let modelFormats: [PixelFormat]?
 
-    /// The codec with one of its encoders.
+    /// Creates a selection of a codec with one of its encoders.
     package init(_ codec: CodecModel, _ encoder: EncoderModel) {
         self.codec = codec
         self.encoder = encoder
@@ -26,35 +23,35 @@ package final class CodecSelection: Sendable {
         modelFormats = encoder.pixelFormats.map { $0.compactMap { PixelFormat(named: $0) } }
     }
 
-    /// The codec with the encoder that is used when the job names none. A codec without any encoder in the table has none that
-    /// opens.
+    /// Creates a selection of a codec with its automatic encoder. A codec without encoders gets one that
+    /// can't be opened.
     package convenience init(_ codec: CodecModel) {
         self.init(
             codec, codec.automaticEncoder ?? EncoderModel("", codec: codec.libavName, codec.mediaType))
     }
 
-    /// A member of its encoder's model.
+    /// Returns a member of the encoder's model.
     package subscript<Value>(dynamicMember path: KeyPath<EncoderModel, Value>) -> Value {
         encoder[keyPath: path]
     }
 
-    /// The codec's name in job files.
+    /// Name of the codec in job files.
     package var name: String { codec.name }
-    /// The codec's libav name.
+    /// Name of the codec in libav.
     package var libavName: String { codec.libavName }
-    /// Video or audio.
     package var mediaType: MediaType { codec.mediaType }
-    /// Whether it encodes image files.
+    /// Whether the codec encodes image files.
     package var isStill: Bool { codec.purpose != .tracks }
-    /// `quality` of stills; nil for tracks, and where nothing is lost.
+    /// `quality` of still images; nil for tracks, and for lossless codecs.
     package var stillQuality: EncoderModel.StillQuality? { isStill ? encoder.stillQuality : nil }
-    /// The subject of messages about its settings: the codec, or an encoder that isn't the codec's first one.
+    /// Subject of messages about settings: the codec's name, or the name of an encoder that isn't the
+    /// preferred one.
     package var label: String { encoder.name == codec.encoders.first?.name ? codec.name : encoder.name }
 
-    /// The channel layouts that an encoder accepts; empty for any.
+    /// Returns the channel layouts that an encoder accepts; empty for any.
     package func layouts(of encoder: EncoderInfo) -> [ChannelLayout] { trueLayouts ?? encoder.layouts }
 
-    /// The pixel formats of frames that an encoder accepts; empty for any.
+    /// Returns the pixel formats that an encoder accepts; empty for any.
     package func pixelFormats(of encoder: EncoderInfo) -> [PixelFormat] {
         modelFormats ?? encoder.pixelFormats
     }

@@ -1,11 +1,11 @@
 internal import LibAV
 
 extension CodecModel {
-    /// The codecs of tracks, in the order in which they are listed.
+    /// Codecs of tracks, in the order in which they are listed.
     static let table: [CodecModel] = [
         CodecModel("h264", .video) { $0.aliases = ["avc", "h.264"] },
         CodecModel("hevc", .video) { $0.aliases = ["h265", "h.265"] },
-        // `color_space` of the header is all that it has.
+        // VP9 declares its color only as `color_space` in the header.
         CodecModel("vp9", .video) {
             $0.matrices = ["bt709", "bt470bg", "smpte170m", "smpte240m", "bt2020nc", "gbr"]
         },
@@ -26,19 +26,19 @@ extension CodecModel {
         CodecModel("pcm_f32le", .audio),
     ]
 
-    /// The codecs of still images by the names of their file formats, in the order in which they are listed.
+    /// Codecs of still images, named by their file formats, in the order in which they are listed.
     static let stills: [CodecModel] = [
         CodecModel("jpeg", .video, libavName: "mjpeg", purpose: .stills) { $0.fixedColor = .jpeg },
         CodecModel("png", .video, purpose: .stills),
         CodecModel("webp", .video, purpose: .stills),
     ]
 
-    /// The codecs of animations by the names of their file formats, in the order in which they are listed.
+    /// Codecs of animations, named by their file formats, in the order in which they are listed.
     static let animations: [CodecModel] = [
         CodecModel("gif", .video, purpose: .animations),
         CodecModel("webp", .video, purpose: .animations),
     ]
 
-    /// What waveforms are measured from: samples of 16 bits.
+    /// Codec of the samples that waveforms are measured from: 16-bit PCM.
     static let waveform = CodecModel("waveform", .audio, libavName: "pcm_s16le")
 }

@@ -3,11 +3,13 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// Decodes an asset: a path, a file with settings, a test signal, images, or another job's output.
+/// The decoding of an asset: a path, a file with settings, a test signal, images, or the output of another
+/// job.
 struct AssetDecoder {
     let reader: NodeReader
 
-    /// Returns the asset; nil after an error is reported. For a job's output, `run` is first the job's id.
+    /// Returns the asset; nil after an error is reported. For the output of a job, `run` is the job's id
+    /// until the instance is known.
     func asset(_ node: YAMLNode) -> AssetSpec? {
         if node.text != nil {
             guard let source = path(node) else { return nil }

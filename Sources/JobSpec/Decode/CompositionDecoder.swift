@@ -3,7 +3,7 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// Decodes `composition` and runs the checks that need no media.
+/// The decoding of `composition`, with the checks that need no media.
 struct CompositionDecoder {
     let reader: NodeReader
     /// Decodes an asset that a node names or contains.
@@ -76,7 +76,7 @@ struct CompositionDecoder {
             return asset(node).map { .clip(Self.clip($0, at: node.range)) }
         }
         let keys = entries.map(\.key)
-        // A join with another tool's key is a join as well.
+        // A mapping with another tool's key for a join is a join as well.
         let isJoin =
             !keys.contains("asset")
             && keys.contains { ForeignWords.key($0, in: Language.join, value: nil) == "join" }

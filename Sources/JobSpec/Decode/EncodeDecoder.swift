@@ -3,10 +3,10 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// Decodes `encode`, with named settings already under it.
+/// The decoding of `encode`, after named settings are merged under it.
 struct EncodeDecoder {
     let reader: NodeReader
-    /// The settings under it are unknown: whatever is not in the node may be in them.
+    /// Whether the merged settings are unknown, so that they may contain any key that the node lacks.
     var isPartial = false
 
     private func codec(_ entry: YAMLNode.Entry?, _ type: MediaType, at node: YAMLNode) -> Located<
@@ -37,7 +37,8 @@ struct EncodeDecoder {
         return nil
     }
 
-    /// The codec with the encoder that is set, and the location of `encoder`; no codec where either is wrong or not known yet.
+    /// Returns the codec with the encoder that is set, and the location of `encoder`; no codec if one of them
+    /// is invalid or not known yet.
     private func selection(
         _ fields: Fields, _ type: MediaType, at node: YAMLNode
     ) -> (codec: Located<CodecSelection>?, encoder: SourceRange?) {
@@ -99,7 +100,7 @@ struct EncodeDecoder {
         }
     }
 
-    /// How a rate is written that was written with more digits than it has.
+    /// Returns help with the syntax of a frame rate that is written with rounded decimals.
     private static func rateForms(_ text: String?) -> String {
         let usual = "it is written like 25, 29.97 or 30000/1001, up to 1000"
         guard let rate = text.flatMap(Quantity.number), rate > 0, rate < 1000 else { return usual }
@@ -133,7 +134,7 @@ struct EncodeDecoder {
         let type = isPartial ? Language.videoEncode.partial("Settings") : Language.videoEncode
         guard let fields = reader.fields(node, as: type) else { return nil }
         let (codec, encoderRange) = selection(fields, .video, at: node)
-        // The other settings are read, and checked against each other, without a codec too.
+        // The other settings are decoded, and checked against each other, even without a codec.
         var spec = VideoEncodeSpec(
             codec: codec ?? Located(CodecCatalog.stills[0], at: node.range), options: [], range: node.range)
         spec.encoderRange = encoderRange
@@ -189,8 +190,8 @@ struct EncodeDecoder {
         return spec
     }
 
-    /// Keys of those that have no value in the spec, though the job may give them one: their value can't be read or isn't
-    /// known yet, or they may be in unknown settings.
+    /// Returns the keys without a value in the spec that the job may still set: their value can't be read or
+    /// isn't known yet, or they may be in unknown settings.
     private func unknownKeys(_ fields: Fields, _ unset: [String: Bool]) -> Set<String> {
         Set(unset.filter { $0.value && (isPartial || fields.has($0.key)) }.keys)
     }
@@ -218,7 +219,7 @@ struct EncodeDecoder {
             "it is a count of frames (250), or a time (2s, 1500ms, 50f)"
         ) { text in
             if let frames = Int(text) { return bounds.contains(frames) ? .frames(frames) : nil }
-            // A number alone counts frames, and there are no parts of one.
+            // A number alone is a number of frames, which must be whole.
             if Double(text) != nil { return nil }
             switch TimeExpression(text) {
             case .frames(let frames):
@@ -229,7 +230,7 @@ struct EncodeDecoder {
         }
     }
 
-    /// What is done to frames of a composition's clips and layers.
+    /// Decodes the processing of frames of a composition's clips and layers.
     func shaping(_ fields: Fields) -> CompositionSpec.Shaping {
         var shaping = CompositionSpec.Shaping()
         shaping.crop = fields["crop"].flatMap { crop($0.value) }
@@ -316,7 +317,7 @@ struct EncodeDecoder {
         let gain = reader.value(
             fields.value("gain"), "`gain`", "it is written like -3dB or 2.5, from -60 to 60 dB"
         ) { Quantity.decibels($0) }
-        // The other settings are read without a codec too.
+        // The other settings are decoded even without a codec.
         var spec = AudioEncodeSpec(
             codec: codec ?? Located(CodecCatalog.audio[0], at: node.range),
             options: options(fields["options"]), range: node.range)
@@ -338,7 +339,7 @@ struct EncodeDecoder {
         return spec
     }
 
-    /// A count or a name.
+    /// Returns the channel layout for a count or a name; nil if it is invalid.
     static func layout(_ text: String) -> ChannelLayout? {
         guard let count = Int(text) else { return ChannelLayout(named: text) }
         return Language.channels.integers?.contains(count) == true ? ChannelLayout(defaultFor: count) : nil

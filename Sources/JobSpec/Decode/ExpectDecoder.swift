@@ -3,7 +3,7 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// Decodes `expect`.
+/// The decoding of `expect`.
 struct ExpectDecoder {
     let reader: NodeReader
 
@@ -95,7 +95,8 @@ struct ExpectDecoder {
         }
     }
 
-    /// Returns the value in the spelling that inspection of the output reports.
+    /// Returns a value in the spelling that the inspection of the output reports; nil if the value is
+    /// invalid.
     private static func canonical(_ key: String, _ text: String) -> String? {
         switch key {
         case "frame_rate": Quantity.frameRate(text)?.description

@@ -3,11 +3,11 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// Decodes `images`.
+/// The decoding of `images`.
 struct ImagesDecoder {
     let reader: NodeReader
 
-    /// Nil where it can't be made out; the reader's sink says why.
+    /// Returns the image output; nil after an error is reported.
     func images(_ node: YAMLNode) -> ImagesSpec? {
         guard let fields = reader.fields(node, as: Language.images), let selection = selection(fields) else {
             return nil
@@ -22,7 +22,7 @@ struct ImagesDecoder {
             "it is written like 1280x720, 1280x or x720, with sides up to 16384"
         ) { Quantity.dimensions($0) }
         let animation = reader.choice("animation", of: fields, as: AnimationFormat.self)
-        // What kind of file it is to be hangs on it.
+        // The file format depends on `animation`.
         if fields.has("animation"), animation == nil { return nil }
         let aperture = reader.choice("aperture", of: fields, as: ApertureMode.self)
         return ImagesSpec(
@@ -34,7 +34,7 @@ struct ImagesDecoder {
             range: node.range)
     }
 
-    /// The format's name, where it is said.
+    /// Returns the name of the format; nil if the job file doesn't set one.
     func format(_ node: YAMLNode) -> Located<String>? {
         guard case .mapping(let entries) = node.content,
             let entry = entries.first(where: { $0.key == "format" })
@@ -89,13 +89,13 @@ struct ImagesDecoder {
 }
 
 extension ImagesSpec {
-    /// The rule for the track that stills are made of.
+    /// Returns the rule for the track from which images are taken.
     func rule(codec: CodecSelection, at formatPlace: SourceRange) -> TrackRule {
         let place = range
         let standard = Located("bt709", at: place)
         var spec = VideoEncodeSpec(codec: Located(codec, at: formatPlace), options: [], range: place)
         spec.rateControl = quality.map { Located(.quality($0.value), at: $0.range) }
-        // An angle of its own takes the place of the source's.
+        // The angle replaces the source's display matrix.
         spec.orientation = Located(isUpright ? .bake : .angle(0), at: place)
         spec.color = ColorSpec(
             primaries: standard, transfer: standard, matrix: standard, levels: nil,

@@ -3,7 +3,7 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// Decodes one job instance whose asset is known, and substitutes its names.
+/// The decoding of one job instance whose asset is known, with substitution of its names.
 struct JobDecoder {
     let reader: NodeReader
     let definition: BatchDefinition
@@ -57,8 +57,8 @@ struct JobDecoder {
         return decoded.isComplete ? job : nil
     }
 
-    /// Decodes the outputs: those under `outputs`, or the only one of a job without `outputs`. Also returns whether
-    /// all of them are complete.
+    /// Decodes the outputs: those under `outputs`, or the only one of a job without `outputs`. Returns them,
+    /// and whether all are complete.
     private func outputs(_ fields: Fields, _ parts: OutputNodes) -> (specs: [OutputSpec], isComplete: Bool) {
         guard let entry = parts.outputs else {
             guard let output = decoder(nil, scope).output(fields) else { return ([], false) }

@@ -19,7 +19,7 @@ package struct SpecOptions: Sendable {
     package init(allowsNetwork: Bool = false) { self.allowsNetwork = allowsNetwork }
 }
 
-/// Decodes a document into a job file and runs all checks that need no media.
+/// The decoding of a document to a job file, with all checks that need no media.
 package struct JobFileDecoder {
     /// The result of decoding.
     package struct Result: Sendable {

@@ -3,9 +3,9 @@ internal import ExactStrings
 internal import LibAV
 internal import YAMLDocument
 
-/// Names that libav has, read from a value.
+/// Values that are names in libav.
 extension NodeReader {
-    /// The name of a codec.
+    /// Reads the name of a codec; nil after an error is reported.
     func codecName(_ node: YAMLNode) -> Located<String>? {
         guard let name = text(node, "`codec`") else { return nil }
         if CodecNames.isCodec(name.value) { return name }
@@ -16,7 +16,7 @@ extension NodeReader {
         return nil
     }
 
-    /// A pixel format.
+    /// Reads a pixel format; nil after an error is reported.
     func pixelFormat(_ node: YAMLNode) -> Located<PixelFormat>? {
         guard let name = text(node, "`pixel_format`") else { return nil }
         if let format = PixelFormat(named: name.value) { return Located(format, at: name.range) }

@@ -1,7 +1,7 @@
 internal import Diagnostics
 internal import YAMLDocument
 
-/// Decodes `mix` of an audio track rule.
+/// The decoding of `mix` in an audio track rule.
 struct MixDecoder {
     let reader: NodeReader
     /// Decodes a selection of tracks.

@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import Media
 internal import YAMLDocument
 
-/// Reads values by the language's tables, which are the only source of bounds, words and defaults.
+/// The reading of values by the language's tables, which are the only source of bounds, words and defaults.
 extension NodeReader {
     /// Reads an integer within the key's bounds.
     func integer(_ key: String, of fields: Fields) -> Located<Int>? {
@@ -98,8 +98,8 @@ extension NodeReader {
         return "it is \(noun) from \(text(range.lowerBound)) to \(text(range.upperBound))"
     }
 
-    /// Handles a key that the table doesn't contain with this type. It indicates a bug, which any test of the key
-    /// reveals.
+    /// Handles a key that the table doesn't contain with this type. This indicates a bug, which any test of
+    /// the key reveals.
     private func unlisted<Value>(_ key: String, _ type: MappingType) -> Value? {
         assertionFailure("the table has no such `\(key)` of \(type.name)")
         return nil

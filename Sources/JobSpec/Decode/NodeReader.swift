@@ -6,8 +6,8 @@ struct Fields {
     private let entries: [YAMLNode.Entry]
     /// The type that the keys were validated against.
     let type: MappingType
-    /// A bitmap of the key lengths. Most keys that are looked up are absent, and most of those have a length that no
-    /// key has.
+    /// Bitmap of the key lengths. Most requested keys are absent, and most of those have a length that no key
+    /// of the mapping has.
     private let lengths: UInt64
 
     fileprivate init(_ entries: [YAMLNode.Entry], as type: MappingType) {
@@ -38,8 +38,10 @@ struct Fields {
     var isEmpty: Bool { entries.isEmpty }
 }
 
-/// Reads typed values from nodes and reports all violations of the language.
-/// | A reader is used by one thread. Several readers decode parts of a file in parallel, each with its own sink.
+/// The reading of typed values from nodes, which reports all violations of the language.
+///
+/// A reader is used by one thread. Several readers decode parts of a file in parallel, each with its own
+/// sink.
 final class NodeReader {
     var sink = DiagnosticSink()
     /// Remaining bytes that substitution may produce. Limits the memory of nested variables.
@@ -63,8 +65,8 @@ final class NodeReader {
         return budget >= 0
     }
 
-    /// Returns the entries of a mapping after validating the keys against the table: unknown, missing and mutually
-    /// exclusive keys. Nil if the node is not a mapping.
+    /// Returns the entries of a mapping after validating the keys against the table: unknown, missing and
+    /// mutually exclusive keys. Returns nil if the node isn't a mapping.
     func fields(_ node: YAMLNode, as type: MappingType) -> Fields? {
         WorkCount.add(1)
         guard case .mapping(let entries) = node.content else {
@@ -203,7 +205,7 @@ final class NodeReader {
         }
     }
 
-    /// Returns the first line of a mapping, so that a missing key isn't underlined over many lines.
+    /// Returns the first line of a mapping, at which a missing key is reported.
     private func start(of node: YAMLNode) -> SourceRange {
         var range = node.range
         if case .mapping(let entries) = node.content, let first = entries.first,
@@ -238,7 +240,7 @@ final class NodeReader {
         return Located(text, at: node.range)
     }
 
-    /// Returns the items of a list; a single value is a list of one.
+    /// Returns the items of a list; a single value counts as a list of one item.
     func list(_ node: YAMLNode) -> [YAMLNode] {
         if case .sequence(let items) = node.content { return items }
         return [node]
@@ -287,8 +289,8 @@ final class NodeReader {
         return nil
     }
 
-    /// Suggests `off` for `no` and `false`, and `on` for `yes` and `true`, where that is a word, before similar
-    /// words.
+    /// Returns `off` for `no` and `false`, and `on` for `yes` and `true`, if that is one of the words; nil
+    /// otherwise.
     private static func truth(_ text: String, among words: [String]) -> String? {
         let meant =
             switch text.lowercased() {

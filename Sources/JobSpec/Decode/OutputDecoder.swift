@@ -4,7 +4,7 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// Decodes one output of a job after substitution.
+/// The decoding of one output of a job after substitution.
 struct OutputDecoder {
     let reader: NodeReader
     let settings: SettingsResolver
@@ -15,15 +15,15 @@ struct OutputDecoder {
     /// The output's location under `outputs`; nil for the only output of a job without `outputs`.
     var own: SourceRange?
 
-    /// An output, as far as it is valid.
+    /// An output with its valid parts.
     struct Result {
         let spec: OutputSpec
         /// Whether the whole output is valid. Otherwise the spec is used only for further checks.
         let isComplete: Bool
     }
 
-    /// Decodes an output; nil if nothing of it can be checked. Errors are in the reader's sink, unless a value is not
-    /// known yet.
+    /// Decodes an output; nil if nothing of it can be checked. Errors are reported in the reader's sink;
+    /// values that aren't known yet are no errors.
     func output(_ fields: Fields) -> Result? {
         if let entry = fields["images"] {
             return stills(entry, fields).map { Result(spec: $0, isComplete: true) }

@@ -1,13 +1,13 @@
 internal import YAMLDocument
 
-/// Splits a job's node into the keys of the job and those of its outputs. Without `outputs`, all keys belong to the
-/// job.
-/// | Output keys of the job, and of `defaults`, are merged under each output before substitution, so they may contain
-/// `${output}`.
+/// The nodes of a job and of its outputs. Without `outputs`, all keys belong to the job.
+///
+/// Output keys of the job, and of `defaults`, are merged under each output before substitution, so that they
+/// may contain `${output}`.
 struct OutputNodes {
-    /// The keys of the job itself.
+    /// Keys of the job itself.
     let job: YAMLNode
-    /// The entry of `outputs`; nil for a job without it.
+    /// Entry of `outputs`; nil for a job without it.
     let outputs: YAMLNode.Entry?
     /// Keys that are merged under every output.
     private let shared: [YAMLNode.Entry]

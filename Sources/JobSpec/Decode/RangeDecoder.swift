@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import Media
 internal import YAMLDocument
 
-/// Decodes ranges of a source's time line and runs the checks that need no media.
+/// The decoding of ranges of a source's time line, with the checks that need no media.
 struct RangeDecoder {
     let reader: NodeReader
 

@@ -3,7 +3,7 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// Decodes the selection of tracks of a kind.
+/// The decoding of a selection of tracks of a kind.
 struct SelectionDecoder {
     let reader: NodeReader
 

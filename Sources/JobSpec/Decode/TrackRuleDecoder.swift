@@ -3,7 +3,7 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// Decodes one rule of `tracks`.
+/// The decoding of one rule of `tracks`.
 struct TrackRuleDecoder {
     let reader: NodeReader
     let settings: SettingsResolver
@@ -128,7 +128,7 @@ struct TrackRuleDecoder {
         return decoder.audio(node).map { .encodeAudio($0) }
     }
 
-    /// Reports what else is wrong with an `encode` whose settings can't be found.
+    /// Reports further errors of an `encode` whose named settings don't exist.
     private func lookOn(_ node: YAMLNode, _ type: MediaType) {
         guard case .mapping(let entries) = node.content else { return }
         let rest = YAMLNode(.mapping(entries.filter { $0.key != "use" }), at: node.range)

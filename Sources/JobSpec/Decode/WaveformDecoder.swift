@@ -4,15 +4,15 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// Decodes `waveform`.
+/// The decoding of `waveform`.
 struct WaveformDecoder {
     let reader: NodeReader
     let settings: SettingsResolver
     /// Whether the job's source is a pattern whose matches are not known yet.
     let isTemplate: Bool
 
-    /// Returns the waveform; nil after an error is reported. `destination` determines the format where `format` is
-    /// not set; nil while it is unknown.
+    /// Returns the waveform; nil after an error is reported. `destination` determines the format if `format`
+    /// is not set; nil while the destination is unknown.
     func waveform(_ node: YAMLNode, destination: Located<String>?) -> (spec: WaveformSpec, rule: TrackRule)? {
         guard let fields = reader.fields(node, as: Language.waveform) else { return nil }
         let named = reader.choice("format", of: fields, as: WaveformFormat.self)

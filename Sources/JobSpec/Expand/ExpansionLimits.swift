@@ -1,8 +1,8 @@
 internal import Locking
 internal import YAMLDocument
 
-/// Limits of all job instances together, checked before any is created: a few kilobytes of YAML can request a
-/// thousand clips in each of a thousand instances.
+/// The limits of all job instances together, checked before any is created: a few kilobytes of YAML can
+/// request a thousand clips in each of a thousand instances.
 enum ExpansionLimits {
     /// Maximum number of instances of all jobs of a file.
     static let instances = 200_000
@@ -15,7 +15,7 @@ enum ExpansionLimits {
     /// Maximum number of counted nodes of named settings, over all tracks of all instances of a file.
     static let surplusSettings = 2_000_000
 
-    /// Returns the counted nodes of some instances of a job with `nodes` nodes each; saturates.
+    /// Returns the counted nodes of some instances of a job with `nodes` nodes each. Saturates on overflow.
     static func surplus(instances: Int, nodes: Int) -> Int {
         let (product, overflow) = instances.multipliedReportingOverflow(by: max(0, nodes - freeNodes))
         return overflow ? Int.max : product
@@ -28,7 +28,7 @@ enum ExpansionLimits {
         guard let outputs = job[key: "outputs"], case .mapping(let entries) = outputs.content else {
             return own
         }
-        // A larger number of outputs is an error of its own.
+        // More outputs are reported as a separate error.
         let count = min(entries.count, JobDecoder.mostOutputs)
         return own + max(0, own - Int(outputs.size)) * max(0, count - 1)
     }
@@ -43,7 +43,7 @@ enum ExpansionLimits {
             instances > ExpansionLimits.instances || surplus > ExpansionLimits.surplusNodes
         }
 
-        /// Adds instances of a job; saturates.
+        /// Adds instances of a job. Saturates on overflow.
         mutating func add(instances count: Int, nodes: Int) {
             instances = instances.addingReportingOverflow(count).overflow ? Int.max : instances + count
             let (sum, overflow) = surplus.addingReportingOverflow(
@@ -53,7 +53,7 @@ enum ExpansionLimits {
     }
 }
 
-/// Remaining nodes of named settings that may be merged, over all instances of a file.
+/// The budget of nodes of named settings that may be merged, over all instances of a file.
 final class SettingsBudget: Sendable {
     private let left = Guarded(ExpansionLimits.surplusSettings)
 

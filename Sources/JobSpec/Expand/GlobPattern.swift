@@ -1,6 +1,6 @@
 internal import ExactStrings
 
-/// Glob patterns with `*`, `?`, `[…]` and `**`.
+/// The matching of glob patterns with `*`, `?`, `[…]` and `**`.
 package enum GlobPattern {
     /// Whether a path contains a wildcard.
     package static func isPattern(_ path: String) -> Bool {
@@ -54,7 +54,7 @@ package enum GlobPattern {
 
     /// Whether a name matches one component of a pattern. Only a dot matches a leading dot.
     package static func matches(_ name: String, _ pattern: String) -> Bool {
-        // Most patterns are `*` and an extension.
+        // Fast path: most patterns are `*` and an extension.
         if pattern.utf8.first == 0x2a, !isPattern(String(pattern.dropFirst())) {
             return name.utf8.first != 0x2e && name.utf8.count >= pattern.utf8.count - 1
                 && name.utf8.suffix(pattern.utf8.count - 1).elementsEqual(pattern.utf8.dropFirst())

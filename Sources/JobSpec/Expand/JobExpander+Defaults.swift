@@ -3,10 +3,10 @@ internal import ExactStrings
 internal import Media
 internal import YAMLDocument
 
-/// What `defaults` say that no job takes.
+/// Errors in parts of `defaults` that every job overrides.
 extension JobExpander {
-    /// What is wrong in `defaults` though every job has something else in its place. What jobs get of them was looked at
-    /// with those: it is not said again, and what only a whole job must have is not asked for.
+    /// Reports errors in parts of `defaults` that every job overrides. Parts that jobs inherit are checked
+    /// with those jobs: their errors aren't repeated, and keys that only a whole job requires aren't missing.
     func checkDefaults(_ node: YAMLNode) {
         guard case .mapping(let entries) = node.content else { return }
         let own = NodeReader()
@@ -39,14 +39,14 @@ extension JobExpander {
         let known = Set(reader.sink.diagnostics.map(\.range))
         let lists = Self.lists(in: base.node)
         for diagnostic in own.sink.diagnostics where !known.contains(diagnostic.range) {
-            // What one value is by itself counts; how it goes with another key counts where no job comes between: in lists,
-            // which are replaced as a whole.
+            // An invalid value is always an error. A conflict with another key is one only if no job can
+            // resolve it: in lists, which are replaced as a whole.
             let isInList = lists.contains { $0.contains(diagnostic.range) }
-            // A job with `tracks` takes nothing of `images`, and one with `images` adds what is missing.
+            // A job with `tracks` doesn't inherit `images`, and a job with `images` adds the missing keys.
             let isInImages = ["images", "waveform"].contains {
                 base.node[key: $0]?.range.contains(diagnostic.range) == true
             }
-            // A composition is one whole: no job adds to it.
+            // A composition is replaced as a whole.
             let isInComposition =
                 base.node[key: "composition"]?.range.contains(diagnostic.range) == true
             let isEmptyEntry = entries.contains { $0.value.isNull && $0.keyRange == diagnostic.range }
@@ -59,7 +59,8 @@ extension JobExpander {
         }
     }
 
-    /// The rest of a test signal or of a job's output, whose `pattern` or `job` each job has itself.
+    /// Returns an asset with the `pattern` or `job` that each job adds, if it is the rest of a test signal or
+    /// of a job's output.
     private func whole(_ asset: YAMLNode) -> YAMLNode {
         guard case .mapping(let entries) = asset.content, let first = entries.first else { return asset }
         func with(_ key: String, _ value: String?, _ type: MappingType) -> YAMLNode? {
@@ -97,7 +98,7 @@ extension JobExpander {
         }
     }
 
-    /// Where lists stand that no job adds to, with their keys.
+    /// Returns the locations of lists, which jobs replace as a whole, and of their keys.
     private static func lists(in node: YAMLNode) -> [SourceRange] {
         guard case .mapping(let entries) = node.content else { return [] }
         return entries.flatMap { entry in

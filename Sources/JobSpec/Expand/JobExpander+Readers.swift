@@ -51,7 +51,8 @@ extension JobExpander {
         return runs
     }
 
-    /// Returns a run with the output of a job instance in the job's place; nil after an error is reported.
+    /// Returns a run in which the output of a job instance replaces the reference to the job; nil after an
+    /// error is reported.
     private func with(_ job: JobSpec, of id: Located<String>, in run: Run) -> Run? {
         var path: String?
         func replaced(_ asset: AssetSpec) -> AssetSpec {
@@ -81,8 +82,8 @@ extension JobExpander {
         return copy
     }
 
-    /// Returns the output that is read. Reports an error if it doesn't exist, or if the job has several and `output`
-    /// is missing.
+    /// Returns the output that is read; nil after an error is reported. It is an error if the output doesn't
+    /// exist, or if the job has several and `output` is missing.
     private func output(_ named: Located<String>?, of job: JobSpec, readBy id: Located<String>) -> OutputSpec?
     {
         if let output = job.output(named?.value) {
@@ -113,8 +114,8 @@ extension JobExpander {
         return nil
     }
 
-    /// Returns the waiting jobs in an order in which each follows those that it reads. Jobs in or behind a cycle are
-    /// omitted; `DependencyCheck` reports the cycle.
+    /// Returns the waiting jobs in an order in which each follows those that it reads. Jobs that are in a
+    /// cycle or depend on one are omitted; `DependencyCheck` reports the cycle.
     func order(_ waiting: [Int: [Run]]) -> [Int] {
         var readers: [Int: [Int]] = [:]
         var open: [Int: Int] = [:]

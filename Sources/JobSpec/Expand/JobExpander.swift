@@ -6,10 +6,11 @@ internal import Locking
 internal import Media
 internal import YAMLDocument
 
-/// Creates the instances of all jobs: one for each combination of a matrix, each match of a pattern, and each
-/// instance of a job that is read. Jobs that read outputs of others are expanded after those.
+/// The expansion of all jobs to instances: one for each combination of a matrix, each match of a pattern, and
+/// each instance of a job that is read. Jobs that read outputs of other jobs are expanded after those.
 struct JobExpander {
-    /// Returns the matches of a pattern. Nil while no file is opened: jobs with patterns then remain templates.
+    /// A function that returns the matches of a pattern. No function is set while no file may be opened; jobs
+    /// with patterns then remain templates.
     typealias Matches = (Located<String>) -> [String]?
 
     let definition: BatchDefinition
@@ -62,7 +63,7 @@ struct JobExpander {
         let waiting: [Int: [Run]]
     }
 
-    /// Returns all jobs in file order. Errors are in the reader's sink.
+    /// Returns all jobs in file order. Errors are reported in the reader's sink.
     func jobs() -> [JobSpec] {
         guard let shares = shares() else { return [] }
         var waiting: [Int: [Run]] = [:]
@@ -380,13 +381,13 @@ struct JobExpander {
 
     // MARK: Decoding
 
-    /// Processes parts of a range on several threads, each with its own reader; results and diagnostics are in the
-    /// range's order. `least`: the minimum size of a part that is worth another thread.
+    /// Processes parts of a range on several threads, each with its own reader. Results and diagnostics are
+    /// in the order of the range. `least` is the minimum size of a part that justifies another thread.
     private static func sideBySide<Result: Sendable>(
         _ count: Int, least: Int = 64, into reader: NodeReader,
         _ body: @Sendable (Range<Int>, NodeReader) -> Result
     ) -> [Result] {
-        // Small parts, so that the last ones to end take little time compared to the whole.
+        // Parts are small, so that threads end at about the same time.
         let share = max(least, (count + threads * 16 - 1) / (threads * 16))
         let parts = (count + share - 1) / share
         guard parts > 1 else { return [body(0..<count, reader)] }
@@ -414,7 +415,8 @@ struct JobExpander {
         }.flatMap { $0 }
     }
 
-    /// Decodes the instances that read outputs of others, after those, and returns all jobs in file order.
+    /// Decodes the instances that read outputs of other jobs, after those, and returns all jobs in file
+    /// order.
     private func decode(_ waiting: [Int: [Run]], after free: [JobSpec]) -> [JobSpec] {
         var results = [[JobSpec]](repeating: [], count: definition.bases.count)
         for job in free { results[definition.positions[job.base] ?? 0].append(job) }

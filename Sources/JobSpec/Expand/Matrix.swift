@@ -9,8 +9,8 @@ enum Matrix {
     /// Maximum number of combinations of one job.
     static let limit = 10_000
 
-    /// Returns all combinations, the last key changing fastest; one empty combination without a matrix. Nil after an
-    /// error is reported.
+    /// Returns all combinations, with the last key changing fastest; one empty combination without a matrix.
+    /// Returns nil after an error is reported.
     static func combinations(_ node: YAMLNode?, scope: Scope, reader: NodeReader) -> [Combination]? {
         guard let node else { return [[]] }
         guard case .mapping(let entries) = node.content else {
@@ -22,7 +22,7 @@ enum Matrix {
         var count = 1
         var isReserved = false
         for entry in entries where !entry.key.hasPrefix("x-") {
-            // A later version may use these two keys for other purposes than an axis.
+            // A later version may use these two keys for a purpose other than an axis.
             if ["exclude", "include"].contains(entry.key), case .sequence(let items) = entry.value.content,
                 items.contains(where: { if case .mapping = $0.content { true } else { false } })
             {

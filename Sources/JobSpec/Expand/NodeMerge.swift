@@ -1,8 +1,9 @@
 internal import Diagnostics
 internal import YAMLDocument
 
-/// Merges mappings key by key. The upper mapping takes precedence; lists and scalars are replaced.
-/// | Short forms are expanded first. Mutually exclusive keys replace each other: a job's `bitrate` replaces the
+/// The merging of mappings key by key. The upper mapping takes precedence; lists and scalars are replaced.
+///
+/// Short forms are expanded first. Mutually exclusive keys replace each other: a job's `bitrate` replaces the
 /// settings' `crf`.
 enum NodeMerge {
     static func merge(_ upper: YAMLNode, over lower: YAMLNode, as type: MappingType) -> YAMLNode {

@@ -12,7 +12,7 @@ struct Scope: Sendable {
         var isDeferred = false
     }
 
-    /// `vars` and `--set`, after substitution.
+    /// Values of `vars` and `--set`, after substitution.
     var variables: [String: Value] = [:]
     /// Environment variables.
     var environment: [String: String] = [:]
@@ -116,7 +116,7 @@ struct Scope: Sendable {
             isMissing: NodeReader.isIdentifier(name))
     }
 
-    /// Returns the name inside of spaces and of the braces that other tools use; nil if there are none.
+    /// Returns a name without the spaces and braces that other tools put around it; nil if there are none.
     private static func bare(_ name: String) -> String? {
         func isAround(_ letter: Character) -> Bool { " {}\t".contains(letter) }
         let inner = name.drop(while: isAround)

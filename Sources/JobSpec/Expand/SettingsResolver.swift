@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import LibAV
 internal import YAMLDocument
 
-/// Merges named settings under the keys beside `use`.
+/// The merging of named settings under the keys beside `use`.
 struct SettingsResolver {
     let reader: NodeReader
     let definition: BatchDefinition
@@ -11,8 +11,8 @@ struct SettingsResolver {
     /// Maximum number of settings that one `encode` uses, directly or through others.
     static let mostUses = 32
 
-    /// Returns the complete mapping of an `encode`, which is a name, or a mapping with or without `use`. Settings may
-    /// use others. Nil after an error is reported.
+    /// Returns the complete mapping of an `encode`, which is a name, or a mapping with or without `use`.
+    /// Settings may use other settings. Returns nil after an error is reported.
     func resolve(_ node: YAMLNode, as type: MappingType) -> YAMLNode? {
         var current = node
         if let text = node.text, !node.isNull, !node.isDeferred {

@@ -1,8 +1,9 @@
 internal import Diagnostics
 internal import YAMLDocument
 
-/// Substitutes `${…}` in the scalars of a tree.
-/// | Substituted values are not scanned again, so there is no recursion; variables are substituted beforehand.
+/// The substitution of `${…}` in the scalars of a tree.
+///
+/// Substituted values are not scanned again, so there is no recursion; variables are substituted beforehand.
 struct Substitution {
     let scope: Scope
     let reader: NodeReader
@@ -31,7 +32,8 @@ struct Substitution {
         var context = node.range.context
         var steps = 0
         var isDeferred = false
-        // Scanned bytes have a budget as well as substituted ones: many aliases may refer to one long text.
+        // Scanned bytes have a budget in addition to substituted ones: many aliases may refer to one long
+        // text.
         guard reader.scan(text.utf8.count) else {
             reader.sink.error(.yamlLimit, "all texts with variables together are too long", at: node.range)
             return YAMLNode(.scalar(text, style), at: node.range, isFinal: true, isDeferred: true)
@@ -60,7 +62,7 @@ struct Substitution {
                 let value = try scope.value(of: name)
                 result += value.text
                 isDeferred = isDeferred || value.isDeferred
-                // Diagnostics list no more values, and the chain must not grow with the text.
+                // Diagnostics list only that many values, and the chain must not grow with the text.
                 if let place = value.range, steps < SourceContext.mostNotes {
                     steps += 1
                     context = SourceContext(
@@ -122,7 +124,7 @@ struct Substitution {
         }
     }
 
-    /// Returns the names in a text's `${…}`, in order, without defaults. Stops at an unclosed one.
+    /// Returns the names in a text's `${…}`, in order, without defaults, up to an unclosed one.
     static func names(in text: String) -> [String] {
         guard text.utf8.contains(0x24) else { return [] }
         WorkCount.add(text.utf8.count)
@@ -145,7 +147,7 @@ struct Substitution {
         text.count > 60 ? text.prefix(60) + "…" : text
     }
 
-    /// Computes offsets in a text, in code points, efficiently for ascending indices.
+    /// A converter of indices to offsets in code points, efficient for ascending indices.
     struct ScalarOffsets {
         private let text: String
         private var place: String.Index
@@ -164,7 +166,7 @@ struct Substitution {
             return count
         }
 
-        /// Returns the offset of an index, counted from the last index if that is not after it.
+        /// Returns the offset of an index, counted from the previous index unless it is smaller.
         mutating func offset(of index: String.Index) -> Int {
             if index < place { (place, offset) = (text.startIndex, 0) }
             let steps = text.unicodeScalars.distance(from: place, to: index)
@@ -174,8 +176,8 @@ struct Substitution {
         }
     }
 
-    /// Returns the location of a part of a scalar if the file contains the text unchanged on one line; otherwise that
-    /// of the whole scalar.
+    /// Returns the location of a part of a scalar if the file contains the text unchanged on one line;
+    /// otherwise the location of the whole scalar.
     static func part(
         _ node: YAMLNode, from: String.Index, to: String.Index, _ offsets: inout ScalarOffsets
     ) -> SourceRange {

@@ -1,7 +1,7 @@
 internal import Diagnostics
 internal import YAMLDocument
 
-/// Resolves the values of all variables. Variables may refer to others, but not in a cycle.
+/// The resolution of all variables. Variables may refer to others, but not in a cycle.
 struct VariableResolver {
     private let written: [String: YAMLNode.Entry]
     private let overrides: [String: String]
@@ -18,7 +18,7 @@ struct VariableResolver {
         scope = Scope(environment: environment)
     }
 
-    /// Returns all variables. An invalid one is reported and has an empty value.
+    /// Returns all variables. Invalid ones are reported and have an empty value.
     mutating func resolve() -> [String: Scope.Value] {
         for name in Scope.builtIn {
             guard let entry = written[name] else { continue }

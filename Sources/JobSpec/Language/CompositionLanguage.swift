@@ -35,7 +35,7 @@ extension Language {
                 "value", .number(0...1), "0 is invisible, 1 covers what is below.", required: true),
         ])
 
-    /// One track of a clip, or none.
+    /// The selection of one track of a clip, or of none.
     static let oneTrack = ValueType.oneOf([
         .word(["first", "none"]), .integer(0...255), .mapping(selection),
     ])

@@ -1,9 +1,9 @@
 internal import LibAV
 internal import YAMLDocument
 
-/// Words of other tools, and what they are called here.
+/// Words of other tools, and their equivalents in the job language.
 enum ForeignWords {
-    /// The key that says the same, by the word that ffmpeg, HandBrake or an editor has for it.
+    /// Equivalent keys, by the key of ffmpeg, HandBrake or an editor.
     private static let keys: [String: String] = [
         "input": "asset", "i": "asset", "source": "asset", "src": "asset", "file": "asset", "in": "asset",
         "output": "destination", "out": "destination", "dest": "destination", "target": "destination",
@@ -26,11 +26,11 @@ enum ForeignWords {
         "loudnorm": "normalize", "sample_fmt": "sample_format",
         "lang": "language",
         "transition": "join", "xfade": "join", "crossfade": "join",
-        // Where a key of that name isn't one: in a join.
+        // In a join, where these keys don't exist.
         "duration": "overlap", "length": "overlap",
     ]
 
-    /// What is done elsewhere or not yet, by the key that asks for it.
+    /// Help for features that have another form or aren't supported, by the key of another tool.
     private static let elsewhere: [String: String] = [
         "overlay":
             "`composition` has `layers`: `composition: { sequence: [ … ], layers: [ { asset: logo.png, place: { right: 40, top: 40 } } ] }`",
@@ -75,7 +75,7 @@ enum ForeignWords {
         "target_quality": "`crf` stands in the `encode` of a rule of `tracks`",
     ]
 
-    /// What to write instead, by the key of `encode`.
+    /// Help for keys of `encode`, by the key of another tool.
     private static let encodeKeys: [String: String] = [
         "x264-params": "`options: { x264-params: … }`", "x264opts": "`options: { x264-params: … }`",
         "x265-params": "`options: { x265-params: … }`",
@@ -94,7 +94,7 @@ enum ForeignWords {
     private static let faststart =
         "`optimize_for_network: true` of the job puts the index at the front (faststart)"
 
-    /// What to write instead of an encoder's option that isn't one.
+    /// Returns help for an unknown option of an encoder; nil if there is none.
     static func help(option: String) -> String? {
         switch option {
         case "movflags", "faststart": faststart
@@ -104,7 +104,7 @@ enum ForeignWords {
         }
     }
 
-    /// Values of other tools, by the key.
+    /// Equivalents of other tools' values, by key.
     private static let values: [String: [String: String]] = [
         "join": [
             "crossfade": "dissolve", "xfade": "dissolve", "fade": "dissolve", "mix": "dissolve",
@@ -117,15 +117,15 @@ enum ForeignWords {
         "channels": ["1.0": "mono", "2.0": "stereo", "1ch": "mono", "2ch": "stereo", "6ch": "5.1"],
     ]
 
-    /// The word that a value of another tool means; nil where none does.
+    /// Returns the word that corresponds to another tool's value; nil if there is none.
     static func value(_ word: String, of key: String, among words: [String]) -> String? {
         values[key]?[word.lowercased()].flatMap { words.contains($0) ? $0 : nil }
     }
 
-    /// What to write instead of a codec that isn't one.
+    /// Returns help for an unknown codec; nil if there is none.
     static func help(codec name: String, _ type: MediaType) -> String? {
         if name == "copy" { return "`copy: true` in the rule, instead of `encode`, copies the track" }
-        // The name of a codec's preferred encoder means the codec.
+        // The name of a codec's preferred encoder is accepted as the codec.
         if let selection = CodecCatalog.encoder(name, of: type),
             selection.codec.encoders.first?.name != name
         {
@@ -143,13 +143,14 @@ enum ForeignWords {
             "this hardware encoder isn't supported; the encoders of \(selection.name) are \(names.joined(separator: ", "))"
     }
 
-    /// The key of a mapping that a word means; nil where none does, or where the value can't be that key's.
+    /// Returns the key of a mapping that corresponds to another tool's key; nil if there is none, or if the
+    /// value has another kind.
     static func key(_ word: String, in type: MappingType, value: YAMLNode?) -> String? {
         guard let key = keys[word.lowercased()], let form = type.key(key)?.type else { return nil }
         return value.map { form.takesKind(of: $0) } ?? true ? key : nil
     }
 
-    /// What to write instead of a key, or why it can't be asked for.
+    /// Returns help for an unknown key: the replacement, or the reason why there is none; nil for other keys.
     static func help(_ word: String, in type: MappingType) -> String? {
         switch type.name {
         case "job", "jobPart": elsewhere[word.lowercased()]
@@ -163,7 +164,7 @@ enum ForeignWords {
         }
     }
 
-    /// How a mapping is written, for those who wrote a single value or a list; by the mapping's name.
+    /// Returns an example of a mapping, for a value that is a scalar or a list instead.
     static func example(of type: MappingType) -> String? {
         var name = type.name
         for suffix in ["Part", "Settings"] where name.hasSuffix(suffix) { name.removeLast(suffix.count) }
@@ -183,7 +184,7 @@ enum ForeignWords {
         "composition": "{ sequence: [ a.mp4, b.mp4 ] }", "subtitleEncode": "{ codec: srt }",
     ]
 
-    /// What a file name's extension asks for that is no movie.
+    /// Returns help for a file name's extension that isn't a media container's; nil for other extensions.
     static func help(extension word: String) -> String? {
         switch word.lowercased() {
         case "png", "jpg", "jpeg", "webp": "stills are made by `images: { at: … }` instead of `tracks`"

@@ -1,7 +1,7 @@
 internal import LibAV
 internal import Media
 
-/// The keys of stills.
+/// The keys of image outputs.
 extension Language {
     static let imageTolerance = MappingType(
         "imageTolerance", "`tolerance` of `images`",

@@ -30,7 +30,7 @@ extension Language {
             KeyInfo("make_directories", .boolean, "Missing folders are made.", default: "true"),
         ], shortForm: "path")
 
-    /// Keys of an output: its content and its destination. A job without `outputs` has them itself.
+    /// Keys of an output: its content and its destination. A job without `outputs` contains them directly.
     private static let outputKeys = [
         KeyInfo(
             "tracks",
@@ -140,7 +140,7 @@ extension Language {
             .atLeastOne(["destination", "outputs"]),
         ],
         stricter: [
-            // The other keys may be in the outputs.
+            // The keys of the content may be in the outputs.
             .init(
                 key: "destination", type: .oneOf([.string(mayBeEmpty: false), .mapping(destination)]),
                 without: "outputs")

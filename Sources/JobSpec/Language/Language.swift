@@ -1,8 +1,8 @@
 internal import LibAV
 internal import Media
 
-/// The job language, version 1: all keys with their types and meanings. The decoder's key checks, the schema and the
-/// reference are generated from this table.
+/// The job language, version 1: all keys with their types and meanings. The key checks of the decoder, the
+/// schema and the reference are generated from this table.
 package enum Language {
     /// The required value of `version`.
     package static let version = 1
@@ -29,7 +29,7 @@ package enum Language {
     }
     static let channels = ValueType.oneOf([
         .integer(1...16),
-        // YAML reads some of them as numbers.
+        // YAML parses some of these words as numbers.
         .word([
             "mono", "stereo", "2.1", "3.0", "3.1", "4.0", "4.1", "quad", "5.0", "5.1", "6.0", "6.1", "7.0",
             "7.1",

@@ -1,8 +1,8 @@
 internal import LibAV
 
-/// Writes the reference of the job language as Markdown, from the table that the decoder reads by.
+/// The generator of the job language's reference as Markdown, from the table that the decoder uses.
 package enum ReferenceGenerator {
-    /// The whole page, stable from run to run.
+    /// Returns the whole page. Equal tables give equal text.
     package static func reference() -> String {
         let text = """
             # The job language, version \(Language.version)
@@ -46,11 +46,11 @@ package enum ReferenceGenerator {
         return text + contents(of: sections) + "\n" + sections
     }
 
-    /// A link to each section.
+    /// Returns a table of contents with a link to each section.
     private static func contents(of text: String) -> String {
         text.split(separator: "\n").filter { $0.hasPrefix("## ") }.map { line in
             let title = line.dropFirst(3)
-            // As GitHub names anchors.
+            // Anchors as GitHub generates them.
             let anchor = title.lowercased().compactMap { letter -> Character? in
                 letter == " "
                     ? "-" : letter.isLetter || letter.isNumber || "-_".contains(letter) ? letter : nil
@@ -113,7 +113,7 @@ package enum ReferenceGenerator {
         return text
     }
 
-    /// Partial forms say the same as the whole ones, so those stand for them.
+    /// Returns the mappings that a type contains. Partial mappings are represented by the complete ones.
     private static func mappings(in type: ValueType) -> [MappingType] {
         switch type {
         case .mapping(let mapping): [whole(mapping)]
@@ -131,7 +131,7 @@ package enum ReferenceGenerator {
         return type
     }
 
-    /// Mappings that aren't partial, by name.
+    /// Complete mappings by name.
     private static let wholes: [String: MappingType] = {
         var found: [String: MappingType] = [:]
         var queue = [Language.job, Language.output, Language.videoEncode, Language.audioEncode]

@@ -1,7 +1,7 @@
 /// The parts of the reference that the key tables don't contain: value syntax, variables, track selection, precedence
 /// and exit statuses. A test decodes each example.
 enum ReferenceGrammar {
-    /// Syntax and meaning of times.
+    /// Times: syntax and meaning.
     static let times = [
         ("90.5", "seconds; `90.5s` is the same"), ("1500ms", "milliseconds"),
         ("1:30.5", "minutes and seconds"),
@@ -40,7 +40,7 @@ enum ReferenceGrammar {
         ("asset.dir", "its folder", "in a job, after `asset`"),
     ]
 
-    /// Exit statuses by precedence, with their meanings.
+    /// Exit statuses in the order of precedence, with their meanings.
     static let statuses = [
         (130, "interrupted"), (143, "terminated"), (64, "wrong usage"),
         (

@@ -1,12 +1,12 @@
 internal import LibAV
 
-/// Writes the JSON Schema (draft-07) of the job language, for editors and other checkers.
+/// The generator of the job language's JSON Schema (draft-07), for editors and other validators.
 package enum SchemaGenerator {
-    /// The schema as text, stable from run to run.
+    /// Returns the schema as text. Equal tables give equal text.
     package static func schema() -> String {
         var definitions: [(String, JSON)] = []
         let root = object(Language.file, &definitions)
-        // What `defaults` or an included file gives needs not stand in the job.
+        // Keys that `defaults` or an included file may supply aren't required.
         let whole = json(
             .mapOf(.mapping(Language.job), keys: .identifiers, mayBeEmpty: false), &definitions)
         var members: [(String, JSON)] = [
@@ -24,7 +24,7 @@ package enum SchemaGenerator {
         return JSON.object(members).text(indent: 0) + "\n"
     }
 
-    /// JSON with keys in the order given: a schema is read by people too.
+    /// JSON with keys in the given order, since a schema is also read by people.
     private indirect enum JSON {
         case string(String)
         case raw(String)
@@ -58,27 +58,27 @@ package enum SchemaGenerator {
 
     private static func required(_ key: String) -> JSON { .object([("required", .array([.string(key)]))]) }
 
-    /// A value that is known after substitution only.
+    /// A value with `${…}`, whose type is known only after substitution.
     private static let substitution = JSON.object([
         ("type", .string("string")), ("pattern", .string(#"\$\{"#)),
         ("description", .string("A value with `${…}` in it, whose type is read after substitution.")),
     ])
     private static let isSubstitution = JSON.object([("$ref", .string("#/definitions/substitution"))])
 
-    /// One schema where a condition holds, and another one where it doesn't. Unlike `anyOf`, a checker then reports what is
-    /// wrong with the one that was meant.
+    /// Returns a schema that applies if a condition holds, with another one otherwise. Unlike with `anyOf`,
+    /// validators then report errors of the schema that applies.
     private static func choose(_ condition: JSON, _ then: JSON, otherwise: JSON) -> JSON {
         .object([("if", condition), ("then", then), ("else", otherwise)])
     }
 
     private static func isType(_ name: String) -> JSON { .object([("type", .string(name))]) }
 
-    /// A single value, or a text with `${…}` in it.
+    /// Returns the schema of a single value, or of a text with `${…}`.
     private static func value(_ schema: JSON) -> JSON {
         choose(isSubstitution, .raw("true"), otherwise: schema)
     }
 
-    /// A number, or a text that is read as one: scalars are read from their text.
+    /// Returns the schema of a number, or of a text that is parsed as one: scalars are read from their text.
     private static func number(_ schema: JSON, pattern: String) -> JSON {
         choose(isType("string"), .object([("pattern", .string(pattern))]), otherwise: schema)
     }
@@ -87,7 +87,7 @@ package enum SchemaGenerator {
 
     private static func json(_ type: ValueType, _ definitions: inout [(String, JSON)]) -> JSON {
         switch type {
-        // Scalars are read from their text, so a number is text too.
+        // Scalars are read from their text, so that numbers are valid text.
         case .string(let mayBeEmpty):
             let text = [("type", JSON.array([.string("string"), .string("number"), .string("boolean")]))]
             return .object(mayBeEmpty ? text : text + [("minLength", .raw("1"))])
@@ -119,7 +119,7 @@ package enum SchemaGenerator {
         case .onlyTrue:
             return value(.object([("enum", .array([.raw("true"), .string("true")]))]))
         case .word(let words):
-            // A word that looks like a number is read as one by most.
+            // YAML parsers return a word that looks like a number as one.
             let numbers = words.filter { Double($0) != nil }.map { JSON.raw($0) }
             return value(.object([("enum", .array(words.map { .string($0) } + numbers))]))
         case .mapping(let mapping):
@@ -152,8 +152,8 @@ package enum SchemaGenerator {
         }
     }
 
-    /// Several types, of which the kind of the value (mapping, list or single value) chooses first: a mistake in a mapping is
-    /// not reported as a missing string.
+    /// Returns the schema of several types. The kind of the value (mapping, list or scalar) selects among
+    /// them, so that an error in a mapping isn't reported as a missing string.
     private static func forms(_ types: [ValueType], _ definitions: inout [(String, JSON)]) -> JSON {
         var (mappings, objects, lists, values) = ([MappingType](), [JSON](), [JSON](), [JSON]())
         for type in types {
@@ -176,14 +176,15 @@ package enum SchemaGenerator {
         if !lists.isEmpty { parts.append(("array", any(lists))) }
         if !objects.isEmpty { parts.append(("object", any(objects))) }
         guard !parts.isEmpty else { return any(values) }
-        // What is none of these is a single value; where none can be one, the last kind says what it isn't.
+        // A value of another kind is a scalar; if no scalar is allowed, the schema of the last kind reports
+        // the error.
         var schema = values.isEmpty ? parts.removeLast().schema : any(values)
         for part in parts.reversed() { schema = choose(isType(part.kind), part.schema, otherwise: schema) }
         return schema
     }
 
-    /// Several kinds of mappings: by the key that tells them apart, or, of settings, by their codec. Parts of mappings need not
-    /// have that key.
+    /// Returns the schema of several kinds of mappings: selected by the key that distinguishes them, or, for
+    /// settings, by their codec. That key is optional in partial mappings.
     private static func several(_ kinds: [MappingType], _ definitions: inout [(String, JSON)]) -> JSON {
         if let marks = marks(of: kinds) { return told(apart: kinds, by: marks, &definitions) }
         let schemas = kinds.map { json(.mapping($0), &definitions) }
@@ -204,7 +205,8 @@ package enum SchemaGenerator {
         return schema
     }
 
-    /// A movie's container comes from `container`, or from the destination's extension.
+    /// Returns the rule that a media output's container is set by `container`, or by the destination's
+    /// extension.
     private static func extensionRule(_ mapping: MappingType) -> [JSON] {
         guard mapping === Language.job else { return [] }
         let others = ["container", "images", "waveform", "outputs"].map(required)
@@ -219,7 +221,7 @@ package enum SchemaGenerator {
         ]
     }
 
-    /// The key of each kind of mapping that no other has, and that must be there.
+    /// Returns for each kind of mapping a required key that no other kind has; nil if one kind has none.
     private static func marks(of kinds: [MappingType]) -> [String]? {
         let marks = kinds.compactMap { kind in
             kind.keys.first { key in
@@ -229,7 +231,8 @@ package enum SchemaGenerator {
         return marks.count == kinds.count ? marks : nil
     }
 
-    /// Kinds of mappings by the key that tells them apart: an editor then speaks of the right one alone.
+    /// Returns the schema of kinds of mappings that a key distinguishes, so that editors report errors of
+    /// that kind only.
     private static func told(
         apart kinds: [MappingType], by marks: [String], _ definitions: inout [(String, JSON)]
     ) -> JSON {
@@ -241,7 +244,7 @@ package enum SchemaGenerator {
         ])
     }
 
-    /// The values of keys that depend on the encoder, and the encoders of a codec.
+    /// Returns the rules for values of keys that depend on the encoder, and for the encoders of a codec.
     private static func codecRules(_ mapping: MappingType) -> [JSON] {
         let codecs =
             switch mapping.name.prefix(11) {
@@ -273,7 +276,7 @@ package enum SchemaGenerator {
             for model in encoders {
                 let properties = properties(of: model, in: mapping)
                 guard !properties.isEmpty else { continue }
-                // The preferred encoder is meant where none is named.
+                // The preferred encoder applies if none is set.
                 let condition =
                     model.name == first.name
                     ? constants([("codec", selection.name), ("encoder", model.name)], required: "codec")
@@ -303,7 +306,7 @@ package enum SchemaGenerator {
         return properties
     }
 
-    /// The value that holds when a key is absent, where it is one and not a sentence about it.
+    /// Returns the default of a key as JSON; nil if the text is a description instead of a value.
     private static func defaultValue(_ text: String, of type: ValueType) -> JSON? {
         switch type {
         case .boolean: text == "true" || text == "false" ? .raw(text) : nil
@@ -335,7 +338,7 @@ package enum SchemaGenerator {
             if case .object(let members) = type, members.first?.0 != "$ref" {
                 properties.append((key.name, .object(about + members)))
             } else {
-                // draft-07 ignores what stands beside a $ref.
+                // draft-07 ignores keywords beside a `$ref`.
                 properties.append((key.name, .object(about + [("allOf", .array([type]))])))
             }
         }

@@ -16,7 +16,7 @@ package indirect enum ValueType: Sendable {
     case boolean
     /// The value `true`; the key is omitted otherwise.
     case onlyTrue
-    /// One of some words.
+    /// One word of a list.
     case word([String])
     /// A mapping with known keys.
     case mapping(MappingType)
@@ -24,7 +24,7 @@ package indirect enum ValueType: Sendable {
     case mapOf(ValueType, keys: MapKeys, mayBeEmpty: Bool = true)
     /// A list of values of one type.
     case list(ValueType, mayBeEmpty: Bool = false)
-    /// One of several types.
+    /// A choice of several types.
     case oneOf([ValueType])
 
     /// The keys of a mapping with keys that the user chooses.
@@ -81,16 +81,16 @@ extension ValueType {
     }
 }
 
-/// A mapping with known keys. A class, because several threads read the tables for every mapping of a file, which
-/// must not update reference counts each time.
+/// A mapping with known keys. A class, because several threads use the tables for every mapping of a file,
+/// which must not update reference counts each time.
 package final class MappingType: Sendable {
-    /// The name in the schema's definitions.
+    /// Name in the schema's definitions.
     package let name: String
-    /// The noun phrase in messages, such as "a job".
+    /// Noun phrase for messages, such as "a job".
     package let title: String
-    /// The description, in one sentence.
+    /// Description in one sentence.
     package let summary: String
-    /// The keys, in the order of the reference.
+    /// Keys in the order of the reference.
     package let keys: [KeyInfo]
     /// Keys of the job language that this version doesn't support yet; they have their own message.
     package let laterKeys: [String]
@@ -176,7 +176,7 @@ extension ValueType {
 
 /// A group of keys with a required or maximum number.
 package struct KeyGroup: Sendable {
-    /// The names of the keys.
+    /// Names of the keys.
     package let keys: [String]
     /// Whether at least one key is required.
     package let isRequired: Bool
@@ -196,15 +196,14 @@ package struct KeyGroup: Sendable {
 
 /// A key of a mapping.
 package struct KeyInfo: Sendable {
-    /// The key's name.
+    /// Name of the key.
     package let name: String
-    /// The type of the value.
+    /// Type of the value.
     package let type: ValueType
-    /// The description, in one sentence.
+    /// Description in one sentence.
     package let summary: String
-    /// Whether the key is required.
     package let isRequired: Bool
-    /// The default, as text; nil if there is none.
+    /// Default as text; nil if there is none.
     package let defaultText: String?
     /// Example values of a key that accepts more than can be listed.
     package let examples: [String]

@@ -106,7 +106,7 @@ package struct CompositionSpec: Sendable {
             case subtitle(AssetSpec, track: Choice, Style)
             case text(Located<String>, font: Located<String>?, size: Located<Int>?, color: String)
         }
-        /// The style of subtitles, where it overrides their own.
+        /// The style of subtitles, which overrides their own.
         package struct Style: Sendable {
             package var font: Located<String>?
             package var size: Int?
@@ -180,7 +180,7 @@ package struct CompositionSpec: Sendable {
         }
     }
 
-    /// Returns the composition with each asset replaced.
+    /// Returns the composition with each asset replaced by the result of `replaced`.
     func mapped(_ replaced: (AssetSpec) -> AssetSpec) -> CompositionSpec {
         var spec = self
         for index in spec.sequence.indices {

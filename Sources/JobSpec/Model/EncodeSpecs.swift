@@ -2,194 +2,176 @@ package import Diagnostics
 package import LibAV
 package import Media
 
-/// How much of what the encoder may spend.
+/// The rate control of an encoder.
 package enum RateControl: Hashable, Sendable {
-    /// Constant quality, in thousandths.
+    /// Constant quality (CRF), in thousandths.
     case crf(Int)
-    /// Constant quantiser.
+    /// Constant quantizer.
     case qp(Int)
-    /// Of stills, from 1 to 100.
+    /// Quality of still images, from 1 to 100.
     case quality(Int)
-    /// Average bits a second.
+    /// Average bit rate, in bits per second.
     case bitRate(Int64)
-    /// Without loss.
     case lossless
 }
 
 /// A private option of an encoder.
 package struct EncoderOption: Sendable {
-    /// Its name.
     package var name: Located<String>
-    /// Its value as text.
+    /// Value as text.
     package var value: Located<String>
-    /// What stands in it where it is a list of settings by itself (`x264-params`), read and checked.
+    /// Parsed and validated parameters of an option that is a list (`x264-params`); nil for other options.
     package var parameters: [MetadataEntry]?
 }
 
-/// Settings that have to be tried, as `SourceProber.tryOut` does.
+/// The settings that only a dry open can validate (`SourceProber.tryOut`).
 package struct SettingsCheck: Sendable {
-    /// What is tried.
+    /// Trial that validates the settings.
     package var trial: SettingsTrial
-    /// A trial that must succeed first; where it fails, that failure is reported alone.
+    /// Trial that must succeed first. If it fails, only its failure is reported.
     package var precondition: SettingsTrial?
-    /// What is said before the library's own words where it can't be.
+    /// Beginning of the message about a failure; the library's message follows.
     package var message: String
-    /// The rule that is broken then.
+    /// Rule that a failure violates.
     package var rule: Rule
-    /// Where it stands.
+    /// Location of the settings in the job file.
     package var range: SourceRange
-    /// How to fix it, where the library's own words don't say.
+    /// Suggested correction; nil if the library's message suffices.
     package var help: String?
-    /// Whether a failure is the environment's, not the file's.
+    /// Whether a failure is caused by the environment, not by the file.
     package var isEnvironment = false
 
-    /// The diagnostic of a failed trial, with the library's own words.
+    /// Returns the diagnostic of a failed trial, with the library's message.
     package func diagnostic(_ problem: String) -> Diagnostic {
         Diagnostic(
             .error, rule, "\(message): \(problem)", at: range, help: help, isEnvironment: isEnvironment)
     }
 }
 
-/// How frames are compressed, as a job file says it.
+/// The video encoding as specified in a job file. A property is nil if the job file doesn't set it.
 package struct VideoEncodeSpec: Sendable {
-    /// The codec with its encoder.
+    /// Codec with its encoder.
     package var codec: Located<CodecSelection>
-    /// The location of `encoder`; nil when the job names none.
+    /// Location of `encoder`; nil if the job doesn't set it.
     package var encoderRange: SourceRange?
-    /// Rate control.
     package var rateControl: Located<RateControl>?
-    /// Highest bit rate.
+    /// Maximum bit rate, in bits per second.
     package var maxBitRate: Located<Int64>?
-    /// Rate-control buffer.
+    /// Size of the rate-control buffer (VBV), in bits.
     package var bufferSize: Located<Int64>?
-    /// Preset.
     package var preset: Located<String>?
-    /// Profile.
     package var profile: Located<String>?
-    /// Level.
     package var level: Located<String>?
-    /// Size.
+    /// Size in pixels; one side may be missing.
     package var size: Located<Dimensions>?
-    /// How the frame gets into the size.
+    /// Scaling mode for a size with both sides.
     package var fit: Located<FrameFit>?
-    /// What part of the coded frame is kept.
+    /// Part of the coded frame that is kept.
     package var crop: Located<CropSpec>?
-    /// How the frame is rotated.
+    /// Rotation of the frame.
     package var orientation: Located<OrientationSpec>?
-    /// Frames out of fields.
+    /// Deinterlacing mode.
     package var deinterlace: Located<Deinterlacing>?
-    /// Colour.
     package var color: ColorSpec?
-    /// Shape of a pixel, written as it is.
+    /// Pixel aspect ratio of the output.
     package var pixelAspectRatio: Located<Rational>?
-    /// A chain of filters.
     package var filters: Located<FilterChain>?
-    /// What the encoder optimises for.
     package var tune: Located<String>?
-    /// 1 or 2.
+    /// Number of passes, 1 or 2.
     package var passes: Located<Int>?
-    /// Most B-frames in a row.
+    /// Maximum number of consecutive B-frames.
     package var bFrames: Located<Int>?
-    /// Pixel format.
     package var pixelFormat: Located<PixelFormat>?
-    /// Frame rate.
     package var frameRate: Located<Rational>?
-    /// Key-frame interval: frames, or a time.
+    /// Maximum distance between keyframes.
     package var keyframeInterval: Located<KeyframeInterval>?
-    /// Private options.
+    /// Private options of the encoder.
     package var options: [EncoderOption]
-    /// What no table says of it.
+    /// Settings that the tables don't cover, to be validated by dry opens.
     package var checks: [SettingsCheck] = []
-    /// Where it was written.
+    /// Location in the job file.
     package var range: SourceRange
 }
 
-/// Most frames or time between key frames.
+/// The maximum distance between keyframes.
 package enum KeyframeInterval: Hashable, Sendable {
-    /// Frames.
+    /// Number of frames.
     case frames(Int)
-    /// Time.
     case time(MediaTime)
 }
 
-/// Which part of the coded frame is kept.
+/// The part of the coded frame that is kept.
 package enum CropSpec: Hashable, Sendable {
-    /// What the source says is to be seen.
+    /// The source's clean aperture.
     case cleanAperture
-    /// This.
+    /// A rectangle in pixels.
     case rectangle(PixelRectangle)
 }
 
-/// How a frame is rotated.
+/// The rotation of a frame.
 package enum OrientationSpec: Hashable, Sendable {
-    /// The display matrix goes along.
+    /// The output keeps the source's display matrix.
     case keep
-    /// The frame is rotated, and the matrix is left.
+    /// The frame is rotated, and the display matrix dropped.
     case bake
-    /// Clockwise by so many degrees, instead of the matrix.
+    /// The frame is rotated clockwise by that number of degrees, in place of the display matrix.
     case angle(Int)
 }
 
-/// Colour as a job file says it.
+/// The color properties as specified in a job file, with FFmpeg's names.
 package struct ColorSpec: Sendable {
-    /// Primaries.
     package var primaries: Located<String>?
-    /// Transfer function.
     package var transfer: Located<String>?
-    /// Matrix.
     package var matrix: Located<String>?
-    /// `tv` or `pc`.
+    /// Range: `tv` or `pc`.
     package var levels: Located<String>?
-    /// It is about frames of high dynamic range; others stay as they are.
+    /// Whether the properties apply only to HDR frames; other frames are unchanged.
     package var isForHighRangeAlone = false
-    /// Where it was written.
+    /// Location in the job file.
     package var range: SourceRange
 }
 
-/// How audio is compressed, as a job file says it.
+/// The audio encoding as specified in a job file. A property is nil if the job file doesn't set it.
 package struct AudioEncodeSpec: Sendable {
-    /// The codec with its encoder.
+    /// Codec with its encoder.
     package var codec: Located<CodecSelection>
-    /// The location of `encoder`; nil when the job names none.
+    /// Location of `encoder`; nil if the job doesn't set it.
     package var encoderRange: SourceRange?
-    /// Bit rate.
+    /// Bit rate, in bits per second.
     package var bitRate: Located<Int64>?
-    /// Quality in thousandths, instead of a bit rate.
+    /// Quality in thousandths, as an alternative to a bit rate.
     package var quality: Located<Int>?
-    /// Profile.
     package var profile: Located<String>?
-    /// Sample rate.
+    /// Sample rate in Hz.
     package var sampleRate: Located<Int32>?
-    /// Sample format.
     package var sampleFormat: Located<SampleFormat>?
-    /// Bits a sample.
+    /// Bits per sample.
     package var bitDepth: Located<Int>?
-    /// Thousandths of a decibel.
+    /// Gain in thousandths of a decibel.
     package var gain: Located<Int>?
-    /// Loudness.
+    /// Target loudness.
     package var normalize: Located<LoudnessTarget>?
-    /// A chain of filters.
     package var filters: Located<FilterChain>?
-    /// Channels.
+    /// Channel layout.
     package var channels: Located<ChannelLayout>?
-    /// Private options.
+    /// Private options of the encoder.
     package var options: [EncoderOption]
-    /// What no table says of it.
+    /// Settings that the tables don't cover, to be validated by dry opens.
     package var checks: [SettingsCheck] = []
-    /// Where it was written.
+    /// Location in the job file.
     package var range: SourceRange
 }
 
-/// How subtitles are written, as a job file says it.
+/// The encoding of subtitles as specified in a job file.
 package struct SubtitleEncodeSpec: Sendable {
-    /// The codec.
     package var codec: Located<SubtitleCodec>
-    /// Where it was written.
+    /// Location in the job file.
     package var range: SourceRange
 }
 
 extension VideoEncodeSpec {
-    /// What is done to frames of a composition's clip or layer, as an encoder's frames are treated; nil where nothing is.
+    /// Creates a spec for the processing of a composition's clip or layer, which is the same as before
+    /// encoding; nil if there is none.
     package init?(_ shaping: CompositionSpec.Shaping) {
         guard let range = shaping.filters?.range ?? shaping.crop?.range,
             let codec = CodecCatalog.codec("h264", of: .video)

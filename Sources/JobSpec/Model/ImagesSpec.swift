@@ -16,21 +16,20 @@ package enum ApertureMode: String, CaseIterable, Sendable {
 package struct ImagesSpec: Sendable {
     /// The selection of frames.
     package enum Selection: Sendable {
-        /// The frames at some times.
+        /// Frames at some times.
         case at([Located<TimeExpression>])
-        /// The first frame, and one frame at each multiple of an interval.
+        /// First frame, and one frame at each multiple of an interval.
         case every(Located<MediaTime>)
-        /// A number of frames, evenly spaced.
+        /// Number of evenly spaced frames.
         case count(Located<Int>)
-        /// Every keyframe.
+        /// All keyframes.
         case keyFrames(SourceRange)
-        /// The first frame of each scene; the value is the difference that starts a scene, in thousandths.
+        /// First frame of each scene; the value is the difference that starts a scene, in thousandths.
         case scenes(Located<Int>)
     }
 
     /// A sheet: many images in one file.
     package struct Sheet: Sendable {
-        /// Number of columns.
         package var columns: Int
         /// Number of rows; nil for as many as the images require.
         package var rows: Located<Int>?
@@ -40,7 +39,6 @@ package struct ImagesSpec: Sendable {
         package var range: SourceRange
     }
 
-    /// The selection of frames.
     package var selection: Selection
     /// Maximum distance of a still image from the requested time.
     package var tolerance: ImageTolerance
@@ -56,7 +54,7 @@ package struct ImagesSpec: Sendable {
     package var quality: Located<Int>?
     /// Format of the files; nil if the job file doesn't set one.
     package var format: Located<String>?
-    /// The sheet; nil for separate images or an animation.
+    /// Layout of a sheet; nil for separate images or an animation.
     package var sheet: Sheet?
     /// The value's location in the job file.
     package var range: SourceRange

@@ -9,7 +9,6 @@ package struct Located<Value: Sendable>: Sendable {
     /// The value's location.
     package var range: SourceRange
 
-    /// Creates a located value.
     package init(_ value: Value, at range: SourceRange) {
         self.value = value
         self.range = range
@@ -20,9 +19,8 @@ extension Located: Equatable where Value: Equatable {}
 
 /// A decoded job file: the jobs with matrix and defaults applied, ready for planning.
 package struct JobFile: Sendable {
-    /// The file as the user named it.
+    /// Path of the file as the user named it.
     package var path: String
-    /// The batch's name.
     package var name: String
     /// Assets by id, in file order.
     package var assets: [(id: Located<String>, asset: AssetSpec)]
@@ -50,15 +48,15 @@ package struct JobFile: Sendable {
 package struct AssetSpec: Sendable {
     /// The kind of source.
     package enum Source: Sendable {
-        /// A file; the path as written.
+        /// A local file, by its path as written.
         case file(Located<String>)
-        /// A file on a server.
+        /// A remote file, by its URL.
         case url(Located<String>)
         /// All files that a glob pattern matches.
         case glob(Located<String>)
         /// A test signal.
         case pattern(TestPattern)
-        /// Numbered images; the path as written.
+        /// A numbered image sequence, by its path as written.
         case images(Located<String>, frameRate: Rational)
         /// An image with a presentation duration.
         case image(Located<String>, duration: MediaTime, frameRate: Rational)
@@ -69,14 +67,13 @@ package struct AssetSpec: Sendable {
         /// The output of another job: the job's id, the full id of the instance, and the output's id.
         case job(Located<String>, run: String, output: Located<String>?)
     }
-    /// The kind of source.
     package var source: Source
     /// The method by which times and duration of the source are determined.
     package var timing: AssetTiming
     /// The asset's location in the job file.
     package var range: SourceRange
 
-    /// The assets of a composition; the asset itself for any other source.
+    /// Assets of a composition; the asset itself for any other source.
     package var parts: [AssetSpec] {
         if case .composition(let spec) = source { spec.assets } else { [self] }
     }
@@ -120,10 +117,10 @@ package enum Leftover: String, Codable, Sendable, CaseIterable {
 
 /// The method by which a range is cut.
 package enum CutMode: String, Codable, Hashable, Sendable, CaseIterable {
-    /// Exact to the frame and the sample. If packets can't be copied exactly, `encode` applies as fallback, or the
-    /// job is refused.
+    /// Exact to the frame and the sample. If packets can't be copied exactly, `encode` applies as fallback,
+    /// or the job is refused.
     case exact
-    /// Copied frames widen the range to where they can begin and end.
+    /// The range is widened to positions at which copied frames can begin and end.
     case keyframe
     /// Exact to the frame; copied tracks are re-encoded only at the edges.
     case smart

@@ -1,7 +1,7 @@
 package import Diagnostics
 internal import YAMLDocument
 
-/// Finds the job that a location in a job file belongs to.
+/// An index of the jobs of a file by location.
 package struct JobPlaces: Sendable {
     private let jobs: [(id: Located<String>, node: SourceRange)]
 

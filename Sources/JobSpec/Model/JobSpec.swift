@@ -3,25 +3,23 @@ package import Media
 
 /// A job instance of a job file.
 package final class JobSpec: Sendable {
-    /// The full id: the job's id, with the instance's label in brackets (`web[height=1080]`).
+    /// Full id: the job's id, with the instance's label in brackets (`web[height=1080]`).
     package let id: Located<String>
-    /// The job's id in the file.
+    /// Id of the job in the file.
     package let base: String
-    /// The source.
     package let asset: AssetSpec
-    /// The asset's id, if the job refers to the asset by id.
+    /// Id of the asset, if the job refers to the asset by id.
     package let assetID: Located<String>?
     /// Ranges of the source, joined in this order; empty for all of it.
     package let ranges: [RangeSpec]
-    /// The mode in which ranges are cut; nil for `exact`.
+    /// Cut mode; nil for `exact`.
     package let cut: Located<CutMode>?
-    /// The handling of damaged data.
+    /// Handling of damaged data.
     package let onDamage: Located<DamagePolicy>?
     /// Jobs that must succeed first, by their ids in the file.
     package let needs: [Located<String>]
-    /// Scheduling options.
     package let scheduling: JobScheduling
-    /// The outputs, in the file's order; never empty.
+    /// Outputs in the file's order; never empty.
     package let outputs: [OutputSpec]
 
     /// Whether the job reads the matches of a pattern, directly or through other jobs. The planner expands such a
@@ -59,7 +57,6 @@ package struct JobScheduling: Codable, Hashable, Sendable {
     /// default.
     package var threads: Int?
 
-    /// Creates the default options.
     package init() {}
 }
 

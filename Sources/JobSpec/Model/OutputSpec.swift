@@ -2,22 +2,20 @@ package import Media
 
 /// One output of a job as a job file describes it.
 package struct OutputSpec: Sendable {
-    /// The id under `outputs`; nil for the only output of a job without `outputs`.
+    /// Id under `outputs`; nil for the only output of a job without `outputs`.
     package let id: Located<String>?
     /// Rules for the source's tracks, in output order. Image outputs and waveforms have one rule, which configures
     /// the encoder.
     package let tracks: [TrackRule]
-    /// The kind of the output, with its configuration.
     package let kind: Kind
-    /// The container; nil while it depends on the matches of a pattern.
+    /// Container; nil while it depends on the matches of a pattern.
     package let container: Located<ContainerType>?
     /// Whether the index is moved to the front of the file.
     package let optimizeForNetwork: Located<Bool>?
     /// Duration of the file's fragments; nil for a file without fragments.
     package let fragmentInterval: Located<MediaTime>?
-    /// The output's metadata.
     package let metadata: MetadataSpec
-    /// The output's chapters; nil for the source's.
+    /// Chapters; nil for the source's.
     package let chapters: Located<ChapterSpec>?
     /// Maximum duration of the output.
     package let durationLimit: Located<TimeExpression>?
@@ -25,9 +23,8 @@ package struct OutputSpec: Sendable {
     package let sizeLimit: Located<Int64>?
     /// Conditions that the output must meet.
     package let expectations: [Expectation]
-    /// The handling of source tracks that no rule selects.
+    /// Handling of source tracks that no rule selects.
     package let leftover: Located<Leftover>?
-    /// The destination path, with the handling of existing files.
     package let destination: DestinationSpec
 
     /// The kind of an output, with its configuration.
@@ -40,7 +37,7 @@ package struct OutputSpec: Sendable {
         case waveform(WaveformSpec)
     }
 
-    /// The still images; nil where the output isn't images.
+    /// Image output; nil for other kinds.
     package var images: ImagesSpec? {
         if case .images(let images) = kind { images } else { nil }
     }

@@ -3,9 +3,9 @@ package import LibAV
 
 /// The tracks of a kind that a rule selects.
 package enum TrackSelection: Hashable, Sendable {
-    /// The first track.
+    /// The first track whose format is known.
     case first
-    /// All tracks.
+    /// All tracks whose format is known.
     case all
     /// All tracks that meet the criteria.
     case matching(TrackCriteria)
@@ -15,23 +15,21 @@ package enum TrackSelection: Hashable, Sendable {
 package struct TrackCriteria: Hashable, Sendable {
     /// Index among the tracks of the kind, from 0.
     package var index: Int?
-    /// The track's id in the container.
+    /// Id of the track in the container.
     package var id: Int?
     /// Language code.
     package var language: String?
-    /// The codec's libav name.
+    /// Name of the codec in libav.
     package var codec: String?
     /// Dispositions, all of which the track must have.
     package var disposition: [String] = []
     /// Media characteristic: `visual`, `audible` or `legible`.
     package var characteristic: String?
-    /// The track's title.
     package var title: String?
 }
 
 /// The dispositions of tracks, by libav's names.
 package enum TrackDisposition {
-    /// All names.
     package static let names = [
         "default", "dub", "original", "comment", "lyrics", "karaoke", "forced", "hearing_impaired",
         "visual_impaired", "clean_effects", "captions", "descriptions", "metadata",
@@ -109,11 +107,9 @@ package struct TrackRule: Sendable {
                     options: [], range: range))
         }
     }
-    /// The kind of tracks.
     package var mediaType: MediaType
     /// The selection of tracks.
     package var selection: Located<TrackSelection>
-    /// The processing of the tracks.
     package var action: Action
     /// The mix that combines the selected tracks into one; nil for separate tracks.
     package var mix: MixSpec?
@@ -149,7 +145,6 @@ package struct MixSpec: Sendable {
 
     /// Some tracks with their volume.
     package struct Input: Sendable {
-        /// The selection of tracks.
         package var selection: Located<TrackSelection>
         /// Volume in thousandths. `at` is a time of the output; nil for a constant volume.
         package var points: [(at: Located<TimeExpression>?, thousandths: Int)]

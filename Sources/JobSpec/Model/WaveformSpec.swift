@@ -15,13 +15,13 @@ package enum WaveformFormat: String, CaseIterable, Codable, Sendable {
     /// Whether the format is an image.
     package var isDrawn: Bool { self == .png || self == .svg }
 
-    /// The name of the format's container model.
+    /// Name of the format in the table of containers.
     package var containerName: String { "waveform-\(rawValue)" }
 }
 
 /// The configuration of a waveform of an audio track.
 package struct WaveformSpec: Sendable {
-    /// The file format; nil while it depends on the matches of a pattern.
+    /// File format; nil while it depends on the matches of a pattern.
     package var format: WaveformFormat?
     /// Size of an image, in pixels.
     package var size: PixelSize

@@ -1,17 +1,17 @@
 internal import LibAV
 
-/// The private options of encoders that job files may set, and the parameters of those that are lists of their own, as the
-/// encoders' models state them.
+/// The private options of encoders that job files may set, and the parameters of options that are lists, as
+/// the encoders' models define them.
 enum EncoderOptionCatalog {
-    /// The options of an encoder by its libav name; empty where it has none.
+    /// Returns the options of an encoder by its libav name; empty if it has none.
     static func options(of encoder: String) -> OptionTable { encoders[encoder] ?? OptionTable([Substring]()) }
 
-    /// The parameters of an option that is a list (`x264-params`); nil for any other option.
+    /// Returns the parameters of an option that is a list (`x264-params`); nil for any other option.
     static func parameters(of option: String) -> OptionTable? { parameterLists[option] }
 
-    /// The encoders that have options, sorted.
+    /// Names of the encoders that have options, sorted.
     static var names: [String] { encoders.keys.sorted() }
-    /// The options that are lists, sorted.
+    /// Names of the options that are lists, sorted.
     static var lists: [String] { parameterLists.keys.sorted() }
 
     private static let encoders: [String: OptionTable] = Dictionary(

@@ -1,5 +1,5 @@
-/// Validates an expression of libavutil (`av_expr_parse`) before it is passed on. Only listed functions are allowed,
-/// because some others may loop without limit (`while(1,1)`) or write to the log.
+/// The validation of libavutil's expressions (`av_expr_parse`) before they are passed on. Only listed
+/// functions are allowed, because some others may loop without limit (`while(1,1)`) or write to the log.
 enum Expression {
     /// Functions with bounded execution time.
     private static let functions: Set<String> = [
@@ -10,7 +10,7 @@ enum Expression {
     ]
     private static let depth = 32
 
-    /// Returns an error message; nil for a valid expression.
+    /// Returns the reason why an expression is invalid; nil if it is valid.
     static func problem(_ text: String) -> String? {
         let bytes = Array(text.utf8)
         guard !bytes.isEmpty else { return "it is empty" }

@@ -1,11 +1,12 @@
 internal import LibAV
 
-/// The filters that job files may use, with the options that they may set: filters with one input and one output that
-/// open no file, library, device or network.
-/// | The table is independent of libavfilter's list, so filters of newer versions are not allowed automatically.
-/// Options have libavfilter's order, which determines options without names.
+/// The filters that job files may use, with the options that they may set: filters with one input and one
+/// output that open no file, library, device or network.
+///
+/// The table is independent of libavfilter's list, so that filters of newer versions aren't allowed
+/// automatically. Options have libavfilter's order, by which options without names are identified.
 enum FilterCatalog {
-    /// The filter that implements `normalize`.
+    /// Name of the filter that implements `normalize`.
     static let loudnessNormalizer = "loudnorm"
 
     /// Returns the filters for a kind of track with their options.

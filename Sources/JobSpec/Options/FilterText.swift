@@ -1,12 +1,14 @@
-/// Parses a filter chain with libavfilter's syntax (`avfilter_graph_parse`, `av_get_token`): `'` quotes text without
-/// escapes, `\` escapes the next character, and options are parsed a second time by the same rules.
-/// | The filter graph is created from the result; libavfilter never receives the text. A difference between the
+/// The parser of filter chains with libavfilter's syntax (`avfilter_graph_parse`, `av_get_token`): `'` quotes
+/// text without escapes, `\` escapes the next character, and options are parsed a second time by the same
+/// rules.
+///
+/// The filter graph is created from the result; libavfilter never receives the text. A difference between the
 /// parsers would affect only users who reuse chains from other tools; a test compares them.
 struct FilterText {
     /// A filter with its options.
     struct Step: Equatable {
         var name: String
-        /// The options in order. An option without a name is identified by its position.
+        /// Options in order. An option without a name is identified by its position.
         var options: [Option]
     }
 
@@ -81,7 +83,7 @@ struct FilterText {
     {
         while position < bytes.count, spaces.contains(bytes[position]) { position += 1 }
         var token: [UInt8] = []
-        // The length up to which spaces are quoted or escaped, and not trimmed.
+        // Length up to which spaces are quoted or escaped, and not trimmed.
         var kept = 0
         while position < bytes.count, !marks.contains(bytes[position]) {
             let byte = bytes[position]

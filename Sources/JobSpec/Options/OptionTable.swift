@@ -1,7 +1,8 @@
-/// The options that job files may set of a filter or an encoder, in the order that determines options without names.
+/// The options of a filter or an encoder that job files may set, in the order by which options without names
+/// are identified.
 struct OptionTable {
     struct Entry {
-        /// The option's name, followed by its aliases.
+        /// Name of the option, followed by its aliases.
         var names: [String]
         var grammar: ValueGrammar
     }

@@ -1,10 +1,10 @@
 internal import Diagnostics
 internal import LibAV
 
-/// An encoder's own list of settings inside one option (`x264-params: "ref=4:psy-rd=1,0.15"`), read into names and values
-/// that are handed on one by one.
+/// The parsing of an option that is a list of encoder parameters (`x264-params: "ref=4:psy-rd=1,0.15"`) to
+/// names and values, which are passed on separately.
 enum ParameterList {
-    /// What stands there; where something is wrong the sink is told and nothing comes back.
+    /// Returns the parameters; nil after an error is reported.
     static func read(
         _ option: EncoderOption, of encoder: String, _ table: OptionTable, into sink: inout DiagnosticSink
     ) -> [MetadataEntry]? {
@@ -32,7 +32,7 @@ enum ParameterList {
             } catch {
                 return refuse("`\(name)`: \(error.reason)")
             }
-            // Encoders take either mark.
+            // Encoders accept both `_` and `-`.
             let plain = String(key.lowercased().map { $0 == "_" ? "-" : $0 })
             if let owner = EncoderModel.of(encoder).parameterKeys[plain] {
                 sink.error(

@@ -15,14 +15,14 @@ enum ValueGrammar: Hashable {
     /// Names and numbers of `pan` and `channelmap`, with their operators.
     case channels
     case color
-    /// One of some words.
+    /// One word of a list.
     case choice([String])
     case integer
     case number
     /// A boolean, in one of the spellings of encoders.
     case boolean
-    /// Ranges of frames with a quantizer or a factor each (`0,100,q=20/200,300,b=1.5`). x264 would accept any setting
-    /// there.
+    /// Ranges of frames with a quantizer or a factor each (`0,100,q=20/200,300,b=1.5`), in which x264 would
+    /// accept any setting.
     case zones
     /// Two integers (`1000,400`).
     case pair
@@ -32,7 +32,8 @@ enum ValueGrammar: Hashable {
     /// Maximum length of a value in bytes.
     static let limit = 1024
 
-    /// Returns an error message; nil for a valid value. `declaration` is the option's declaration in its class.
+    /// Returns the reason why a value is invalid; nil if it is valid. `declaration` is the option's
+    /// declaration in its class.
     func problem(_ text: String, declaration: OptionInfo? = nil) -> String? {
         guard text.utf8.count <= Self.limit else { return "it is longer than \(Self.limit) bytes" }
         switch self {
@@ -98,7 +99,7 @@ enum ValueGrammar: Hashable {
     }
 }
 
-/// Validates a value by the option's declaration.
+/// The validation of a value by the option's declaration.
 enum DeclaredValue {
     static func problem(_ text: String, _ option: OptionInfo) -> String? {
         switch option.kind {
