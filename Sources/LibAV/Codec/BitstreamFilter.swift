@@ -1,6 +1,6 @@
 internal import CFFmpeg
 
-/// Rewrites packets without decoding them (`AVBSFContext`), confined to one queue.
+/// A filter that rewrites packets without decoding them (`AVBSFContext`), confined to one queue.
 ///
 /// Unchecked `Sendable`: one owner, which moves with the value.
 package struct BitstreamFilter: ~Copyable, @unchecked Sendable {
@@ -31,7 +31,8 @@ package struct BitstreamFilter: ~Copyable, @unchecked Sendable {
         return owner
     }
 
-    /// Sends a packet, whose data the filter takes over (`av_bsf_send_packet`). All output must be received before.
+    /// Sends a packet, whose data is moved to the filter (`av_bsf_send_packet`). All output must be received
+    /// before.
     package func send(_ packet: borrowing Packet) throws(AVError) {
         try check(av_bsf_send_packet(context, packet.raw), "av_bsf_send_packet")
     }

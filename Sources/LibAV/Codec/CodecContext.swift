@@ -8,14 +8,14 @@ func allocateCodec(_ codec: UnsafePointer<AVCodec>) throws(AVError) -> UnsafeMut
     return context
 }
 
-/// Frees a codec's context (`avcodec_free_context`).
+/// Frees a codec context (`avcodec_free_context`).
 func freeCodec(_ context: UnsafeMutablePointer<AVCodecContext>) {
     var copy: UnsafeMutablePointer<AVCodecContext>? = context
     avcodec_free_context(&copy)
 }
 
 extension InputLimits {
-    /// Returns the decoder for some parameters; throws if this build has none, or if it is not an allowed one.
+    /// Returns the decoder for some parameters. Throws if this build has none, or if it isn't allowed.
     static func decoder(of parameters: CodecParameters) throws(AVError) -> UnsafePointer<AVCodec> {
         if parameters.pixelFormat.hasAlpha, let name = alphaDecoder(of: parameters.raw.pointee.codec_id),
             let codec = avcodec_find_decoder_by_name(name)
@@ -35,14 +35,14 @@ extension InputLimits {
         return codec
     }
 
-    /// Whether a decoder is allowed. The list contains the decoders that real files need.
+    /// Returns whether a decoder is allowed. The list contains the decoders that common files require.
     static func uses(_ decoder: UnsafePointer<AVCodec>) -> Bool {
         let name = String(cString: decoder.pointee.name)
         return decoders.contains(name) || name.hasPrefix("pcm_")
     }
 
-    /// Returns the decoder that outputs the alpha plane of a codec. libavcodec's own VP8 and VP9 decoders omit it,
-    /// because it is a separate stream beside that of the frame.
+    /// Returns the decoder that outputs the alpha plane of a codec; nil if there is none. libavcodec's own
+    /// VP8 and VP9 decoders omit it, because it is coded as a separate stream.
     private static func alphaDecoder(of codec: AVCodecID) -> String? {
         switch codec {
         case AV_CODEC_ID_VP8: "libvpx"
@@ -51,7 +51,7 @@ extension InputLimits {
         }
     }
 
-    /// Whether this build has a decoder that outputs an alpha plane stored beside the packets.
+    /// Returns whether this build has a decoder that outputs an alpha plane stored beside the packets.
     static func decodesAlpha(of parameters: CodecParameters) -> Bool {
         alphaDecoder(of: parameters.raw.pointee.codec_id).map { avcodec_find_decoder_by_name($0) != nil }
             == true

@@ -1,9 +1,10 @@
 internal import CFFmpeg
 
-/// Frames in the memory of a hardware device, for encoders that accept no others (`AVHWFramesContext`).
+/// The upload of frames into the memory of a hardware device, for encoders that accept no others
+/// (`AVHWFramesContext`).
 enum DeviceFrames {
-    /// Opens a device and gives an encoder's context a pool of its frames; the context owns both. The context has the pixel format
-    /// and the size of the frames that are uploaded.
+    /// Opens a device and attaches a pool of its frames to an encoder's context, which owns both. The context
+    /// must have the pixel format and the size of the frames that are uploaded.
     static func attach(
         _ device: String, to context: UnsafeMutablePointer<AVCodecContext>
     ) throws(AVError) {
@@ -33,7 +34,7 @@ enum DeviceFrames {
         }
     }
 
-    /// A copy of a frame in the memory of the encoder's device, the caller's to free.
+    /// Returns a copy of a frame in the memory of the encoder's device. The caller frees it.
     static func upload(
         _ frame: UnsafeMutablePointer<AVFrame>, for context: UnsafeMutablePointer<AVCodecContext>
     ) throws(AVError) -> UnsafeMutablePointer<AVFrame> {

@@ -1,10 +1,10 @@
-/// Everything an encoder is opened with; a value that a plan can hold.
+/// The configuration of an encoder, as a value that a plan can contain.
 public struct EncoderConfiguration: Hashable, Codable, Sendable {
-    /// The encoder's libav name (`libx264`).
+    /// Name of the encoder in libav (`libx264`).
     public var encoder: String
-    /// Video or audio.
+    /// Media type of the encoder.
     public var mediaType: MediaType
-    /// The unit of the frames' and packets' time stamps.
+    /// Time base of the frames' and packets' timestamps.
     public var timeBase: Rational
 
     /// Width in pixels.
@@ -13,58 +13,58 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
     public var height = 0
     /// Pixel format of the frames.
     public var pixelFormat: PixelFormat = .none
-    /// A hint for rate control; time stamps rule.
+    /// Nominal frame rate, a hint for rate control; timestamps take precedence.
     public var frameRate: Rational?
-    /// Shape of a pixel.
+    /// Pixel aspect ratio.
     public var sampleAspectRatio: Rational?
-    /// What the numbers of the frame mean.
+    /// Color properties of the frames.
     public var color = ColorDescription()
-    /// Most frames from one key frame to the next.
+    /// Maximum number of frames between keyframes; nil for the encoder's default.
     public var keyframeInterval: Int?
-    /// Encode as two fields.
+    /// Whether frames are coded as fields.
     public var isInterlaced = false
-    /// The earlier of two fields, for the container; nil for whole frames.
+    /// Field order, for the container; nil for progressive frames.
     public var fieldOrder: FieldOrder?
 
     /// Samples per second.
     public var sampleRate: Int32 = 0
     /// Sample format of the frames.
     public var sampleFormat: SampleFormat = .none
-    /// Channels and their places.
+    /// Channel layout of audio; nil for video.
     public var channelLayout: ChannelLayout?
 
-    /// Bits per second.
+    /// Average bit rate in bits per second.
     public var bitRate: Int64?
-    /// Highest rate, with `bufferSize`.
+    /// Maximum bit rate in bits per second, within `bufferSize`.
     public var maxBitRate: Int64?
     /// Size of the rate-control buffer in bits.
     public var bufferSize: Int64?
-    /// A fixed quantiser (`-q`) of codecs that have no rate control of their own.
+    /// Fixed quantizer (`-q`), for codecs without rate control.
     public var fixedQuantizer: Int?
-    /// Variable bit rate by quality, in thousandths of the encoder's own scale (`global_quality`).
+    /// Quality of a variable bit rate, in thousandths of the encoder's scale (`global_quality`).
     public var quality: Int?
-    /// Bits of a sample that mean something, where that is less than the format holds.
+    /// Number of significant bits per sample, if less than the sample format has.
     public var bitsPerSample: Int?
-    /// Level as the codec numbers it.
+    /// Level in the codec's numbering.
     public var level: Int?
-    /// Private options and `profile`, in order; each must be taken.
+    /// Private options and `profile`, in order. An option that the encoder doesn't support is an error.
     public var options: [MetadataEntry] = []
-    /// Settings inside options that are lists of their own (`x264-params`), in order.
+    /// Parameters of options that are lists (`x264-params`), in order.
     public var parameters: [EncoderParameters] = []
-    /// 0 lets the encoder choose.
+    /// Number of threads; 0 for the encoder's choice.
     public var threads = 0
-    /// Which of two passes this is; nil for the only one.
+    /// Pass of two-pass encoding; nil for a single pass.
     public var pass: EncoderPass?
 
-    /// Makes a configuration with nothing chosen.
+    /// Creates a configuration without optional settings.
     public init(encoder: String, mediaType: MediaType, timeBase: Rational) {
         self.encoder = encoder
         self.mediaType = mediaType
         self.timeBase = timeBase
     }
 
-    /// With the threads that suit it where nobody chose. `sourceBitsPerPixel` is what its frames are decoded from; 0 where
-    /// that isn't known.
+    /// Returns the configuration with a suitable number of threads, unless one is set. `sourceBitsPerPixel`
+    /// describes the compressed source of the frames; 0 if unknown.
     public func withThreads(cores: Int, sourceBitsPerPixel: Double = 0) -> EncoderConfiguration {
         let model = EncoderModel.of(encoder)
         guard threads == 0,
@@ -76,16 +76,16 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
     }
 }
 
-/// Settings inside one option of an encoder, handed over one by one.
+/// The parameters of an encoder's option that is a list, passed on separately.
 public struct EncoderParameters: Hashable, Codable, Sendable {
-    /// The option: `x264-params`.
+    /// Name of the option, such as `x264-params`.
     public var option: String
-    /// The settings; each name stands once.
+    /// Parameters with unique names.
     public var entries: [MetadataEntry]
 }
 
 extension EncoderConfiguration {
-    /// Its options as people write them.
+    /// Options in the syntax of the `ffmpeg` command, for messages.
     public var optionsText: String {
         let lists = parameters.map { list in
             "\(list.option)=" + list.entries.map { "\($0.key)=\($0.value)" }.joined(separator: ":")
@@ -93,7 +93,7 @@ extension EncoderConfiguration {
         return (options.map { "\($0.key)=\($0.value)" } + lists).joined(separator: " ")
     }
 
-    /// Sets one of an option's settings, instead of what was said of it before.
+    /// Sets a parameter of an option, which replaces an earlier value.
     public mutating func set(_ key: String, to value: String, in option: String) {
         let entry = MetadataEntry(key: key, value: value)
         guard let index = parameters.firstIndex(where: { $0.option == option }) else {
@@ -106,8 +106,9 @@ extension EncoderConfiguration {
 
 /// One of two passes over the same frames.
 public enum EncoderPass: Hashable, Codable, Sendable {
-    /// Looks at everything. `statistics` is a path that encoders with a file of their own write to.
+    /// The analysis pass. `statistics` is the path to which encoders with a statistics file write.
     case first(statistics: String)
-    /// Spends the bits by what the first found: at the same path, or as text, as the encoder has it.
+    /// The encoding pass, with the statistics of the first one: at the same path, or as text for encoders
+    /// without a file.
     case second(statistics: String, text: String?)
 }

@@ -1,6 +1,6 @@
-/// Opens an encoder for a moment, to hear what it says of its settings.
+/// The dry open of an encoder, which validates its settings.
 package enum EncoderTrial {
-    /// Why the encoder can't be opened so; nil where it can.
+    /// Returns the reason why the encoder can't be opened; nil if it can.
     package static func problem(_ configuration: EncoderConfiguration) -> String? {
         do throws(AVError) {
             _ = try parameters(configuration)
@@ -10,21 +10,23 @@ package enum EncoderTrial {
         }
     }
 
-    /// What its packets would be: the codec's headers, and the bit rate that it took.
+    /// Opens the encoder and returns the parameters of its packets: the codec's headers, and the bit rate
+    /// that the encoder chose.
     package static func parameters(_ configuration: EncoderConfiguration) throws(AVError) -> CodecParameters {
         var trial = configuration
-        // The fewest threads that do: nothing is encoded.
+        // One thread suffices, since at most one frame is encoded.
         trial.threads = 1
         trial.pass = nil
         let needsFrame = EncoderModel.of(configuration.encoder).isShared
-        // A frame costs up to six seconds at 1920x1080; its settings don't depend on the size.
+        // Encoding a frame takes up to six seconds at 1920x1080; the validity of settings doesn't depend on
+        // the size.
         if needsFrame { (trial.width, trial.height) = (min(trial.width, 256), min(trial.height, 144)) }
         let encoder = try FrameEncoder.open(trial, globalHeaders: true)
         if needsFrame { try encodeOne(trial, encoder) }
         return encoder.parameters
     }
 
-    /// SVT-AV1 1.4 never comes back from being closed before it was given a frame and drained.
+    /// Encodes a frame and drains the encoder: SVT-AV1 1.4 blocks if it is closed before.
     private static func encodeOne(
         _ trial: EncoderConfiguration, _ encoder: borrowing FrameEncoder
     ) throws(AVError) {

@@ -6,9 +6,9 @@ internal import CLinux
 /// Unchecked `Sendable`: one owner, which moves with the value.
 package struct FrameEncoder: ~Copyable, @unchecked Sendable {
     private let context: UnsafeMutablePointer<AVCodecContext>
-    /// The unit of its packets' time stamps.
+    /// Time base of the packets' timestamps.
     package let timeBase: Rational
-    /// What its packets are, for the muxer.
+    /// Codec parameters of the packets, for the muxer.
     package let parameters: CodecParameters
 
     private init(
@@ -27,7 +27,7 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
         SharedEncoder.free(context)
     }
 
-    /// Opens an encoder (`avcodec_open2`). An option that it doesn't take is an error.
+    /// Opens an encoder (`avcodec_open2`). An option that the encoder doesn't support is an error.
     package static func open(_ configuration: EncoderConfiguration, globalHeaders: Bool) throws(AVError)
         -> FrameEncoder
     {
@@ -55,7 +55,7 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
                     code: tandem_option_not_found, operation: "avcodec_open2",
                     detail: "\(configuration.encoder) does not take the option \(unknown)")
             }
-            // A level that nobody asked for is the encoder's own affair.
+            // An ignored level is an error only if one was requested.
             let hasLevel = configuration.options.contains { $0.key == "level" }
             if let unheeded = LogBridge.takeUnheededOption(of: context),
                 hasLevel || !unheeded.contains(LogBridge.levelLimit)
@@ -71,15 +71,16 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// SVT-AV1 makes the thread that opens it a real-time one where it may, as root does in containers; its own threads
-    /// and every process that the thread starts inherit that, and nothing else on the machine gets on.
+    /// Runs `body` without real-time priority. SVT-AV1 gives the thread that opens it that priority where
+    /// permitted, as for root in containers; its own threads and every child process inherit it and starve
+    /// all others.
     private static func withoutRealTime<Result>(_ body: () -> Result) -> Result {
         guard tandem_give_up_priority() != 0 else { return body() }
         defer { tandem_take_back_priority() }
         return body()
     }
 
-    /// The configuration with what fields and a pass need.
+    /// Returns the configuration with the settings that field coding and a pass require.
     private static func completed(
         _ configuration: EncoderConfiguration, for context: UnsafeMutablePointer<AVCodecContext>
     ) -> EncoderConfiguration {
@@ -96,7 +97,7 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
         case .first(let statistics): (number, path) = (1, statistics)
         case .second(let statistics, let text):
             (number, path) = (2, statistics)
-            // Freed with the context: see `free`.
+            // Freed together with the context; see `free`.
             if let text { context.pointee.stats_in = av_strdup(text) }
         }
         switch model.passStatistics {
@@ -111,7 +112,7 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
         return result
     }
 
-    /// Hands over what stands in options that are lists, value by value (`av_opt_set_dict_val`).
+    /// Sets options that are lists, value by value (`av_opt_set_dict_val`).
     private static func apply(
         _ parameters: [EncoderParameters], to context: UnsafeMutablePointer<AVCodecContext>
     ) throws(AVError) {
@@ -123,7 +124,7 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// What a first pass found out, once the encoder is drained; nil where it keeps a file.
+    /// Statistics of a first pass, available after draining; nil if the encoder writes a file.
     package var statistics: String? { context.pointee.stats_out.map { String(cString: $0) } }
 
     private static func apply(
@@ -169,21 +170,21 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Samples it wants in each frame; 0 where it takes any number.
+    /// Number of samples that the encoder requires in each frame; 0 for any number.
     package var frameSize: Int {
         context.pointee.codec.pointee.capabilities & AV_CODEC_CAP_VARIABLE_FRAME_SIZE != 0
             ? 0 : Int(context.pointee.frame_size)
     }
 
-    /// Samples of delay at the start.
+    /// Encoder delay at the start, in samples.
     package var initialPadding: Int { Int(context.pointee.initial_padding) }
 
-    /// It gives out what it holds back when it is told of the end.
+    /// Whether the encoder outputs delayed packets when it is drained.
     package var drainsByItself: Bool {
         context.pointee.codec.pointee.capabilities & AV_CODEC_CAP_DELAY != 0
     }
 
-    /// Gives it a frame. False when it wants its packets taken first (`avcodec_send_frame`).
+    /// Sends a frame. Returns false if packets must be received first (`avcodec_send_frame`).
     package func send(_ frame: borrowing Frame) throws(AVError) -> Bool {
         describe(frame)
         var uploaded: UnsafeMutablePointer<AVFrame>?
@@ -198,7 +199,8 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
         return true
     }
 
-    /// Some encoders write what each frame says (ProRes), and conversions leave half of it unsaid.
+    /// Sets the color properties of a frame to those of the encoder: some encoders (ProRes) write those of
+    /// each frame, which conversions leave incomplete.
     private func describe(_ frame: borrowing Frame) {
         let (own, raw) = (context, frame.raw)
         guard own.pointee.codec_type == AVMEDIA_TYPE_VIDEO else { return }
@@ -212,14 +214,14 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Says that no more comes.
+    /// Signals the end of the input.
     package func sendEnd() throws(AVError) {
         if SharedEncoder.endsWithoutFrames(context) { return }
         let code = avcodec_send_frame(context, nil)
         if code != tandem_eof { try check(code, "encoding", context: context) }
     }
 
-    /// The next packet (`avcodec_receive_packet`).
+    /// Receives the next packet (`avcodec_receive_packet`).
     package func receive(into packet: borrowing Packet) throws(AVError) -> CodecOutput {
         if SharedEncoder.hasEndedWithoutFrames(context) { return .ended }
         let code = avcodec_receive_packet(context, packet.raw)

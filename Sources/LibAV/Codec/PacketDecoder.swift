@@ -42,7 +42,7 @@ package struct PacketDecoder: ~Copyable, @unchecked Sendable {
         // For codecs with checksums, a mismatch is an error, even if the decoder outputs a frame.
         if parameters.traits.hasChecksums {
             context.pointee.err_recognition |= AV_EF_CRCCHECK | AV_EF_EXPLODE
-            // Frame threads would log with contexts of their own.
+            // Frame threads would log with separate contexts.
             context.pointee.thread_type = FF_THREAD_SLICE
             decoder.readsLog = true
         }

@@ -2,17 +2,19 @@ internal import CFFmpeg
 internal import Glibc
 internal import Locking
 
-/// What SVT-AV1 1.4 needs of its users: the encoders of a process share a variable without a lock, and one that was never
-/// given a frame waits for ever for its end. Every other encoder is left alone.
+/// The workarounds for SVT-AV1 1.4: its encoders share a variable without a lock, and an encoder that has
+/// received no frame blocks when it is drained. Other encoders are unaffected.
 enum SharedEncoder {
-    /// What `AVCodecContext.opaque` says of such an encoder.
+    /// State of such an encoder, as value of `AVCodecContext.opaque`.
     private static var given: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: 1) }
     private static var ended: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: 2) }
 
-    /// Its list of processors is made and read when an encoder opens, and freed when any of them closes.
+    /// Lock of the library's list of processors, which is created and read when an encoder is opened, and
+    /// freed when any encoder is closed.
     private static let lock = Guarded(())
 
-    /// Calls `body`, which opens or closes an encoder, while no other of its kind does.
+    /// Runs `body`, which opens or closes an encoder, while no other encoder of this kind is opened or
+    /// closed.
     static func alone<Result>(
         _ context: UnsafeMutablePointer<AVCodecContext>, as name: String, _ body: () -> Result
     ) -> Result {
@@ -23,28 +25,28 @@ enum SharedEncoder {
         context.pointee.codec.map { EncoderModel.of(String(cString: $0.pointee.name)).isShared } == true
     }
 
-    /// It was given a frame.
+    /// Records that the encoder has received a frame.
     static func noteFrame(_ context: UnsafeMutablePointer<AVCodecContext>) {
         if context.pointee.opaque == nil { context.pointee.opaque = given }
     }
 
-    /// The end comes before any frame: true where the encoder must not hear of it.
+    /// Returns whether the input ends before any frame, in which case the encoder must not be drained.
     static func endsWithoutFrames(_ context: UnsafeMutablePointer<AVCodecContext>) -> Bool {
         guard isOne(context), context.pointee.opaque != given else { return false }
         context.pointee.opaque = ended
         return true
     }
 
-    /// It gives no packet, since there was no frame.
+    /// Returns whether the input has ended before any frame, so that there are no packets.
     static func hasEndedWithoutFrames(_ context: UnsafeMutablePointer<AVCodecContext>) -> Bool {
         context.pointee.opaque == ended
     }
 
-    /// Closes and frees an encoder, open or not.
+    /// Closes and frees an encoder, which may be open.
     static func free(_ context: UnsafeMutablePointer<AVCodecContext>) {
         guard isOne(context), avcodec_is_open(context) != 0 else { return freeCodec(context) }
         if context.pointee.opaque != given { sendBlack(to: context) }
-        // Closing it waits for what is still being encoded: nobody else is to wait for that too.
+        // Closing waits for pending frames. The encoder is drained first, outside of the lock.
         _ = avcodec_send_frame(context, nil)
         var packet: UnsafeMutablePointer<AVPacket>? = av_packet_alloc()
         while let raw = packet, avcodec_receive_packet(context, raw) >= 0 { av_packet_unref(raw) }

@@ -1,8 +1,9 @@
 internal import CFFmpeg
 
-/// Converts text subtitles with a decoder and an encoder (`avcodec_decode_subtitle2`, `avcodec_encode_subtitle`),
-/// confined to one queue.
-/// | Unchecked `Sendable`: one owner, which moves with the value.
+/// A converter of text subtitles with a decoder and an encoder (`avcodec_decode_subtitle2`,
+/// `avcodec_encode_subtitle`), confined to one queue.
+///
+/// Unchecked `Sendable`: one owner, which moves with the value.
 package struct SubtitleConverter: ~Copyable, @unchecked Sendable {
     private let decoder: UnsafeMutablePointer<AVCodecContext>
     private let encoder: UnsafeMutablePointer<AVCodecContext>
@@ -23,7 +24,7 @@ package struct SubtitleConverter: ~Copyable, @unchecked Sendable {
         freeCodec(encoder)
     }
 
-    /// Whether a codec is known to have text subtitles rather than bitmaps (`AV_CODEC_PROP_TEXT_SUB`).
+    /// Returns whether a codec's subtitles are text and not bitmaps (`AV_CODEC_PROP_TEXT_SUB`).
     package static func isText(codec name: String) -> Bool {
         guard let descriptor = avcodec_descriptor_get_by_name(name) else { return false }
         return descriptor.pointee.props & AV_CODEC_PROP_TEXT_SUB != 0
@@ -66,7 +67,7 @@ package struct SubtitleConverter: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Changes the text of the decoded ASS events before they are encoded.
+    /// Applies a change to the text of the decoded ASS events before they are encoded.
     private func rewrite(_ subtitle: inout AVSubtitle, _ change: (String) -> String) throws(AVError) {
         for index in 0..<Int(subtitle.num_rects) {
             guard let rect = subtitle.rects[index], let ass = rect.pointee.ass else { continue }
@@ -91,7 +92,7 @@ package struct SubtitleConverter: ~Copyable, @unchecked Sendable {
     /// Maximum size of an encoded event in bytes.
     private static let limit = 1 << 20
 
-    /// Converts a subtitle event; nil if the packet contains none.
+    /// Converts a subtitle event. Returns nil if the packet contains none.
     package func convert(_ packet: borrowing Packet) throws(AVError) -> [UInt8]? {
         var subtitle = AVSubtitle()
         var hasSubtitle: Int32 = 0

@@ -1,10 +1,10 @@
 internal import CFFmpeg
 
-/// Computes the durations of Vorbis packets. A packet overlaps with the previous one, whose size affects its duration
-/// (`AVVorbisParseContext`). Confined to one queue.
+/// A parser of the durations of Vorbis packets. A packet overlaps with the previous one, whose size affects
+/// its duration (`AVVorbisParseContext`). Confined to one queue.
 package final class VorbisPackets {
     private var parser: OpaquePointer?
-    /// The sizes of the short and the long block in samples; nil if the identification header isn't found.
+    /// Sizes of the short and the long block in samples; nil if the identification header isn't found.
     package let blockSizes: ClosedRange<Int>?
 
     /// Creates a parser; nil if the headers are invalid.
@@ -19,7 +19,7 @@ package final class VorbisPackets {
 
     deinit { av_vorbis_parse_free(&parser) }
 
-    /// Resets the parser where the next packet doesn't follow the previous one (`av_vorbis_parse_reset`).
+    /// Resets the parser for a packet that doesn't follow the previous one (`av_vorbis_parse_reset`).
     package func restart() { av_vorbis_parse_reset(parser) }
 
     /// Returns the number of samples that the next packet decodes to; nil if it is invalid.

@@ -8,8 +8,8 @@ extension EncoderModel {
             channels <= 1 ? 96_000 : channels == 2 ? 128_000 : 64_000 * Int64(channels)
         }
         model.beginsWithDelay = true
-        // Layouts without a channel configuration of their own are stored in a program config element, which few players
-        // read, and which is wrong for 5.1(side).
+        // Layouts without a channel configuration are stored in a program config element, which few players
+        // support, and which is wrong for 5.1(side).
         model.layouts = ["mono", "stereo", "3.0", "4.0", "5.0", "5.1", "7.1"]
         model.options = "aac_coder aac_ms aac_is aac_pns aac_tns aac_ltp aac_pred aac_pce"
         return model

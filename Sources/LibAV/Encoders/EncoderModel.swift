@@ -1,14 +1,15 @@
-/// An encoder of libavcodec as the job language, the planners and the media pipeline use it: bounds and defaults of rate control,
-/// presets, profiles, where the encoder takes each setting, its private options, what it requires of its caller, and figures for
-/// the size of what it produces. Each encoder has a file beside this one and a line of `EncoderModel.table`.
+/// An encoder of libavcodec as the job language, the planners and the media pipeline use it: bounds and
+/// defaults of rate control, presets, profiles, the option of each setting, its private options, its
+/// requirements, and figures for the size of its output. Each encoder has a file beside this one and a line
+/// in `EncoderModel.table`.
 ///
-/// The ranges of libavcodec's options are wider than those of the encoders (`crf` up to `FLT_MAX`, presets as free text), so a
-/// model states the encoder's own. Facts about a codec that hold whoever encodes it are in `BitstreamTraits`, and in `CodecModel`
-/// of the job language.
+/// The ranges of libavcodec's options are wider than those of the encoders (`crf` up to `FLT_MAX`, presets as
+/// free text), so that a model defines the encoder's own. Properties of a codec that don't depend on the
+/// encoder are in `BitstreamTraits`, and in `CodecModel` of the job language.
 package struct EncoderModel: Sendable {
-    /// What an encoder is used for.
+    /// The kind of output that an encoder is used for.
     package enum Purpose: Sendable {
-        /// Tracks of movies and of audio files.
+        /// Tracks of media files.
         case tracks
         /// Image files of one frame.
         case stills
@@ -18,251 +19,256 @@ package struct EncoderModel: Sendable {
 
     /// Constant quality (`crf`).
     package struct ConstantQuality: Sendable {
-        /// The highest `crf`.
+        /// Maximum `crf`.
         package let maximum: Int
-        /// The `crf` when the job file sets no rate control.
+        /// Default `crf`, if the job file sets no rate control.
         package let defaultValue: Int
-        /// The number of steps that halve the bit rate, about.
+        /// Approximate number of steps that halve the bit rate.
         package let stepsPerHalf: Double
-        /// The lowest `crf`.
+        /// Minimum `crf`.
         package var minimum = 0
         /// Whether the encoder accepts only integers.
         package var isWhole = false
         /// Whether the encoder also requires a bit rate of 0.
         package var needsZeroBitRate = false
-        /// Where the encoder takes it.
+        /// Option that sets it.
         package var place = SettingPlace.option("crf")
     }
 
-    /// Lossless encoding.
+    /// The support of lossless encoding.
     package enum Lossless: Sendable {
         /// Not supported.
         case never
-        /// Whatever is set.
+        /// The encoder is always lossless.
         case always
-        /// When this setting has this value.
+        /// The encoder is lossless if this setting has this value.
         case set(SettingPlace, to: String)
     }
 
-    /// `quality` of stills from 1 to 100.
+    /// The `quality` of still images, from 1 to 100.
     package struct StillQuality: Sendable {
-        /// The quality when the job file sets none.
+        /// Default quality, if the job file sets none.
         package let defaultValue: Int
-        /// The encoder's own step for a quality, set at `qpPlace`.
+        /// Conversion of a quality to the encoder's value for `qpPlace`.
         package let step: @Sendable (_ quality: Int) -> Int
     }
 
-    /// What an encoder does with interlaced frames.
+    /// The coding of interlaced frames.
     package enum FieldCoding: Sendable {
-        /// Codes them as fields where that is better, and the stream says so.
+        /// Frames are coded as fields where that is efficient, and the stream declares it.
         case coded
-        /// Codes whole frames without loss to the fields; stream or container say so.
+        /// Whole frames are coded without loss of the fields, and stream or container declare the field
+        /// order.
         case marked
-        /// Codes whole frames, and neither stream nor container say that they are interlaced.
+        /// Whole frames are coded, and neither stream nor container declare that they are interlaced.
         case unmarked
     }
 
-    /// Where an encoder keeps the statistics of a first pass.
+    /// The storage of a first pass's statistics.
     package enum PassStatistics: Sendable {
         /// In memory, as text (`stats_out`, `stats_in`).
         case text
-        /// In a file whose path is an option.
+        /// In a file whose path is the value of an option.
         case file(option: String)
-        /// In a file; pass and path are parameters inside an option.
+        /// In a file; pass and path are parameters of an option that is a list.
         case fileInParameters(option: String)
     }
 
-    /// The codec headers in which an encoder states profile and level.
+    /// The codec headers that contain profile and level.
     package enum Headers: Sendable {
-        /// H.264's.
+        /// Headers of H.264.
         case avc
-        /// HEVC's.
+        /// Headers of HEVC.
         case hevc
     }
 
-    /// What an encoder requires of the machine.
+    /// The hardware that an encoder requires.
     package enum Requirement: Sendable {
-        /// A hardware device, which the encoder finds when it opens.
+        /// A hardware device, which the encoder opens.
         case device
-        /// A hardware device of a type by libav's name (`vaapi`); frames are uploaded into its memory.
+        /// A hardware device of a type, by libav's name (`vaapi`), into whose memory frames are uploaded.
         case deviceFrames(String)
     }
 
-    /// A profile.
+    /// A profile of a codec.
     package struct Profile: Sendable {
-        /// The name in job files, which is the encoder's.
+        /// Name in job files and of the encoder.
         package let name: String
-        /// `profile_idc` in the codec's headers; nil where none is read.
+        /// `profile_idc` in the codec's headers; nil if the headers aren't read.
         package var number: UInt8?
-        /// The name for people; nil where it is `name`.
+        /// Name for the user; nil if it is `name`.
         package var title: String?
-        /// Whether it allows B-frames.
+        /// Whether the profile allows B-frames.
         package var hasBFrames = true
     }
 
-    /// The settings that re-encode a codec so that no difference is seen, and with which the edges of a smart cut are encoded.
+    /// The settings for visually lossless encoding, which are used for the edges of a smart cut.
     package struct NearLossless: Sendable {
-        /// Constant quality.
+        /// Constant quality (CRF).
         package let crf: Int
-        /// Preset.
         package let preset: String
-        /// The option that takes the encoder's own parameters (`x264-params`).
+        /// Option for the encoder's own parameters (`x264-params`).
         package let parameters: String
     }
 
     // MARK: Identity
 
-    /// The encoder's libav name.
+    /// Name of the encoder in libav.
     package let name: String
-    /// The codec's libav name.
+    /// Name of the codec in libav.
     package let codec: String
-    /// Video or audio.
     package let mediaType: MediaType
-    /// What it is used for.
+    /// Kinds of output that the encoder is used for.
     package var purposes: Set<Purpose> = [.tracks]
-    /// Names that people know it by elsewhere.
+    /// Names of the encoder in other tools.
     package var aliases: [String] = []
-    /// The beginning of the file name of the library behind it, such as `libx264.`; nil for libavcodec's own encoders.
+    /// Beginning of the file name of the encoder's library, such as `libx264.`; nil for libavcodec's own
+    /// encoders.
     package var library: String?
-    /// What it requires of the machine; nil for software. Encoders that require a device are used only when the job names them.
+    /// Required hardware; nil for software. Encoders that require a device are used only if the job sets
+    /// them.
     package var requirement: Requirement?
 
     // MARK: Rate control
 
-    /// `crf`; nil where it is not supported.
+    /// Constant quality (`crf`); nil if it isn't supported.
     package var constantQuality: ConstantQuality?
-    /// The range of `qp`; nil where it is not supported.
+    /// Range of `qp`; nil if it isn't supported.
     package var qpRange: ClosedRange<Int>?
-    /// Where the encoder takes `qp`.
+    /// Option that sets `qp`.
     package var qpPlace = SettingPlace.option("qp")
-    /// The `qp` when the job file sets no rate control; nil where that isn't the default rate control.
+    /// Default `qp`, if the job file sets no rate control; nil if that isn't the default rate control.
     package var defaultQP: Int?
-    /// Whether it takes `bitrate`.
+    /// Whether `bitrate` is supported.
     package var takesBitRate = true
-    /// Whether it takes `max_bitrate`.
+    /// Whether `max_bitrate` is supported.
     package var takesMaxBitRate = false
-    /// The bits per second for a number of channels when the job file sets no rate; nil for the encoder's own default.
+    /// Default bit rate for a number of channels, in bits per second; nil for the encoder's own default.
     package var defaultBitRate: @Sendable (_ channels: Int) -> Int64? = { _ in nil }
-    /// The bit rates at a sample rate, of which the encoder takes the nearest; nil where it takes any.
+    /// Supported bit rates at a sample rate, of which the encoder uses the nearest; nil if any rate is
+    /// supported.
     package var bitRates: (@Sendable (_ sampleRate: Int32) -> [Int64])?
-    /// The range of `quality`; nil where it is not supported.
+    /// Range of `quality`; nil if it isn't supported.
     package var qualities: ClosedRange<Int>?
-    /// `quality` of stills; nil where nothing is lost.
+    /// `quality` of still images; nil for lossless encoders.
     package var stillQuality: StillQuality?
-    /// Lossless encoding.
+    /// Support of lossless encoding.
     package var lossless = Lossless.never
-    /// The rate control when the job file sets none, as the plan prints it.
+    /// Default rate control, as the plan prints it.
     package var defaultRate = ""
-    /// Whether it supports two passes.
+    /// Whether two passes are supported.
     package var takesTwoPasses = false
-    /// Values of the preset's option with which it supports one pass only.
+    /// Values of the preset's option that allow only one pass.
     package var presetsOfOnePass: Set<String> = []
-    /// Whether two passes count in ticks of the time base, so that a tick must be a frame.
+    /// Whether two passes count in ticks of the time base, so that each frame must last one tick.
     package var countsFramesInTwoPasses = false
-    /// Where the statistics of a first pass are kept.
+    /// Storage of a first pass's statistics.
     package var passStatistics = PassStatistics.text
 
     // MARK: Settings
 
-    /// Presets; nil where there are none.
+    /// Names of the presets; nil if there are none.
     package var presets: [String]?
-    /// Where the encoder takes a preset.
+    /// Option that sets the preset.
     package var presetPlace = SettingPlace.option("preset")
-    /// Values of `tune`; nil where it is not supported.
+    /// Values of `tune`; nil if it isn't supported.
     package var tunes: [String]?
-    /// Where the encoder takes `tune`.
+    /// Option that sets `tune`.
     package var tunePlace = SettingPlace.option("tune")
-    /// Profiles; nil where none can be chosen.
+    /// Profiles; nil if no profile can be set.
     package var profiles: [Profile]?
-    /// The profile that follows from a pixel format, whatever is set; nil where it can be chosen.
+    /// The profile that a pixel format determines; nil if the profile can be set.
     package var profileOfFormat: (@Sendable (PixelFormat) -> String)?
-    /// Levels; nil where none can be chosen.
+    /// Names of the levels; nil if no level can be set.
     package var levels: [String]?
-    /// Where the encoder takes a level.
+    /// Option that sets the level.
     package var levelPlace = SettingPlace.option("level")
-    /// The codec headers in which it states profile and level; nil where none are read.
+    /// Codec headers that contain profile and level; nil if they aren't read.
     package var headers: Headers?
-    /// Steps of a level in these headers.
+    /// Factor of a level in these headers.
     package var levelUnit = 10.0
-    /// The highest number of consecutive B-frames; nil where it can't be chosen.
+    /// Maximum number of consecutive B-frames; nil if it can't be set.
     package var maxBFrames: Int?
-    /// Where the encoder takes it.
+    /// Option that sets the number of B-frames.
     package var bFramesPlace = SettingPlace.option("bf")
-    /// Whether the interval between keyframes can be chosen; otherwise every frame is one.
+    /// Whether the interval between keyframes can be set; otherwise every frame is a keyframe.
     package var takesKeyframeInterval = true
-    /// Settings that hold in every configuration.
+    /// Settings of every configuration.
     package var always: [(place: SettingPlace, value: String)] = []
-    /// Near-lossless settings; nil where the codec can't be cut smartly with this encoder.
+    /// Near-lossless settings; nil if smart cuts aren't supported with this encoder.
     package var nearLossless: NearLossless?
 
     // MARK: Private options
 
-    /// The private options that job files may set, as `OptionTable` reads them. Options that open files, that read or write
-    /// statistics or that belong to a key of the job language are not listed.
+    /// Private options that job files may set, in the notation of `OptionTable`. Options that open files,
+    /// that read or write statistics, or that correspond to a key of the job language aren't listed.
     package var options = ""
-    /// Parameters of options that are lists of their own (`x264-params`), by the option, in the same notation.
+    /// Parameters of options that are lists (`x264-params`), by option, in the same notation.
     package var parameterLists: [String: String] = [:]
-    /// The key of the job language that sets what a parameter of these lists means; an inner nil for parameters that only the job,
-    /// its source and its container decide. Such parameters are refused: the plan and the output would differ.
+    /// Keys of the job language that correspond to parameters of these lists; an inner nil for parameters
+    /// that only the job, its source and its container determine. These parameters are rejected, because the
+    /// output would differ from the plan.
     package var parameterKeys = EncoderModel.commonParameterKeys
-    /// Other names that libavcodec has for an option, and the name for job files.
+    /// Names in job files of options for which libavcodec has several names.
     package var optionAliases: [String: String] = [:]
 
     // MARK: Frames
 
-    /// Pixel formats of the frames, by libav's names, where they aren't those that libavcodec reports.
+    /// Pixel formats by libav's names; nil for those that libavcodec reports.
     package var pixelFormats: [String]?
-    /// Whether it can encode a pixel format under a profile, in a container that holds an alpha plane beside the packets or not.
+    /// Returns whether a pixel format can be encoded with a profile, in a container that supports a separate
+    /// alpha plane or doesn't.
     package var suits: @Sendable (PixelFormat, _ profile: String?, _ holdsAlphaBeside: Bool) -> Bool = {
         _, _, _ in true
     }
-    /// Pixel formats that frames are read in where several of them are encoded together, and the format that the encoder gets
-    /// then; nil for the encoder's own.
+    /// Pixel formats in which frames are read if several of them are encoded together, and the format that
+    /// the encoder receives; nil for the encoder's own.
     package var composed: (frames: [String], encoded: String)?
-    /// Whether sides are rounded to multiples of the chroma's step.
+    /// Whether sides are rounded to multiples of the chroma subsampling.
     package var roundsToChroma = false
-    /// What it does with interlaced frames.
+    /// Coding of interlaced frames.
     package var fields = FieldCoding.unmarked
-    /// The option, and the parameter in it, that states that the lower field comes first; nil where the frames suffice.
+    /// Option and parameter that declare bottom field first; nil if the frames suffice.
     package var bottomFieldFirst: (option: String, parameter: String)?
-    /// Whether the alpha plane is a stream of its own beside the packets.
+    /// Whether the alpha plane is stored separately, beside the packets.
     package var putsAlphaBeside = false
-    /// Whether it writes closed captions that are side data of frames.
+    /// Whether closed captions in the frames' side data are written.
     package var takesCaptions = false
 
     // MARK: Samples
 
-    /// Bits per sample that can be chosen.
+    /// Supported bits per sample.
     package var bitDepths: [Int]?
-    /// Channel layouts that are decoded as they were encoded, where the encoder accepts more; nil where all of them are.
+    /// Channel layouts that are decoded as they were encoded, if the encoder accepts more; nil for all.
     package var layouts: [String]?
-    /// Whether the output begins with samples that the source doesn't have.
+    /// Whether the output begins with samples that aren't in the source (encoder delay).
     package var beginsWithDelay = false
 
     // MARK: Operation
 
-    /// Whether encoders of a process must be opened and closed one at a time, and each requires a frame before its end.
+    /// Whether encoders of this kind must be opened and closed one at a time, and require a frame before they
+    /// are drained.
     package var isShared = false
-    /// The number of threads; nil for the encoder's own choice.
+    /// Returns the number of threads; nil for the encoder's choice.
     package var threads: @Sendable (_ cores: Int, _ bitsPerPixel: Double, _ preset: String?) -> Int? = {
         _, _, _ in nil
     }
 
     // MARK: Estimates
 
-    /// Bits per pixel at the default rate control, about; nil where unknown.
+    /// Approximate bits per pixel at the default rate control; nil if unknown.
     package var bitsPerPixel: Double?
-    /// The part of the samples' bits that remains, of lossless audio.
+    /// Compressed size of lossless audio, as a fraction.
     package var compression = 1.0
 
-    /// A model with defaults.
+    /// Creates a model with default values.
     package init(_ name: String, codec: String, _ mediaType: MediaType) {
         self.name = name
         self.codec = codec
         self.mediaType = mediaType
     }
 
-    /// A lossless audio encoder that has the codec's name.
+    /// Returns a model of a lossless audio encoder with the codec's name.
     static func losslessAudio(_ name: String) -> EncoderModel {
         var model = EncoderModel(name, codec: name, .audio)
         model.takesBitRate = false
@@ -273,18 +279,18 @@ package struct EncoderModel: Sendable {
 }
 
 extension EncoderModel {
-    /// The names of its profiles; nil where none can be chosen.
+    /// Names of the profiles; nil if no profile can be set.
     package var profileNames: [String]? { profiles.map { $0.map(\.name) } }
-    /// The range of `crf`; nil where it is not supported.
+    /// Range of `crf`; nil if it isn't supported.
     package var crfRange: ClosedRange<Int>? { constantQuality.map { $0.minimum...$0.maximum } }
-    /// Whether it supports lossless encoding.
+    /// Whether lossless encoding is supported.
     package var canBeLossless: Bool { if case .never = lossless { false } else { true } }
-    /// Whether it is lossless whatever is set.
+    /// Whether encoding is always lossless.
     package var isLossless: Bool { if case .always = lossless { true } else { false } }
-    /// Whether the statistics of a first pass are kept in a file.
+    /// Whether a first pass's statistics are stored in a file.
     package var keepsStatisticsInFile: Bool { if case .text = passStatistics { false } else { true } }
 
-    /// The options in which the encoder takes the settings of keys of the job language, and the key of each.
+    /// Keys of the job language by the encoder options that they set.
     package var keysOfOptions: [String: String] {
         let places = [
             ("crf", constantQuality?.place), ("qp", qpPlace), ("preset", presetPlace), ("tune", tunePlace),

@@ -1,5 +1,6 @@
 extension EncoderModel {
-    /// The encoders, of each codec in the order of preference. Another encoder is a file beside this one, and a line here.
+    /// Encoders, those of each codec in the order of preference. A new encoder requires a file beside this
+    /// one, and a line here.
     package static let table: [EncoderModel] = [
         .x264,
         .openH264,
@@ -35,15 +36,15 @@ extension EncoderModel {
     private static let byName = Dictionary(uniqueKeysWithValues: table.map { ($0.name, $0) })
     private static let byCodec = Dictionary(grouping: table, by: \.codec)
 
-    /// The encoder of libavcodec's name; nil where the table doesn't list it.
+    /// Returns the encoder with a name in libavcodec; nil if the table doesn't contain it.
     package static func named(_ encoder: String) -> EncoderModel? { byName[encoder] }
 
-    /// The encoder of libavcodec's name. An encoder that isn't listed has no particulars.
+    /// Returns the encoder with a name in libavcodec; for an unlisted encoder, a model with default values.
     package static func of(_ encoder: String) -> EncoderModel {
         byName[encoder] ?? EncoderModel(encoder, codec: "", .video)
     }
 
-    /// The encoders of a codec by its libav name, in the order of preference.
+    /// Returns the encoders of a codec by its libav name, in the order of preference.
     package static func encoders(of codec: String, for purpose: Purpose = .tracks) -> [EncoderModel] {
         (byCodec[codec] ?? []).filter { $0.purposes.contains(purpose) }
     }

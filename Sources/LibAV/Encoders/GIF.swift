@@ -7,7 +7,7 @@ extension EncoderModel {
         model.takesBitRate = false
         model.defaultRate = "256 colours"
         model.bitsPerPixel = 4
-        // All frames share one palette, so it is computed when all of them are known.
+        // All frames share one palette, which is computed from all of them.
         model.composed = (frames: ["rgb24", "rgba"], encoded: "pal8")
         return model
     }()

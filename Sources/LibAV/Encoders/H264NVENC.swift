@@ -21,7 +21,8 @@ extension EncoderModel {
         model.maxBFrames = 4
         model.roundsToChroma = true
         model.takesCaptions = true
-        // Others are frames in the device's memory, or RGB that the device converts by a matrix of its own.
+        // The other formats are frames in the device's memory, or RGB that the device converts with an
+        // unknown matrix.
         model.pixelFormats = ["yuv420p", "nv12", "yuv444p"]
         model.options = """
             rc-lookahead spatial-aq temporal-aq aq-strength zerolatency nonref_p strict_gop b_adapt b_ref_mode multipass \

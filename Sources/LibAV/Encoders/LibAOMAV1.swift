@@ -1,5 +1,5 @@
 extension EncoderModel {
-    /// libaom for AV1.
+    /// The AV1 encoder libaom.
     static let aomAV1: EncoderModel = {
         var model = EncoderModel("libaom-av1", codec: "av1", .video)
         model.aliases = ["libaom", "aom"]
@@ -13,7 +13,7 @@ extension EncoderModel {
         model.presetPlace = .option("cpu-used")
         model.tunes = ["psnr", "ssim"]
         model.takesTwoPasses = true
-        // libaom distributes bits by counts of its tick, as libvpx does.
+        // libaom distributes bits by ticks of its time base, like libvpx.
         model.countsFramesInTwoPasses = true
         model.roundsToChroma = true
         model.options = """

@@ -1,5 +1,5 @@
 extension EncoderModel {
-    /// LAME.
+    /// The MP3 encoder LAME.
     static let lame: EncoderModel = {
         var model = EncoderModel("libmp3lame", codec: "mp3", .audio)
         model.library = "libmp3lame."

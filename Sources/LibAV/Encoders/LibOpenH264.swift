@@ -1,5 +1,5 @@
 extension EncoderModel {
-    /// OpenH264, which many builds of FFmpeg have that lack x264.
+    /// The H.264 encoder OpenH264, which many FFmpeg builds without x264 contain.
     static let openH264: EncoderModel = {
         var model = EncoderModel("libopenh264", codec: "h264", .video)
         model.aliases = ["openh264"]

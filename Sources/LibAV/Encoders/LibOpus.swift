@@ -1,5 +1,5 @@
 extension EncoderModel {
-    /// libopus.
+    /// The Opus encoder libopus.
     static let opus: EncoderModel = {
         var model = EncoderModel("libopus", codec: "opus", .audio)
         model.library = "libopus."

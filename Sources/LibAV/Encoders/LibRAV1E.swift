@@ -1,5 +1,5 @@
 extension EncoderModel {
-    /// rav1e for AV1.
+    /// The AV1 encoder rav1e.
     static let rav1e: EncoderModel = {
         var model = EncoderModel("librav1e", codec: "av1", .video)
         model.aliases = ["rav1e"]
@@ -11,7 +11,7 @@ extension EncoderModel {
         model.presets = (0...10).map(String.init)
         model.presetPlace = .option("speed")
         model.roundsToChroma = true
-        // The formats for full range are deprecated; the range of the others says the same.
+        // Pixel formats that imply full range are deprecated; the range is declared separately.
         model.suits = { format, _, _ in !format.isFullRangeByName }
         model.options = "tiles tile-rows tile-columns"
         return model

@@ -1,5 +1,5 @@
 extension EncoderModel {
-    /// SVT-AV1. See `SharedEncoder`.
+    /// The AV1 encoder SVT-AV1; see `SharedEncoder`.
     static let svtAV1: EncoderModel = {
         var model = EncoderModel("libsvtav1", codec: "av1", .video)
         model.aliases = ["svtav1", "svt-av1"]

@@ -1,5 +1,5 @@
 extension EncoderModel {
-    /// libvpx for VP9. It fails at the first frame where profile and pixel format don't match.
+    /// The VP9 encoder libvpx. Encoding fails at the first frame if profile and pixel format don't match.
     static let vpxVP9: EncoderModel = {
         var model = EncoderModel("libvpx-vp9", codec: "vp9", .video)
         model.library = "libvpx."
@@ -17,9 +17,9 @@ extension EncoderModel {
         }
         model.levels = ["1", "1.1", "2", "2.1", "3", "3.1", "4", "4.1", "5", "5.1", "5.2", "6", "6.1", "6.2"]
         model.takesTwoPasses = true
-        // The real-time mode writes no statistics; 1 is its number.
+        // The real-time mode, whose number is 1, writes no statistics.
         model.presetsOfOnePass = ["realtime", "1"]
-        // libvpx distributes bits by counts of its tick.
+        // libvpx distributes bits by ticks of its time base.
         model.countsFramesInTwoPasses = true
         model.putsAlphaBeside = true
         model.suits = { format, _, holdsAlphaBeside in !format.hasAlpha || holdsAlphaBeside }

@@ -1,5 +1,5 @@
 extension EncoderModel {
-    /// libvorbis, whose encoder is a library of its own.
+    /// The Vorbis encoder of libvorbis, in the separate library libvorbisenc.
     static let vorbis: EncoderModel = {
         var model = EncoderModel("libvorbis", codec: "vorbis", .audio)
         model.library = "libvorbisenc."

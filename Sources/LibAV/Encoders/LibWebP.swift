@@ -1,5 +1,5 @@
 extension EncoderModel {
-    /// libwebp for still images.
+    /// The WebP encoder libwebp for still images.
     static let webp: EncoderModel = {
         var model = EncoderModel("libwebp", codec: "webp", .video)
         model.purposes = [.stills]
@@ -8,7 +8,7 @@ extension EncoderModel {
         model.stillQuality = StillQuality(defaultValue: 80) { $0 }
         model.qpPlace = .option("quality")
         model.bitsPerPixel = 0.5
-        // libwebp converts colours to the matrix that its readers assume.
+        // libwebp converts colors to the matrix that its decoders assume.
         model.suits = { format, _, _ in format.isRGB }
         return model
     }()

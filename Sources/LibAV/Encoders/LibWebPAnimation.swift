@@ -1,5 +1,5 @@
 extension EncoderModel {
-    /// libwebp for animations.
+    /// The WebP encoder libwebp for animations.
     static let animatedWebP: EncoderModel = {
         var model = EncoderModel("libwebp_anim", codec: "webp", .video)
         model.purposes = [.animations]

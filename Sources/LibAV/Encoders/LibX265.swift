@@ -1,5 +1,5 @@
 extension EncoderModel {
-    /// x265.
+    /// The HEVC encoder x265.
     static let x265: EncoderModel = {
         var model = EncoderModel("libx265", codec: "hevc", .video)
         model.aliases = ["x265"]
@@ -26,7 +26,7 @@ extension EncoderModel {
         model.tunes = ["psnr", "ssim", "grain", "zerolatency", "fastdecode", "animation"]
         model.maxBFrames = 16
         model.bFramesPlace = .entry("bframes", of: "x265-params")
-        // x265 writes to the terminal otherwise.
+        // With the default log level, x265 writes to the terminal.
         model.always = [(.entry("log-level", of: "x265-params"), "error")]
         model.takesTwoPasses = true
         model.passStatistics = .fileInParameters(option: "x265-params")

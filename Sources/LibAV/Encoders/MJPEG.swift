@@ -9,9 +9,9 @@ extension EncoderModel {
         model.takesKeyframeInterval = false
         model.defaultRate = "qp 3"
         model.bitsPerPixel = 0.9
-        // libavcodec's formats for limited range are unofficial.
+        // libavcodec's limited-range formats are unofficial.
         model.suits = { format, _, _ in format.isFullRangeByName }
-        // libjpeg's scale of its tables, in eighths of MPEG's default quantizer.
+        // Scale of libjpeg's quantization tables, in eighths of MPEG's default quantizer.
         model.stillQuality = StillQuality(defaultValue: 90) { quality in
             let percent = quality < 50 ? 5000 / quality : 200 - 2 * quality
             return min(31, max(1, Int((Double(percent) / 12.5).rounded())))

@@ -1,10 +1,10 @@
 extension EncoderModel {
-    /// Uncompressed samples of 16 bits.
+    /// 16-bit integer samples.
     static let pcm16 = losslessAudio("pcm_s16le")
-    /// Uncompressed samples of 24 bits.
+    /// 24-bit integer samples.
     static let pcm24 = losslessAudio("pcm_s24le")
-    /// Uncompressed samples of 32 bits.
+    /// 32-bit integer samples.
     static let pcm32 = losslessAudio("pcm_s32le")
-    /// Uncompressed floating-point samples.
+    /// 32-bit floating-point samples.
     static let pcmFloat = losslessAudio("pcm_f32le")
 }

@@ -8,7 +8,8 @@ extension EncoderModel {
         model.lossless = .always
         model.defaultRate = "lossless"
         model.bitsPerPixel = 12
-        // Eight bits per sample, which every viewer shows; a conversion to indexed colours or bitmaps would lose data.
+        // 8 bits per sample, which every viewer supports; conversion to a palette or to bitmaps would lose
+        // data.
         model.suits = { format, _, _ in ["rgb24", "rgba", "gray", "ya8"].contains(format.description) }
         return model
     }()

@@ -1,6 +1,6 @@
-/// Where an encoder takes a setting.
+/// The option with which a setting is passed to an encoder.
 package enum SettingPlace: Sendable, Hashable {
-    /// An option of its own.
+    /// A separate option.
     case option(String)
     /// An entry of an option that is a list of settings, such as `x265-params`.
     case entry(String, of: String)
@@ -9,7 +9,7 @@ package enum SettingPlace: Sendable, Hashable {
 }
 
 extension EncoderConfiguration {
-    /// Sets a setting where the encoder takes it.
+    /// Sets a setting with the option that the encoder has for it.
     package mutating func set(_ value: String, at place: SettingPlace) {
         switch place {
         case .option(let key): options.append(MetadataEntry(key: key, value: value))
@@ -18,7 +18,7 @@ extension EncoderConfiguration {
         }
     }
 
-    /// The value that was set last at a place; nil where none was.
+    /// Returns the value that was last set; nil if there is none.
     package func value(at place: SettingPlace) -> String? {
         switch place {
         case .option(let key): options.last { $0.key == key }?.value

@@ -1,4 +1,4 @@
-/// Detects errors in subtitle files that libavformat 5.1 misreads without reporting them.
+/// The detection of errors in subtitle files that libavformat 5.1 misreads without reporting them.
 enum CueFileCheck {
     /// Returns the error of a subtitle file; nil if none is known.
     static func problem(of source: any ByteSource, format: String) -> InputError.Reason? {
@@ -22,13 +22,13 @@ enum CueFileCheck {
         return line
     }
 
-    /// The fields of an event in the order that the demuxer assumes.
+    /// Fields of an event in the order that the demuxer assumes.
     private static let fields: [Set<String>] = [
         ["layer", "marked"], ["start"], ["end"], ["style"], ["name", "actor"], ["marginl"], ["marginr"],
         ["marginv"], ["effect"], ["text"],
     ]
 
-    /// Returns the line of an ASS `Format:` with other fields of events, or another order; nil if there is none.
+    /// Returns the line of an ASS `Format:` whose fields or their order differ; nil if there is none.
     private static func lineOfOtherFields(_ text: String) -> Int? {
         var isEvents = false
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)

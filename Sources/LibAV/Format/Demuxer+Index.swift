@@ -2,9 +2,9 @@ internal import CFFmpeg
 
 /// Access to a file's index.
 extension Demuxer {
-    /// Returns the timestamp of a stream's last indexed keyframe that is not after `timestamp`, in the stream's time
-    /// base; nil if there is no index or no such keyframe (`avformat_index_get_entry_from_timestamp`). In mov and
-    /// mp4, index timestamps are decoding times.
+    /// Returns the timestamp of a stream's last indexed keyframe at or before `timestamp`, in the stream's
+    /// time base; nil if there is no index or no such keyframe (`avformat_index_get_entry_from_timestamp`).
+    /// In mov and mp4, index timestamps are decoding times.
     package func indexedKey(of index: Int, notAfter timestamp: Int64) -> Int64? {
         let origin = origins[index] ?? 0
         guard let stream = tandem_stream(context, UInt32(clamping: index)),

@@ -2,27 +2,28 @@ internal import CFFmpeg
 
 /// An open source (`AVFormatContext` for reading), confined to one queue at a time.
 ///
-/// Opening is safe by default: the file is opened by us and read through its descriptor, its format must
-/// be on a list, whatever it refers to is not opened, and limits hold.
+/// Opening is safe by default: the file is opened by this process and read through its descriptor, its format
+/// must be on a list, files that it refers to aren't opened, and resource limits apply.
 ///
 /// Unchecked `Sendable`: one owner, which moves with the value.
 package struct Demuxer: ~Copyable, @unchecked Sendable {
     let context: UnsafeMutablePointer<AVFormatContext>
     private let io: UnsafeMutablePointer<AVIOContext>
-    // Kept alive for the context's interrupt callback, which points at it.
+    // Kept alive for the context's interrupt callback, which refers to it.
     private let interrupt: InterruptFlag
-    /// The path as given.
+    /// Path as given to `open`.
     package let path: String
-    /// The bytes that it reads, for whoever looks at what libavformat doesn't tell.
+    /// Bytes of the file, for inspection of structures that libavformat doesn't report.
     package let source: any ByteSource
-    /// The size of the file in bytes.
+    /// Size of the file in bytes.
     package let fileSize: Int64
-    /// What of a WebVTT file is not read.
+    /// Kinds of blocks of a WebVTT file that aren't read.
     private let leftText: Set<String>
     private let isMatroska: Bool
-    /// The time in the media at which the presentation of a stream begins, by the stream's index, where a tag says so and not
-    /// libavformat: subtracted from the times of its packets, whose samples to skip (`AV_PKT_DATA_SKIP_SAMPLES`) libavformat has
-    /// from that tag and are removed. Times to seek to are what remains.
+    /// Media times at which the presentation of streams begins, by stream index, if they are known from a tag
+    /// that libavformat doesn't apply. They are subtracted from the packets' times and from times to seek to.
+    /// The samples to skip (`AV_PKT_DATA_SKIP_SAMPLES`) that libavformat derives from the same tag are
+    /// removed.
     package var origins: [Int: Int64] = [:]
 
     private init(
@@ -45,10 +46,10 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         InputContext.free(io)
     }
 
-    /// Opens a file, or a URL where the network is allowed, and finds out what its tracks are (`avformat_open_input`, `avformat_find_stream_info`).
-    /// `container` is what it was found to be when it was opened before: some 350 demuxers need not be asked again.
-    /// `read` reads what a track's headers say of its frames, by its codec and its first packet; nil where some must be
-    /// decoded.
+    /// Opens a file, or a URL if network access is allowed, and determines the parameters of its tracks
+    /// (`avformat_open_input`, `avformat_find_stream_info`). `container` is the format that an earlier call
+    /// detected, which saves probing with some 350 demuxers. `read` parses the properties of a track's frames
+    /// from its codec's headers and its first packet; nil if frames must be decoded.
     package static func open(
         path: String, environment: SourceEnvironment, interrupt: InterruptFlag = InterruptFlag(),
         discovery: StreamDiscovery = .decoding, container: String? = nil,
@@ -78,7 +79,8 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
             InputContext.free(io)
             throw file.failure.map { InputError(path: path, reason: .library($0)) } ?? error
         }
-        // What a header holds (attachments, a long codec configuration) is read whole; behind those two it is over.
+        // The header's data (attachments, a long codec configuration) is read completely; payloads are
+        // skipped afterwards.
         let format = String(cString: context.pointee.iformat.pointee.name)
         if discovery == .counting, discovery.isEnough(in: format) { InputContext.skipPayloads(of: io) }
         let demuxer = Demuxer(
@@ -101,7 +103,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         allocated.pointee.pb = io
         allocated.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
         allocated.pointee.interrupt_callback = interrupt.callback
-        // Whatever a file refers to stays closed.
+        // Files that the source refers to aren't opened.
         allocated.pointee.io_open = { _, _, _, _, _ in tandem_eacces }
 
         var context: UnsafeMutablePointer<AVFormatContext>? = allocated
@@ -113,7 +115,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         av_dict_set_int(&options, "probesize", limits.probeSize, 0)
         av_dict_set_int(&options, "analyzeduration", limits.analyzeDuration, 0)
         av_dict_set_int(&options, "enable_drefs", 0, 0)
-        // On failure the context is freed by the library, the I/O context is not.
+        // On failure, the library frees the context but not the I/O context.
         let code = avformat_open_input(&context, "file:" + path, format, &options)
         guard code >= 0, let context else {
             throw InputError(
@@ -136,7 +138,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         return context
     }
 
-    /// Content decides what a file is; its name is not even looked at.
+    /// Detects the format by content; the file's name is ignored.
     private static func recognize(
         io: UnsafeMutablePointer<AVIOContext>, path: String, container: String?
     ) throws(InputError) -> UnsafePointer<AVInputFormat> {
@@ -162,10 +164,10 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         return format
     }
 
-    /// What a stream's codec and headers say of its frames.
+    /// A function that parses the properties of frames from a stream's codec and headers.
     private typealias StreamReader = (String, [UInt8], UnsafeMutablePointer<AVStream>) -> PictureHeaders?
 
-    /// The beginning of a stream's first packet, where an index tells where that is.
+    /// Returns the beginning of a stream's first packet, if the index contains its position.
     private static func opening(
         of stream: UnsafeMutablePointer<AVStream>, in source: any ByteSource
     ) -> PacketOpening? {
@@ -182,10 +184,10 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         read: StreamReader
     ) throws(InputError) {
         try checkCounts(context, path: path)
-        // Of other containers libavformat counts decoded frames to find out when they are shown.
+        // In other containers, libavformat decodes frames to determine their presentation times.
         let isMovie = String(cString: context.pointee.iformat.pointee.name).hasPrefix("mov,")
         let count = Int(context.pointee.nb_streams)
-        // One dictionary a stream known so far; those found later get the library's own limits.
+        // One dictionary for each stream known so far; streams found later have the library's own limits.
         let options = UnsafeMutablePointer<OpaquePointer?>.allocate(capacity: max(count, 1))
         options.initialize(repeating: nil, count: max(count, 1))
         defer {
@@ -203,7 +205,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
             let headers = [UInt8](
                 UnsafeBufferPointer(start: bytes, count: Int(parameters.pointee.extradata_size)))
             let codec = String(cString: avcodec_get_name(parameters.pointee.codec_id))
-            // The first frame would be decoded for what its headers say: most of what looking into a file takes.
+            // Decoding the first frame only for its headers would be the most expensive part of probing.
             if let told = read(codec, headers, stream),
                 told.tell(&parameters.pointee, maxPixels: limits.maxPixels)
             {
@@ -225,7 +227,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Refuses what has more chapters or tags than are read.
+    /// Throws if the file has more chapters or tags than the limits allow.
     private static func checkCounts(
         _ context: UnsafeMutablePointer<AVFormatContext>, path: String
     ) throws(InputError) {
@@ -242,29 +244,29 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
 
     // MARK: What is in it
 
-    /// The format's names, comma separated (`mov,mp4,m4a,3gp,3g2,mj2`).
+    /// Names of the format, separated by commas (`mov,mp4,m4a,3gp,3g2,mj2`).
     package var formatName: String { String(cString: context.pointee.iformat.pointee.name) }
 
-    /// How many streams are known so far.
+    /// Number of streams known so far.
     package var streamCount: Int { Int(context.pointee.nb_streams) }
 
-    /// The file's own tags.
+    /// Tags of the file.
     package var metadata: [MetadataEntry] { LibAV.metadata(context.pointee.metadata) }
 
-    /// The earliest start of any stream, in microseconds; nil where unknown.
+    /// Earliest start of any stream, in microseconds; nil if unknown.
     package var startTime: Int64? {
         context.pointee.start_time == noTimestamp ? nil : context.pointee.start_time
     }
 
-    /// The duration in microseconds as the header says it or as it was estimated.
+    /// Duration in microseconds, as declared by the header or estimated; nil if unknown.
     package var duration: Int64? { context.pointee.duration == noTimestamp ? nil : context.pointee.duration }
 
-    /// The duration comes from file size and bit rate, a guess.
+    /// Whether the duration is estimated from file size and bit rate.
     package var isDurationGuessed: Bool {
         context.pointee.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE
     }
 
-    /// What the container says of a stream.
+    /// Returns the properties of a stream that the container declares.
     package func stream(_ index: Int) throws(AVError) -> StreamInfo {
         guard let stream = tandem_stream(context, UInt32(clamping: index)) else {
             throw AVError(code: tandem_einval, operation: "stream \(index)")
@@ -294,24 +296,25 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         return info
     }
 
-    /// What an index says of a stream's packets: those that are never shown, and whether their times are in order.
+    /// The properties of a stream's packets according to the index: packets that are never presented, and the
+    /// order of times.
     package struct IndexSummary: Sendable {
-        /// Decoding times don't increase from each to the next.
+        /// Whether decoding times don't increase strictly.
         package var isUnordered = false
-        /// Packets that are never shown.
+        /// Number of packets that are never presented.
         package var all = 0
-        /// Those before the first that is shown.
+        /// Number of those before the first presented packet.
         package var leading = 0
-        /// Those with some that are shown on both sides, in decoding order.
+        /// Number of those between presented packets, in decoding order.
         package var inner = 0
-        /// The decoding time of the first packet.
+        /// Decoding time of the first packet; nil without an index.
         package var firstTime: Int64?
 
-        /// Of a track that has no index.
+        /// Creates the summary of a track without an index.
         package init() {}
     }
 
-    /// Goes through a stream's index (`avformat_index_get_entry`, `AVINDEX_DISCARD_FRAME`).
+    /// Returns the summary of a stream's index (`avformat_index_get_entry`, `AVINDEX_DISCARD_FRAME`).
     package func indexSummary(of index: Int) -> IndexSummary {
         var found = IndexSummary()
         var last = Int64.min
@@ -331,7 +334,6 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         return found
     }
 
-    /// The file's chapters.
     package var chapters: [ChapterInfo] {
         (0..<Int(context.pointee.nb_chapters)).compactMap { i in
             guard let chapter = context.pointee.chapters[i] else { return nil }
@@ -372,7 +374,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// The bytes of a cover (`AVStream.attached_pic`); nil for other streams.
+    /// Returns the bytes of a cover (`AVStream.attached_pic`); nil for other streams.
     package func attachedPicture(of index: Int) -> [UInt8]? {
         guard let stream = tandem_stream(context, UInt32(clamping: index)),
             stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0,
@@ -383,7 +385,8 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
 
     // MARK: Reading
 
-    /// Reads only the streams named; the others cost as little as the format allows (`AVDISCARD_ALL`).
+    /// Selects the streams to read; other streams are discarded as early as the format allows
+    /// (`AVDISCARD_ALL`).
     package func select(_ indices: Set<Int>) {
         for i in 0..<streamCount {
             tandem_stream(context, UInt32(i))?.pointee.discard =
@@ -391,7 +394,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// The next packet in file order, or false at the end (`av_read_frame`).
+    /// Reads the next packet in file order. Returns false at the end (`av_read_frame`).
     package func read(into packet: borrowing Packet) throws(AVError) -> Bool {
         packet.unreference()
         let code = av_read_frame(context, packet.raw)
@@ -404,7 +407,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
             return false
         }
         try check(code, "av_read_frame", context: context)
-        // Matroska's reader skips what it can't understand, and only its log tells that something is missing.
+        // Matroska's demuxer skips invalid data, and reports the loss only in its log.
         if isMatroska, let line = LogBridge.takeLastLine(of: context) {
             var error = AVError(code: tandem_invaliddata, operation: "av_read_frame", detail: line)
             error.isPartial = true
@@ -418,8 +421,8 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         return true
     }
 
-    /// Goes to the last key frame of a stream whose index time stamp is not after `timestamp`
-    /// (`avformat_seek_file`). Index time stamps are decoding times in mov and mp4.
+    /// Seeks to the last keyframe of a stream whose index timestamp is at or before `timestamp`
+    /// (`avformat_seek_file`). In mov and mp4, index timestamps are decoding times.
     package func seek(stream: Int, before timestamp: Int64) throws(AVError) {
         let time = timestamp.adding(upToLimit: origins[stream] ?? 0)
         try check(

@@ -1,11 +1,11 @@
 internal import CFFmpeg
 
-/// An output being written (`AVFormatContext` for writing) into a file descriptor, confined to one queue.
-/// The trailer is written by `finish()`, once; releasing only frees.
+/// An output that is written to a file descriptor (`AVFormatContext` for writing), confined to one queue.
+/// `finish()` writes the trailer and must be called once; deinitialization only frees memory.
 ///
 /// Unchecked `Sendable`: one owner, which moves with the value.
 package struct Muxer: ~Copyable, @unchecked Sendable {
-    /// Matroska's muxer moves packets by the delay of their codec itself, which every reader takes off.
+    /// Whether libavformat's Matroska muxer shifts packets by the codec delay, which all demuxers subtract.
     package static var addsCodecDelay: Bool { tandem_matroska_adds_delay() != 0 }
 
     private let context: UnsafeMutablePointer<AVFormatContext>
@@ -28,7 +28,7 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
         FileSink.free(io)
     }
 
-    /// A muxer of that libavformat name (`mp4`, `matroska`, …) over an open descriptor.
+    /// Opens a muxer by its name in libavformat (`mp4`, `matroska`, …) on an open descriptor.
     package static func open(format: String, descriptor: Int32) throws(AVError) -> Muxer {
         var allocated: UnsafeMutablePointer<AVFormatContext>?
         let code = avformat_alloc_output_context2(&allocated, nil, format, nil)
@@ -44,12 +44,13 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
             throw error
         }
         context.pointee.pb = io
-        // What a decoder needs comes so much before it is due, as `ffmpeg -muxdelay` has it; without it a transport
-        // stream's clock says that everything comes at the last moment, and each packet of audio fills cells of its own.
+        // Time in microseconds by which data is sent before it must be decoded, as with `ffmpeg -muxdelay`.
+        // Without it, the clock of a transport stream requires every packet at the last moment, and each
+        // audio packet fills TS packets of its own.
         context.pointee.max_delay = 700_000
         context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
         context.pointee.opaque = Unmanaged.passUnretained(sink).toOpaque()
-        // The pass that moves the index forward opens its own output for reading; nothing else is opened.
+        // The pass that moves the index to the front opens the output for reading; other files aren't opened.
         context.pointee.io_open = { context, target, _, flags, _ in
             guard let context, let target, let opaque = context.pointee.opaque, flags & AVIO_FLAG_WRITE == 0
             else {
@@ -64,7 +65,7 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
                 return error.code
             }
         }
-        // That pass takes a read error for the end of data; what close returns is all it checks.
+        // That pass takes a read error for the end of data, so that it checks only the result of closing.
         context.pointee.io_close2 = { _, io in
             guard let io else { return 0 }
             let failure = io.pointee.error
@@ -74,15 +75,16 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
         return Muxer(adopting: context, io: io, sink: sink)
     }
 
-    /// Headers of codecs go beside the packets, not into them (`AVFMT_GLOBALHEADER`).
+    /// Whether codec headers are stored in the container's header instead of the packets
+    /// (`AVFMT_GLOBALHEADER`).
     package var wantsGlobalHeaders: Bool { context.pointee.oformat.pointee.flags & AVFMT_GLOBALHEADER != 0 }
 
-    /// Leaves time stamps as they are instead of moving the whole file to begin at 0.
+    /// Disables the shift of negative timestamps to 0.
     package func keepNegativeTimestamps() { context.pointee.avoid_negative_ts = 0 }
 
-    /// Adds chapters, once: before the header, or for mp4, mov and Matroska before the trailer (`AVChapter`). Those without a title get an
-    /// empty one where `titlesAll` is set: the mov muxer writes no sample for a chapter without a title, and its reader then pairs the
-    /// other titles with the wrong times.
+    /// Adds chapters, once: before the header, or for mp4, mov and Matroska before the trailer (`AVChapter`).
+    /// With `titlesAll`, chapters without a title get an empty one: the mov muxer writes no sample for a
+    /// chapter without a title, and its demuxer then pairs the other titles with the wrong times.
     package func setChapters(
         _ chapters: [(start: Int64, end: Int64, title: String?)], timeBase: Rational,
         titlesAll: Bool = false
@@ -94,7 +96,8 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
                     context.pointee.chapters, index + 1, MemoryLayout<UnsafeMutablePointer<AVChapter>?>.size)
             else { throw .outOfMemory("av_mallocz") }
             let entry = memory.assumingMemoryBound(to: AVChapter.self)
-            // Matroska's muxer compares every identifier with all before it until it finds a 0, for which it numbers the chapters itself.
+            // Matroska's muxer compares each identifier with all previous ones until it finds a 0; it then
+            // numbers the chapters itself.
             entry.pointee.id = Int64(index)
             entry.pointee.time_base = timeBase.av
             entry.pointee.start = chapter.start
@@ -102,19 +105,20 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
             if let title = chapter.title ?? (titlesAll ? "" : nil) {
                 av_dict_set(&entry.pointee.metadata, "title", title, 0)
             }
-            // The muxer's context frees the list with its entries.
+            // The list and its entries are freed with the context.
             context.pointee.chapters = list.assumingMemoryBound(to: UnsafeMutablePointer<AVChapter>?.self)
             context.pointee.chapters[index] = entry
             context.pointee.nb_chapters = UInt32(index + 1)
         }
     }
 
-    /// The identifier by which Matroska's muxer decides whether it compares all of them.
+    /// Identifier of the first chapter, on which the Matroska muxer's comparison of identifiers depends; for
+    /// tests.
     var firstChapterIdentifier: Int64? {
         context.pointee.nb_chapters > 0 ? context.pointee.chapters[0]?.pointee.id : nil
     }
 
-    /// Adds the output's own tags.
+    /// Adds tags of the file.
     package func setMetadata(_ entries: [MetadataEntry]) {
         for entry in entries { av_dict_set(&context.pointee.metadata, entry.key, entry.value, 0) }
     }
@@ -159,24 +163,26 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
         return Int(stream.pointee.index)
     }
 
-    /// Hides the pixel format of H.264 from the mov muxer, which would choose a tag of AVC-Intra (`ai1q`) wherever pixel format, size and
-    /// rate are those of an AVC-Intra class, whatever tag is set (`mov_get_h264_codec_tag`). Readers take packets under such a tag for
-    /// Annex B, and decode nothing. AVC-Intra that is copied keeps its tag.
+    /// Hides the pixel format of H.264 from the mov muxer. If pixel format, size and rate match an AVC-Intra
+    /// class, the muxer would otherwise choose the tag of that class (`ai1q`), regardless of the tag that is
+    /// set (`mov_get_h264_codec_tag`). Demuxers take packets with such a tag for Annex B, so that they can't
+    /// be decoded. Copied AVC-Intra keeps its tag.
     private func keepMuxerFromGuessing(_ parameters: UnsafeMutablePointer<AVCodecParameters>) {
         guard parameters.pointee.codec_id == AV_CODEC_ID_H264 else { return }
-        // "ai", in the order of a file's bytes.
+        // The characters "ai", in the byte order of the file.
         let isAVCIntra = parameters.pointee.codec_tag & 0xffff == 0x6961
         if !isAVCIntra { parameters.pointee.format = AV_PIX_FMT_NONE.rawValue }
     }
 
-    /// Adds a cover as a stream of its own, after all others; its one packet is written right after the header.
+    /// Adds a cover as a separate stream after all others. Its single packet must be written directly after
+    /// the header.
     package func addCover(_ parameters: CodecParameters, metadata: [MetadataEntry]) throws(AVError) -> Int {
         let index = try addStream(parameters, timeBase: Rational(1, 90_000), metadata: metadata)
         tandem_stream(context, UInt32(index))?.pointee.disposition = AV_DISPOSITION_ATTACHED_PIC
         return index
     }
 
-    /// Adds a file that travels along (Matroska's attachments), named by `filename` and `mimetype` in its metadata.
+    /// Adds an attachment (Matroska), with `filename` and `mimetype` in its metadata.
     package func addAttachment(_ bytes: [UInt8], metadata: [MetadataEntry]) throws(AVError) {
         guard let stream = avformat_new_stream(context, nil),
             let memory = av_mallocz(bytes.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))
@@ -189,7 +195,8 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
         for entry in metadata { av_dict_set(&stream.pointee.metadata, entry.key, entry.value, 0) }
     }
 
-    /// A source's tag is kept where it means the same codec here, and left to the muxer otherwise.
+    /// Returns the source's tag if it means the same codec in this container, or `forced`; 0 leaves the
+    /// choice to the muxer.
     private func tag(for parameters: CodecParameters, forced: String?) -> UInt32 {
         if let forced, forced.utf8.count == 4 {
             return forced.utf8.enumerated().reduce(0) { $0 | UInt32($1.element) << (8 * UInt32($1.offset)) }
@@ -199,7 +206,7 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
         return av_codec_get_id(tables, tag) == parameters.raw.pointee.codec_id ? tag : 0
     }
 
-    /// Writes the header; an option that nobody takes is an error (`avformat_write_header`).
+    /// Writes the header. An option that the muxer doesn't support is an error (`avformat_write_header`).
     package func writeHeader(options: [(key: String, value: String)]) throws(AVError) {
         var dictionary = AVDictionaryOwner(options)
         sink.isMovedAtEnd = options.contains { $0.key == "movflags" && $0.value.contains("faststart") }
@@ -211,34 +218,34 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// The unit of a stream's time stamps, which the header may have changed.
+    /// Returns the time base of a stream's timestamps, which the header may have changed.
     package func timeBase(of index: Int) -> Rational {
         tandem_stream(context, UInt32(clamping: index)).map { Rational($0.pointee.time_base) }
             ?? Rational(1, 1)
     }
 
-    /// Writes a packet, in the order given; its time stamps are in the stream's time base (`av_write_frame`).
+    /// Writes a packet without reordering. Its timestamps are in the stream's time base (`av_write_frame`).
     package func write(_ packet: borrowing Packet) throws(AVError) {
         try check(av_write_frame(context, packet.raw), "av_write_frame", context: context)
         try checkSink("write")
     }
 
-    /// Ends a fragment of a movie that is written in fragments: what comes next begins another.
+    /// Ends a fragment of a fragmented file; the next packet begins a new one.
     package mutating func endFragment() throws(AVError) {
-        // The first time writes the header, which waits for every track's first packet.
+        // The first call writes the header, which waits for the first packet of every track.
         for _ in 0..<(hasFragments ? 1 : 2) {
             try check(av_write_frame(context, nil), "av_write_frame", context: context)
         }
         hasFragments = true
-        // It is to be on disk as far as it got.
+        // Makes the fragment available on disk.
         avio_flush(io)
         try checkSink("write")
     }
 
-    /// Drains the muxer's bit-stream filters, writes the trailer and all that is buffered, and reports
-    /// any write error since the beginning.
+    /// Drains the muxer's bitstream filters, writes the trailer and all buffered data, and throws any earlier
+    /// write error.
     ///
-    /// `flushing` drains them before the trailer; a container whose last page says that it is the last has that from the trailer.
+    /// `flushing` drains before the trailer. Ogg, whose last page is marked by the trailer, requires false.
     package func finish(flushing: Bool = true) throws(AVError) {
         if flushing {
             try check(av_write_frame(context, nil), "av_write_frame", context: context)
@@ -249,10 +256,10 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
         try checkSink("write")
     }
 
-    /// Bytes written, those of rewritten headers included.
+    /// Number of bytes written, including rewritten headers.
     package var bytesWritten: Int64 { sink.bytesWritten }
 
-    /// Where the next byte goes, what is still buffered included (`avio_tell`).
+    /// Position of the next byte, including buffered data (`avio_tell`).
     package var position: Int64 { avio_seek(io, 0, SEEK_CUR) }
 
     private func checkSink(_ operation: String) throws(AVError) {

@@ -2,11 +2,11 @@ internal import CFFmpeg
 
 /// The beginning of a track's first packet.
 package struct PacketOpening {
-    /// The file that contains the packet.
+    /// File that contains the packet.
     package var file: any ByteSource
-    /// The track's id in the container.
+    /// Id of the track in the container.
     package var trackID: Int
-    /// The packet's first bytes, at most 16,384.
+    /// First bytes of the packet, at most 16,384.
     package var bytes: [UInt8]
     /// Size of the packet in bytes.
     package var size: Int
@@ -14,7 +14,7 @@ package struct PacketOpening {
 
 /// Properties of a track's frames from its headers, which make decoding a frame unnecessary.
 package struct PictureHeaders: Hashable, Sendable {
-    /// Chroma subsampling.
+    /// The chroma subsampling of the frames.
     package enum Chroma: Sendable {
         /// Subsampled horizontally and vertically.
         case yuv420
@@ -41,7 +41,6 @@ package struct PictureHeaders: Hashable, Sendable {
     package var width: Int
     /// Presented height in pixels.
     package var height: Int
-    /// Chroma subsampling.
     package var chroma: Chroma
     /// Bits per sample.
     package var bitDepth: Int
@@ -62,8 +61,8 @@ package struct PictureHeaders: Hashable, Sendable {
         sampleAspectRatio = Rational(0, 1)
     }
 
-    /// Sets codec parameters as the decoder would. Returns false if the container states another size, or if libav
-    /// has no such pixel format; frames must then be decoded.
+    /// Sets codec parameters as the decoder would. Returns false if the container declares another size, or
+    /// if libav has no such pixel format; frames must then be decoded.
     func tell(_ parameters: inout AVCodecParameters, maxPixels: Int64) -> Bool {
         guard width > 0, height > 0, Int(parameters.width) == width, Int(parameters.height) == height,
             Int64(width) * Int64(height) <= maxPixels

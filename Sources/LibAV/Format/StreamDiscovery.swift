@@ -2,12 +2,12 @@
 public enum StreamDiscovery: Sendable {
     /// Decodes some frames of each track.
     case decoding
-    /// For a file that was probed before: its codec parameters need not be determined again. Nothing is decoded if
-    /// the header contains all that reading requires (mp4, mov).
+    /// The codec parameters are known from an earlier probe. Nothing is decoded if the header contains all
+    /// that reading requires (mp4, mov).
     case known
     /// Decodes nothing if the container has a sufficient header.
     case header
-    /// As `header`, and packets are only counted: the data of large ones is not read.
+    /// As `header`, but packets are only counted: the data of large ones isn't read.
     case counting
 
     func isEnough(in format: String) -> Bool {

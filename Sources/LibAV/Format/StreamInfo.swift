@@ -2,7 +2,7 @@ internal import CFFmpeg
 
 private let displayMatrixType = AV_PKT_DATA_DISPLAYMATRIX.rawValue
 
-/// Properties that a container states of a stream (`AVStream`).
+/// Properties of a stream that a container declares (`AVStream`).
 package struct StreamInfo: Sendable {
     /// Index of the stream in the file.
     package var index: Int
@@ -12,9 +12,9 @@ package struct StreamInfo: Sendable {
     package var parameters: CodecParameters
     /// Time base of the stream's timestamps.
     package var timeBase: Rational
-    /// The first presentation time, in `timeBase`.
+    /// First presentation time, in `timeBase`.
     package var startTime: Int64?
-    /// Duration that the container states, in `timeBase`.
+    /// Duration that the container declares, in `timeBase`.
     package var duration: Int64?
     /// Number of indexed packets, including those that are never presented; 0 without an index.
     package var indexedPackets: Int
@@ -24,9 +24,9 @@ package struct StreamInfo: Sendable {
     package var lastIndexedTime: Int64?
     /// Average frame rate in frames/s; nil if unknown.
     package var averageFrameRate: Rational?
-    /// The lowest frame rate that represents all timestamps.
+    /// Lowest frame rate that represents all timestamps.
     package var baseFrameRate: Rational?
-    /// Pixel aspect ratio that the container states.
+    /// Pixel aspect ratio that the container declares.
     package var sampleAspectRatio: Rational?
     /// Dispositions by libav's names (`default`, `attached_pic`, …).
     package var disposition: Set<String>
@@ -68,14 +68,14 @@ package struct StreamInfo: Sendable {
         self.sideData = sideData
     }
 
-    /// Whether Matroska's flag is set that packets have an alpha plane beside them (VP8 and VP9), which libavformat
-    /// converts to a tag.
+    /// Whether Matroska's flag for a separate alpha plane (VP8 and VP9) is set, which libavformat converts to
+    /// a tag.
     var saysAlphaBeside: Bool { metadata.contains(where: \.saysAlphaBeside) }
 
-    /// Whether the stream is a cover or poster rather than a video track.
+    /// Whether the stream is a cover or poster and not a video track.
     package var isAttachedPicture: Bool { disposition.contains("attached_pic") }
 
-    /// The nine numbers of the display matrix (16.16 and 2.30 fixed point); nil without one.
+    /// Elements of the display matrix (16.16 and 2.30 fixed point); nil without one.
     package var displayMatrix: [Int32]? {
         guard let bytes = sideData.first(where: { $0.kind == "displaymatrix" })?.bytes, bytes.count >= 36
         else {
@@ -88,10 +88,10 @@ package struct StreamInfo: Sendable {
 }
 
 extension MetadataEntry {
-    /// libavformat's tag for an alpha plane beside the packets, for reading and writing.
+    /// Tag by which libavformat represents an alpha plane beside the packets, for reading and writing.
     package static let alphaBeside = MetadataEntry(key: "alpha_mode", value: "1")
 
-    /// Whether the entry is that tag, also in capitals, as libavformat writes it.
+    /// Whether the entry is that tag; keys are compared without case, since libavformat writes capitals.
     package var saysAlphaBeside: Bool {
         key.lowercased() == Self.alphaBeside.key && value == Self.alphaBeside.value
     }
@@ -100,9 +100,9 @@ extension MetadataEntry {
 /// A global side datum of a stream (`AVPacketSideData`).
 public struct StreamSideData: Hashable, Sendable {
     let type: UInt32
-    /// A short stable name: `displaymatrix`, `mastering`, `cll`, `dovi`, or libav's own.
+    /// Short stable name: `displaymatrix`, `mastering`, `cll`, `dovi`, or libav's own.
     public let kind: String
-    /// The datum in libav's memory layout.
+    /// Data in libav's memory layout.
     public let bytes: [UInt8]
 }
 

@@ -1,9 +1,10 @@
 /// A source that corrects the lengths of a file that was written to a pipe.
-/// | A program that writes to a pipe can't seek back to complete the header. WAV, RF64 and Wave64 then contain 0 or
-/// the maximum as sizes, CAF −1, IVF a frame count of 0 or the maximum, AVI lengths and sizes of either kind.
-/// libavformat reads some of these as the actual length, so that a file appears to last hours or its last packet
-/// appears truncated, and can't read others at all. The placeholders are replaced by the actual values, as the writer
-/// would have done. All other bytes and valid lengths are unchanged.
+///
+/// A program that writes to a pipe can't seek back to complete the header. WAV, RF64 and Wave64 then contain
+/// 0 or the maximum as sizes, CAF −1, IVF a frame count of 0 or the maximum, AVI lengths and sizes of either
+/// kind. libavformat reads some of these as the actual length, so that a file appears to last hours or its
+/// last packet appears truncated, and can't read others at all. The placeholders are replaced by the actual
+/// values, as the writer would have done. All other bytes and valid lengths are unchanged.
 final class StreamedLengths: ByteSource {
     private let source: any ByteSource
     private let patches: [Patch]
@@ -52,7 +53,8 @@ final class StreamedLengths: ByteSource {
 
     // MARK: Numbers
 
-    /// Whether a 32-bit size is a placeholder: 0, −1, −1 minus the header's size, or the corresponding signed values.
+    /// Returns whether a 32-bit size is a placeholder: 0, −1, −1 minus the header's size, or the
+    /// corresponding signed values.
     private static func isPlaceholder(_ size: UInt32) -> Bool {
         size == 0 || size >= 0xFFFF_FF00 || size == 0x7FFF_F000 || (0x7FFF_FF00...0x8000_0000).contains(size)
     }
@@ -80,7 +82,7 @@ final class StreamedLengths: ByteSource {
 
     // MARK: Audio
 
-    /// Corrects WAV, and RF64, which has its sizes in a separate chunk.
+    /// Returns the corrections of WAV, and of RF64, which has its sizes in a separate chunk.
     private static func wave(_ source: any ByteSource, is64: Bool) -> [Patch] {
         var (at, unit, sizes) = (Int64(12), Int64(0), Int64?.none)
         for _ in 0..<256 {
@@ -142,7 +144,7 @@ final class StreamedLengths: ByteSource {
         return []
     }
 
-    /// Corrects CAF, whose numbers are big-endian.
+    /// Returns the corrections of CAF, whose numbers are big-endian.
     private static func caf(_ source: any ByteSource) -> [Patch] {
         var (at, unit) = (Int64(8), Int64(0))
         for _ in 0..<256 {
@@ -171,7 +173,7 @@ final class StreamedLengths: ByteSource {
     /// Maximum number of frames or chunks; more than any real file has.
     private static let mostChunks = 1 << 26
 
-    /// Corrects IVF. The length is in units of the timestamps, which precede each frame.
+    /// Returns the corrections of IVF, whose length is in units of the timestamps that precede each frame.
     private static func ivf(_ source: any ByteSource) -> [Patch] {
         guard let length = u32(source, 24), let skipped = source.bytes(at: 6, 2), isPlaceholder(length) else {
             return []
@@ -223,7 +225,8 @@ final class StreamedLengths: ByteSource {
         return []
     }
 
-    /// Counts the chunks of each stream of an AVI file, from its first chunk on.
+    /// Returns the corrections of AVI, for which the chunks of each stream are counted, from the first chunk
+    /// on.
     private static func avi(
         _ source: any ByteSource, frames: Int64, listSize: Int64, _ mainHeader: Int64?, _ found: [AVIStream]
     ) -> [Patch] {

@@ -6,7 +6,7 @@ final class WebVTTText: ByteSource {
     private(set) var left: Set<String> = []
     private var text: [UInt8] = []
 
-    /// Maximum size of a file, more than the cues of a film; libavformat would keep them all in memory.
+    /// Maximum size of a file, more than the cues of a film need: libavformat would keep them all in memory.
     static let mostBytes: Int64 = 64 << 20
 
     /// Creates a source; nil if the file isn't WebVTT or has another encoding.
@@ -89,7 +89,8 @@ final class WebVTTText: ByteSource {
         return line.indices.dropLast(2).contains { line[$0...].starts(with: arrow) }
     }
 
-    /// Whether a line contains two times that libavformat can read: `[hours:]minutes:seconds.thousandths`.
+    /// Returns whether a line contains two times that libavformat can read:
+    /// `[hours:]minutes:seconds.thousandths`.
     private static func isReadable(_ line: ArraySlice<UInt8>) -> Bool {
         let words = line.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         guard words.count >= 3, words[1].elementsEqual("-->".utf8) else { return false }

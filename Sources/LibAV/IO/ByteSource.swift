@@ -1,20 +1,20 @@
-/// The bytes of a source, read by offset: the only way in which a source is reached, so that a playlist or a
-/// reference inside a file can't make anything else be read. Used by one owner at a time.
+/// The bytes of a source, read by offset. Sources are accessed only in this way, so that a playlist or a
+/// reference inside a file can't cause another file to be read. Used by one owner at a time.
 public protocol ByteSource: AnyObject {
-    /// How many there are.
+    /// Number of bytes.
     var size: Int64 { get }
-    /// Reads some bytes from an offset; how many there were, 0 at the end.
+    /// Reads bytes from an offset. Returns their number; 0 at the end.
     func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(AVError) -> Int
-    /// The first error that the system reported while bytes were read; nil where there was none. Demuxers take such an error for the end of the
-    /// data, for damage, or for another format.
+    /// First error that the system reported while bytes were read; nil if there was none. Demuxers interpret
+    /// such an error as the end of the data, as damage, or as another format.
     var failure: AVError? { get }
 }
 
 extension ByteSource {
-    /// Of what isn't read from a file.
+    /// Nil, for sources that aren't read from a file.
     public var failure: AVError? { nil }
 
-    /// So many bytes from an offset; nil where there are fewer, or where they can't be read.
+    /// Returns bytes from an offset; nil if there are fewer, or if they can't be read.
     public func bytes(at offset: Int64, _ count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         let isWhole = bytes.withUnsafeMutableBytes { buffer in
@@ -30,9 +30,9 @@ extension ByteSource {
     }
 }
 
-/// Where sources are.
+/// The classification of sources by location.
 package enum SourceLocation {
-    /// It is a URL, not a path.
+    /// Returns whether a location is a URL and not a path.
     package static func isRemote(_ location: String) -> Bool {
         location.hasPrefix("http://") || location.hasPrefix("https://")
     }

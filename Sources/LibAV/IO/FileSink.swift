@@ -9,14 +9,14 @@ internal import Glibc
 final class FileSink: @unchecked Sendable {
     let descriptor: Int32
     private var position: Int64 = 0
-    /// The first write error, as a negative code. It is never cleared.
+    /// First write error, as a negative code. Never cleared.
     private(set) var failure: Int32 = 0
-    /// Bytes written so far, rewrites included.
+    /// Number of bytes written so far, including rewrites.
     private(set) var bytesWritten: Int64 = 0
 
     init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Write size in bytes: a quarter of a megabyte, as in libavformat's own files, instead of one packet.
+    /// Write size in bytes: 256 KiB, as for libavformat's own files, instead of one packet.
     private static let blockSize: Int32 = 1 << 18
 
     func makeContext() throws(AVError) -> UnsafeMutablePointer<AVIOContext> {
@@ -46,12 +46,12 @@ final class FileSink: @unchecked Sendable {
         if let opaque { Unmanaged<FileSink>.fromOpaque(opaque).release() }
     }
 
-    /// Queue that starts writeback to disk while writing continues. Published data must be on disk, so all of it
-    /// would otherwise be awaited at the end.
+    /// Queue that starts writeback to disk while writing continues. Published data must be on disk, so that
+    /// all of it would otherwise be written at the end.
     private static let writeback = DispatchQueue(label: "tandem.writeback", qos: .utility)
     private static let writebackBlock: Int64 = 8 << 20
     private var askedUntil: Int64 = 0
-    /// Whether the data is moved at the end, so that it need not be written to disk twice.
+    /// Whether the data is moved at the end, so that early writeback would write it to disk twice.
     var isMovedAtEnd = false
 
     private func askForWriteback() {
@@ -59,7 +59,7 @@ final class FileSink: @unchecked Sendable {
         let (descriptor, start, length) = (descriptor, askedUntil, position - askedUntil)
         askedUntil = position
         Self.writeback.async { @Sendable in
-            // Writeback is only started. A file system without support writes at the end.
+            // Writeback is only started. On a file system without support, the data is written at the end.
             _ = tandem_begin_writeback(descriptor, start, length)
         }
     }

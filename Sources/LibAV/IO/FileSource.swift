@@ -3,22 +3,22 @@ public import Glibc
 public import FileSystem
 internal import Synchronization
 
-/// Why a path can't be read as a media file, found before any of libav's code sees a byte of it.
+/// The reason why a path can't be read as a media file, determined before libav reads any byte of it.
 public enum FileSourceProblem: Hashable, Sendable {
-    /// Nothing is there.
+    /// No file is at the path.
     case missing
     /// A folder.
     case directory
     /// A pipe, a device or a socket.
     case notRegular
-    /// No bytes in it.
+    /// The file is empty.
     case empty
-    /// It lies outside the environment's root, or a link leads out of it.
+    /// The path is outside the environment's root, or a link leads out of it.
     case outsideRoot
-    /// The system refused, with its `errno`.
+    /// The system denied access, with the `errno`.
     case system(Int32)
 
-    /// Why `open(2)` beneath a root failed.
+    /// Creates the reason for a failure of `open(2)` beneath a root.
     public init(errno code: Int32, beneath root: PathRoot) {
         switch code {
         case ENOENT: self = .missing
@@ -32,13 +32,13 @@ public enum FileSourceProblem: Hashable, Sendable {
 public final class FileSource: ByteSource, Sendable {
     private let descriptor: Int32
     private let ownsDescriptor: Bool
-    /// Bytes of the file when it was opened.
+    /// Size of the file when it was opened, in bytes.
     public let size: Int64
     private let interrupt: InterruptFlag
-    /// The first error of `pread` as an `AVERROR`; 0 where there was none.
+    /// First error of `pread` as an `AVERROR`; 0 if there was none.
     private let failureCode = Atomic<Int32>(0)
 
-    /// A file that is open elsewhere, and stays so for longer than this. Nil where it can't be looked at.
+    /// Creates a source on a descriptor of another owner, which must stay open. Returns nil if `fstat` fails.
     public init?(borrowing descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
@@ -48,13 +48,13 @@ public final class FileSource: ByteSource, Sendable {
         interrupt = InterruptFlag()
     }
 
-    /// What the system says of it (`fstat`).
+    /// Attributes of the file (`fstat`); nil on failure.
     public var status: stat? {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? status : nil
     }
 
-    /// Opens a file, or what was lent for its path.
+    /// Opens a file, or the descriptor that was lent for its path.
     init(path: String, lent: PassedDescriptors?, root: PathRoot, interrupt: InterruptFlag) throws(InputError)
     {
         // O_NONBLOCK: opening a pipe must not wait for its writer.
@@ -88,7 +88,7 @@ public final class FileSource: ByteSource, Sendable {
 
     deinit { if ownsDescriptor { close(descriptor) } }
 
-    /// Reads some bytes (`pread`); 0 at the end.
+    /// Reads bytes (`pread`). Returns their number; 0 at the end.
     public func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(AVError) -> Int {
         if interrupt.isRaised { throw AVError(code: tandem_exit, operation: "pread") }
         while true {
@@ -101,7 +101,7 @@ public final class FileSource: ByteSource, Sendable {
         }
     }
 
-    /// See `ByteSource`.
+    /// First read error; see `ByteSource`.
     public var failure: AVError? {
         let code = failureCode.load(ordering: .relaxed)
         return code == 0 ? nil : AVError(code: code, operation: "pread")

@@ -1,12 +1,13 @@
 internal import CFFmpeg
 
-/// The I/O context of a demuxer over a source (`AVIOContext`): the read position, with errors as libav's codes.
-/// | Unchecked `Sendable`: used by the one demuxer that owns it.
+/// The I/O context of a demuxer on a source (`AVIOContext`): the read position, with errors as libav's codes.
+///
+/// Unchecked `Sendable`: used only by the demuxer that owns it.
 final class InputContext: @unchecked Sendable {
     private let source: any ByteSource
     private var position: Int64 = 0
-    /// Whether only the beginning of reads larger than the buffer is read; the rest is undefined. After the header,
-    /// only packet payloads are that large.
+    /// Whether only the beginning of reads larger than the buffer is filled; the rest is undefined. After the
+    /// header, only packet payloads are that large.
     private var skipsPayloads = false
 
     private init(_ source: any ByteSource) { self.source = source }
@@ -17,7 +18,8 @@ final class InputContext: @unchecked Sendable {
     /// headers of a frame.
     private static let (countingBufferSize, payloadHead): (Int32, Int) = (1 << 13, 1 << 12)
 
-    /// Creates a read context over a source, which remains open until `free`. `onlyCounts`: payloads will be skipped.
+    /// Creates a read context on a source, which remains open until `free`. `onlyCounts`: whether payloads
+    /// will be skipped.
     static func make(
         over source: any ByteSource, onlyCounts: Bool = false
     ) throws(AVError) -> UnsafeMutablePointer<AVIOContext> {

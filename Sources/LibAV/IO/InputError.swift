@@ -1,57 +1,57 @@
 internal import Glibc
 
-/// Why a source could not be opened.
+/// The reason why a source can't be opened.
 public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What stood in the way.
+    /// The kind of an error.
     public enum Reason: Hashable, Sendable {
-        /// The file itself.
+        /// The file can't be read.
         case file(FileSourceProblem)
-        /// It is a playlist, a script or something else that would read other files.
+        /// A playlist, a script or another format that refers to other files.
         case refersElsewhere(format: String)
-        /// A format that is not on the list of those opened.
+        /// A format that isn't on the list of allowed ones.
         case formatNotAllowed(format: String)
-        /// Its content is no media format that libavformat knows.
+        /// The content isn't a media format that libavformat supports.
         case unrecognized
-        /// libavformat failed on it.
+        /// libavformat returned an error.
         case library(AVError)
-        /// The file is shorter than it says itself, in bytes.
+        /// The file is shorter than it declares, in bytes.
         case truncated(expected: Int64, got: Int64)
-        /// A file of subtitles whose text is not UTF-8, and from which line on.
+        /// A subtitle file that isn't UTF-8, with the first such line.
         case notUTF8(line: Int)
-        /// ASS whose events have other fields than usual, and where it says so.
+        /// An ASS file whose events have unexpected fields, with the line of their declaration.
         case otherFields(line: Int)
-        /// A cue whose times can't be read, and its line.
+        /// A cue with invalid times, with its line.
         case unreadableCue(line: Int)
-        /// No track in it.
+        /// The file has no tracks.
         case noTracks
-        /// It is no file of one image.
+        /// The file isn't a single image.
         case noImage(format: String)
-        /// A URL, and nobody allowed the network.
+        /// The source is a URL, and network access isn't allowed.
         case networkNotAllowed
-        /// A URL that can't be fetched.
+        /// A URL can't be read.
         case notFetched(AVError)
-        /// A server that doesn't say how much there is, or gives no parts of it.
+        /// A server doesn't report the size, or doesn't support range requests.
         case notSeekable
-        /// More tracks than the limit.
+        /// The number of tracks exceeds the limit.
         case tooManyTracks(Int)
-        /// More chapters than the limit.
+        /// The number of chapters exceeds the limit.
         case tooManyChapters(Int)
-        /// More tags of the file, or of one of its tracks, than the limit.
+        /// The number of tags of the file, or of one of its tracks, exceeds the limit.
         case tooManyTags(Int)
     }
 
-    /// The path as it was asked for.
+    /// Path or URL as given.
     public var path: String
-    /// What stood in the way.
+    /// Reason of the error.
     public var reason: Reason
 
-    /// Makes an error.
+    /// Creates an error.
     public init(path: String, reason: Reason) {
         self.path = path
         self.reason = reason
     }
 
-    /// One line for people, without the path.
+    /// Explanation in one line, without the path.
     public var explanation: String {
         switch reason {
         case .file(.missing): "no such file"

@@ -1,23 +1,24 @@
-/// What a source may ask of the machine; media are untrusted.
+/// The resource limits for opening sources, which are untrusted.
 public struct InputLimits: Hashable, Sendable {
-    /// Tracks of a file.
+    /// Maximum number of tracks of a file.
     public var maxStreams = 256
-    /// Pixels of a frame.
+    /// Maximum number of pixels of a frame.
     public var maxPixels: Int64 = 16_384 * 16_384
-    /// Bytes read to find out what a file is.
+    /// Maximum number of bytes that are read to detect the format.
     public var probeSize: Int64 = 32 << 20
-    /// Media time read to find out what its tracks are, in microseconds.
+    /// Maximum duration that is read to determine the tracks' parameters, in microseconds.
     public var analyzeDuration: Int64 = 10_000_000
 
-    /// Most chapters of a file.
+    /// Maximum number of chapters of a file.
     public static let maxChapters = 100_000
-    /// Most tags of a file, and of each of its tracks.
+    /// Maximum number of tags of a file, and of each of its tracks.
     public static let maxTags = 100_000
 
-    /// The usual limits.
+    /// Creates the default limits.
     public init() {}
 
-    /// Real containers. Anything that refers to other files (playlists, scripts, image sequences) is left out.
+    /// Allowed formats: media containers. Formats that refer to other files (playlists, scripts, image
+    /// sequences) aren't allowed.
     static let formats = [
         "mov", "mp4", "m4a", "3gp", "3g2", "mj2", "matroska", "webm", "mpegts", "mpeg", "mpegvideo", "avi",
         "wav",
@@ -37,7 +38,7 @@ public struct InputLimits: Hashable, Sendable {
         "webm_dash_manifest", "alias_pix", "lavfi",
     ]
 
-    /// Decoders that real files need; exotic ones are attack surface.
+    /// Allowed decoders: those that common files require. Rare decoders would increase the attack surface.
     static let decoders: Set<String> = [
         "h264", "hevc", "vp8", "vp9", "libvpx", "libvpx-vp9", "av1", "libdav1d", "libaom-av1", "mpeg1video",
         "mpeg2video", "mpegvideo", "mpeg4", "msmpeg4v1", "msmpeg4", "msmpeg4v2", "h261", "h263", "h263p",

@@ -2,12 +2,11 @@ internal import ExactStrings
 internal import Glibc
 internal import Locking
 
-/// File descriptors that are already open, possibly by another process, by path. A process that can't open files
-/// itself can read these.
+/// Open file descriptors by path, possibly from another process, for a process that can't open files itself.
 public final class PassedDescriptors: Sendable {
     private struct State: Sendable {
         var files: [ExactString: Int32] = [:]
-        /// Descriptors that this object owns, and the order in which they were given.
+        /// Descriptors that this object owns, and the order in which they were added.
         var given: [ExactString: Int32] = [:]
         var order: [ExactString] = []
         var isOver = false
@@ -31,7 +30,7 @@ public final class PassedDescriptors: Sendable {
     public func give(_ descriptor: Int32, for path: String) {
         let unwanted = state.withLock { state -> [Int32] in
             if state.isOver { return [descriptor] }
-            // Readers that requested the latest ones may not have opened them yet.
+            // Readers that requested the latest files may not have opened them yet.
             var unwanted: [Int32] = []
             if state.order.count >= Self.mostGiven {
                 unwanted += state.given.removeValue(forKey: state.order.removeFirst()).map { [$0] } ?? []

@@ -1,12 +1,13 @@
 internal import CFFmpeg
 
-/// A source behind an http or https URL (`avio_open2`), read by range requests: one for each seek. Redirections are
-/// followed only to the same protocols.
-/// | Unchecked `Sendable`: used by the one owner of its reads.
+/// A source behind an http or https URL (`avio_open2`), read by one range request for each seek. Redirections
+/// are followed only to the same protocols.
+///
+/// Unchecked `Sendable`: used only by the owner of its reads.
 final class RemoteSource: ByteSource, @unchecked Sendable {
     let size: Int64
     private let context: UnsafeMutablePointer<AVIOContext>
-    // Kept alive for the context's interrupt callback, which points at it.
+    // Kept alive for the context's interrupt callback, which refers to it.
     private let interrupt: InterruptFlag
 
     /// Read timeout in seconds without data.
@@ -54,7 +55,8 @@ final class RemoteSource: ByteSource, @unchecked Sendable {
         }
         let count = Int32(clamping: min(Int64(buffer.count), size - offset))
         let got = avio_read_partial(context, base.assumingMemoryBound(to: UInt8.self), count)
-        // The server has stated the size, so a shorter response is a broken connection and not the end.
+        // The server has declared the size, so that a shorter response is a broken connection and not the
+        // end.
         if got == tandem_eof || got == 0 { throw AVError(code: tandem_eio, operation: "avio_read_partial") }
         return Int(try check(got, "avio_read_partial"))
     }

@@ -1,11 +1,11 @@
 public import FileSystem
 
-/// The access of sources to files and network, and their resource limits. An asset passes it on to everything that
-/// opens its file again. It is not global to the process.
+/// The access of sources to files and network, and their resource limits. An asset passes its environment on
+/// when its file is opened again. The environment isn't global to the process.
 public struct SourceEnvironment: Sendable {
-    /// The root that contains all files.
+    /// Root beneath which all files must lie.
     public var root: PathRoot
-    /// Whether sources may be URLs. This is the only check, for job files as well as for media.
+    /// Whether sources may be URLs. This is the only check, for job files and media alike.
     public var allowsNetwork: Bool
     /// Files that are already open.
     public var lent: PassedDescriptors?
@@ -23,7 +23,7 @@ public struct SourceEnvironment: Sendable {
         self.limits = limits
     }
 
-    /// Opens a path, or a URL if permitted. A raised flag makes reads fail.
+    /// Opens a path, or a URL if permitted. Reads fail once the flag is raised.
     public func open(
         _ location: String, interrupt: InterruptFlag = InterruptFlag()
     ) throws(InputError) -> any ByteSource {

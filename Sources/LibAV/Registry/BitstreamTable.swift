@@ -31,7 +31,7 @@ extension BitstreamTraits {
         },
         "hevc": made {
             ($0.parameterSets, $0.saidColor, $0.carriesCaptions) = (.hevc, .all, true)
-            // Parameter sets are out of band, which Apple's players require to be signaled.
+            // Parameter sets are only in the header, which Apple's players require the tag to declare.
             ($0.movieTag, $0.randomAccess) = ("hvc1", .keyframe)
         },
         "vvc": made { ($0.saidColor, $0.randomAccess) = (.all, .keyframe) },
@@ -62,7 +62,7 @@ extension BitstreamTraits {
         "webp": made { $0.cover = Cover(mime: "image/webp", name: "cover.webp") },
         "tiff": made { $0.cover = Cover(mime: "image/tiff", name: "cover.tiff") },
         "rawvideo": made { $0.isGenerated = true },
-        // Samples that are not cut
+        // Samples that can't be cut at any sample
         "pcm_bluray": blockedPCM, "pcm_dvd": blockedPCM, "pcm_lxf": blockedPCM, "pcm_s24daud": blockedPCM,
         "pcm_s8_planar": blockedPCM, "pcm_s16le_planar": blockedPCM, "pcm_s16be_planar": blockedPCM,
         "pcm_s24le_planar": blockedPCM, "pcm_s32le_planar": blockedPCM,

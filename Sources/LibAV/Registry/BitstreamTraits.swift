@@ -1,38 +1,38 @@
-/// What is particular to the packets of a codec, whoever wrote them: what a reader, a copy and a container must know of them. What each
-/// codec has stands once, in `BitstreamTraits.table`; everything else is as these defaults say. How codecs are *encoded* is the
-/// business of `EncoderModel`.
+/// The properties of a codec's packets that readers, copies and containers need, regardless of the encoder.
+/// `BitstreamTraits.table` contains the codecs that differ from these defaults. `EncoderModel` describes
+/// encoding.
 package struct BitstreamTraits: Sendable {
-    /// How a packet says how many samples it decodes to.
+    /// The method by which the number of samples in a packet is determined.
     package enum Lengths: Sendable {
-        /// It doesn't, and nobody else knows.
+        /// Neither the codec nor its packets determine the number.
         case unknown
-        /// The codec's own number, or by the size in bytes.
+        /// By the codec's fixed number, or by the packet's size in bytes.
         case usual
-        /// Its first bytes say it, as Opus has them.
+        /// By the packet's first bytes (Opus).
         case opus
-        /// Its mode says it, beside the mode of the packet before.
+        /// By the modes of the packet and of the previous one.
         case vorbis
-        /// Its frame's header says it, as FLAC has it.
+        /// By the frame header (FLAC).
         case flac
-        /// A bit of it, and the codec's header.
+        /// By a bit of the packet, and the codec's header.
         case alac
-        /// The blocks of its frames, as Enhanced AC-3 has them.
+        /// By the number of blocks in the frames (Enhanced AC-3).
         case enhancedAC3
-        /// The header of its core, as DTS has it.
+        /// By the header of the core (DTS).
         case dts
-        /// The codec's rate.
+        /// By the sample rate.
         case trueHD
     }
 
-    /// Parameter sets that stand in headers, in packets, or in both.
+    /// The kind of parameter sets, which may be in the header, in packets, or in both.
     package enum ParameterSets: String, Sendable {
-        /// H.264's.
+        /// SPS and PPS of H.264.
         case avc = "h264"
-        /// HEVC's.
+        /// VPS, SPS and PPS of HEVC.
         case hevc
     }
 
-    /// The older video codecs of MPEG, whose reordering is one frame deep.
+    /// The older MPEG video codecs, with a reordering delay of one frame.
     package enum OlderVideo: Sendable {
         /// MPEG-1 and MPEG-2.
         case mpeg2
@@ -40,117 +40,119 @@ package struct BitstreamTraits: Sendable {
         case mpeg4
     }
 
-    /// How the first frame that decodes without missing references is recognized in a stream that begins anywhere.
+    /// The method by which the first frame that decodes without missing references is determined, in a stream
+    /// that begins at any packet.
     package enum RandomAccess: Sendable {
         /// The decoder reports which frames follow a recovery point (H.264).
         case recoveryPoint
         /// The first keyframe.
         case keyframe
-        /// The decoder withholds earlier frames.
+        /// The decoder doesn't output earlier frames.
         case withheld
     }
 
-    /// What subtitles show as frames.
+    /// The format of bitmap subtitles.
     package enum DisplaySets: Sendable {
-        /// Presentation graphics of Blu-ray.
+        /// Presentation graphics of Blu-ray (PGS).
         case pgs
-        /// DVB's.
+        /// DVB subtitles.
         case dvb
     }
 
-    /// What a file of its one frame is called as an attachment.
+    /// The attributes of an attachment that contains a single image of the codec.
     package struct Cover: Sendable {
-        /// Its media type.
+        /// Media type.
         package let mime: String
-        /// Its name.
+        /// File name.
         package let name: String
     }
 
     // MARK: Audio
 
-    /// How a packet says how many samples it decodes to.
+    /// Method by which the number of samples in a packet is determined.
     package var lengths = Lengths.unknown
-    /// How many milliseconds before a time decoding must begin for its audio to be right there.
+    /// Preroll in milliseconds: the duration by which decoding must begin earlier, so that audio is correct.
     package var preroll: Int64 = 25
-    /// Not every packet of it can be decoded by itself.
+    /// Whether some packets can't be decoded independently.
     package var hasSyncPackets = false
-    /// Its own header says the encoder's delay, which every decoder takes off.
+    /// Whether the codec's header contains the encoder delay, which all decoders apply.
     package var hasDelayInHeader = false
-    /// Its decoder may double the sample rate of its core (SBR), and containers count in either.
+    /// Whether the decoder may double the sample rate of the core (SBR); containers use either rate.
     package var mayDoubleRate = false
-    /// Its loudness tags are its own (RFC 7845, 5.2.1), not ReplayGain's.
+    /// Whether the codec has its own loudness tags (RFC 7845, 5.2.1) instead of ReplayGain's.
     package var hasOwnLoudnessTags = false
-    /// Every packet decodes to a whole frame, what fills the last one included.
+    /// Whether every packet decodes to a whole frame, including the padding of the last one.
     package var fillsPackets = false
-    /// Packets differ in length.
+    /// Whether the durations of packets differ.
     package var hasUnevenPackets = false
-    /// Its header says how long all of it is, and its checksum.
+    /// Whether the header contains the total length and a checksum.
     package var saysLengthAtStart = false
-    /// Samples as they are.
+    /// Whether the codec is PCM.
     package var isPCM = false
-    /// Samples of all channels stand beside each other in whole bytes: any of them may be a packet's first or last.
+    /// Whether the audio can be cut at any sample: samples of all channels are interleaved in whole bytes.
     package var isCutAtSamples = false
-    /// Packets that begin in a second of an elementary stream, at least.
+    /// Minimum number of packets that begin in a second of an elementary stream.
     package var packetsASecond = 3
 
     // MARK: Video
 
-    /// What of primaries, transfer, matrix and range its headers say.
+    /// Color properties that the codec's headers declare.
     package var saidColor: ColorParts = []
-    /// It has a place for closed captions.
+    /// Whether the codec can carry closed captions.
     package var carriesCaptions = false
-    /// The parameter sets that it has.
+    /// Kind of parameter sets; nil if the codec has none.
     package var parameterSets: ParameterSets?
-    /// The fifth bit of a packet says whether its frame is shown: some are for other frames' sake alone.
+    /// Whether the fifth bit of a packet determines if its frame is presented; hidden frames serve only as
+    /// references.
     package var hidesFrames = false
-    /// Its frames say by a code of their own whether they are reordered.
+    /// Older MPEG codec, whose frames contain a code for their reordering; nil for other codecs.
     package var olderVideo: OlderVideo?
-    /// Only decoded frames say whether they are interlaced.
+    /// Whether only decoded frames reveal whether they are interlaced.
     package var saysFieldsInFrames = false
-    /// Where decoding can begin; nil where every frame is independent, or nothing is known.
+    /// Method for finding the start of decoding; nil if every frame is independent, or if it is unknown.
     package var randomAccess: RandomAccess?
-    /// The tag under which players of movies take it; nil where the muxer's is.
+    /// Tag that players of mp4 and mov require; nil for the muxer's choice.
     package var movieTag: String?
-    /// Its tag alone says its profile.
+    /// Whether only the tag declares the profile.
     package var saysProfileInTag = false
-    /// What people call it, where many players show it with 8 bits and 4:2:0 alone.
+    /// Name for the user of a codec that many players decode only in 8-bit 4:2:0; nil for other codecs.
     package var playsPlainAs: String?
-    /// What a file of its one frame is called; nil where it is no format of images.
+    /// Attributes of an attached image; nil if the codec isn't an image format.
     package var cover: Cover?
 
     // MARK: Subtitles
 
-    /// What builds on what came before.
+    /// Format of bitmap subtitles, whose events depend on earlier ones; nil for other codecs.
     package var displaySets: DisplaySets?
-    /// A packet without text ends a cue.
+    /// Whether a packet without text ends the previous event.
     package var hasEmptyCues = false
-    /// Cues say how they look by styles.
+    /// Whether events have styles.
     package var hasStyles = false
-    /// Cues say where they stand by settings.
+    /// Whether events have settings for their position.
     package var hasCuePlaces = false
 
     // MARK: Names
 
-    /// libav's name says nothing of it.
+    /// Whether libav's name doesn't identify a format.
     package var isNameless = false
-    /// Frames as they are, of which each is as long as the unit of its times.
+    /// Whether the codec is uncompressed video, with frames that last one tick.
     package var isGenerated = false
 
     // MARK: Decoding
 
-    /// Checksums of its own: what its decoder says of them is damage, even where a frame comes out.
+    /// Whether the codec has checksums: errors of its decoder then mean damage, even if a frame is output.
     package var hasChecksums = false
 
-    /// Codecs whose frames are images that other files can have as covers.
+    /// Names of the codecs whose frames may be covers.
     package static let covers = Set(table.filter { $0.value.cover != nil }.keys)
 
-    /// Of a codec by libav's name.
+    /// Returns the traits of a codec by its libav name.
     package static func of(_ codec: String) -> BitstreamTraits {
         table[codec] ?? (codec.hasPrefix("pcm_") ? pcm : BitstreamTraits())
     }
 }
 
 extension CodecParameters {
-    /// What is particular to its packets.
+    /// Traits of the packets.
     package var traits: BitstreamTraits { BitstreamTraits.of(codecName) }
 }

@@ -1,11 +1,10 @@
 internal import CFFmpeg
 
-/// Names of all codecs that libavcodec has a descriptor for, whether it can encode them or not.
+/// The codecs that libavcodec has a descriptor for, including those that it can't encode.
 package enum CodecNames {
-    /// Whether there is a codec of that name.
+    /// Returns whether a codec with that name exists.
     package static func isCodec(_ name: String) -> Bool { avcodec_descriptor_get_by_name(name) != nil }
 
-    /// All names.
     package static let all: [String] = {
         var names: [String] = []
         var descriptor: UnsafePointer<AVCodecDescriptor>?

@@ -1,7 +1,9 @@
 internal import CFFmpeg
 
-/// Parameters of a track's packets (`AVCodecParameters`). Immutable after creation, so that they may be shared.
-/// | Unchecked `Sendable`: only the initializers write to the pointee.
+/// Parameters of a track's packets (`AVCodecParameters`). Immutable after creation, so that they may be
+/// shared.
+///
+/// Unchecked `Sendable`: only the initializers write to the pointee.
 public final class CodecParameters: @unchecked Sendable {
     let raw: UnsafeMutablePointer<AVCodecParameters>
 
@@ -126,7 +128,7 @@ public final class CodecParameters: @unchecked Sendable {
 
     /// Size of `extradata` in bytes.
     public var extradataSize: Int { Int(max(0, raw.pointee.extradata_size)) }
-    /// The codec's headers, as stored in the container.
+    /// Headers of the codec, as stored in the container.
     public var extradata: [UInt8] {
         guard let bytes = raw.pointee.extradata, raw.pointee.extradata_size > 0 else { return [] }
         return Array(UnsafeBufferPointer(start: bytes, count: Int(raw.pointee.extradata_size)))
@@ -174,17 +176,17 @@ public final class CodecParameters: @unchecked Sendable {
         return copy
     }
 
-    /// The track's kind.
+    /// Media type of the track.
     public var mediaType: MediaType { MediaType(raw.pointee.codec_type) }
-    /// The codec's name (`h264`); `none` if unknown.
+    /// Name of the codec (`h264`); `none` if unknown.
     public var codecName: String { String(cString: avcodec_get_name(raw.pointee.codec_id)) }
-    /// The profile's name (`High`); nil if libav has none.
+    /// Name of the profile (`High`); nil if libav has none.
     public var profileName: String? {
         avcodec_profile_name(raw.pointee.codec_id, raw.pointee.profile).map { String(cString: $0) }
     }
-    /// The level in the codec's numbering (41 for H.264's 4.1); nil if unknown.
+    /// Level in the codec's numbering (41 for H.264's 4.1); nil if unknown.
     public var level: Int? { raw.pointee.level >= 0 ? Int(raw.pointee.level) : nil }
-    /// The four-character code in the container; nil if it isn't printable.
+    /// Four-character code in the container; nil if it isn't printable.
     public var codecTag: String? {
         let tag = raw.pointee.codec_tag
         guard tag != 0 else { return nil }
@@ -198,13 +200,13 @@ public final class CodecParameters: @unchecked Sendable {
     public var width: Int { Int(raw.pointee.width) }
     /// Coded height in pixels.
     public var height: Int { Int(raw.pointee.height) }
-    /// The pixel format; `none` if unknown.
+    /// Pixel format; `none` if unknown.
     public var pixelFormat: PixelFormat { PixelFormat(AVPixelFormat(rawValue: raw.pointee.format)) }
-    /// The sample format; `none` if unknown.
+    /// Sample format; `none` if unknown.
     public var sampleFormat: SampleFormat { SampleFormat(AVSampleFormat(rawValue: raw.pointee.format)) }
     /// Samples per second.
     public var sampleRate: Int32 { raw.pointee.sample_rate }
-    /// The channel layout of audio.
+    /// Channel layout of audio.
     public var channelLayout: ChannelLayout { ChannelLayout(raw.pointee.ch_layout) }
     /// Number of samples per packet; 0 if it varies.
     public var frameSize: Int { Int(raw.pointee.frame_size) }
@@ -217,9 +219,9 @@ public final class CodecParameters: @unchecked Sendable {
     public var initialPadding: Int { Int(raw.pointee.initial_padding) }
     /// Number of frames by which decoding order may precede presentation order.
     public var reorderDelay: Int { Int(raw.pointee.video_delay) }
-    /// The pixel aspect ratio.
+    /// Pixel aspect ratio; 0/1 if unspecified.
     public var sampleAspectRatio: Rational { Rational(raw.pointee.sample_aspect_ratio) }
-    /// The color properties.
+    /// Color properties; nil if unspecified.
     public var color: ColorDescription { ColorDescription(parameters: raw.pointee) }
     /// Whether frames are coded as fields; nil if unknown.
     public var isInterlaced: Bool? {
@@ -229,7 +231,7 @@ public final class CodecParameters: @unchecked Sendable {
         default: true
         }
     }
-    /// The field order; nil for progressive frames, and if unknown.
+    /// Field order; nil for progressive frames, and if unknown.
     public var fieldOrder: FieldOrder? { FieldOrder(raw.pointee.field_order) }
     /// Bytes of one PCM sample of all channels; 0 for other codecs (`av_get_bits_per_sample`).
     public var bytesPerFrame: Int {

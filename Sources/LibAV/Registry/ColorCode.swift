@@ -21,7 +21,7 @@ package struct ColorCode: Hashable, Sendable {
         range == AVCOL_RANGE_UNSPECIFIED.rawValue ? nil : range == AVCOL_RANGE_JPEG.rawValue
     }
 
-    /// libav's name of the matrix; nil if unspecified, and for RGB.
+    /// Name of the matrix in libav; nil if unspecified, and for RGB.
     package var matrixName: String? {
         guard matrix != AVCOL_SPC_UNSPECIFIED.rawValue, matrix != AVCOL_SPC_RGB.rawValue else { return nil }
         return av_color_space_name(AVColorSpace(matrix)).map { String(cString: $0) }
@@ -34,8 +34,8 @@ extension Frame {
         ColorCode(range: raw.pointee.color_range.rawValue, matrix: raw.pointee.colorspace.rawValue)
     }
 
-    /// Replaces a pixel format that implies full range (`yuvj420p`) by the plain one with an explicit range. Filters
-    /// keep the format's name while they change the range.
+    /// Replaces a pixel format that implies full range (`yuvj420p`) by the plain one with an explicit range.
+    /// Filters would keep the format's name when they change the range.
     package func forgetRangeByName() {
         let plain = PixelFormat(AVPixelFormat(rawValue: raw.pointee.format)).withoutRangeByName
         guard plain.value != raw.pointee.format else { return }

@@ -24,9 +24,9 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         return color
     }
 
-    /// Whether the transfer function is that of HDR (PQ, HLG).
+    /// Whether the transfer function is an HDR one (PQ, HLG).
     public var isHighRange: Bool { transfer.map { Self.isHighRange($0) } ?? false }
-    /// Whether a transfer function is that of HDR (PQ, HLG).
+    /// Returns whether a transfer function is an HDR one (PQ, HLG).
     public static func isHighRange(_ transfer: String) -> Bool {
         transfer == "smpte2084" || transfer == "arib-std-b67"
     }
@@ -100,7 +100,7 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         }
     }
 
-    /// A part of the color properties that job files set.
+    /// A color property that job files set.
     public enum Part: Sendable, CaseIterable {
         /// The color primaries.
         case primaries
@@ -110,7 +110,7 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         case matrix
     }
 
-    // The names of FFmpeg 5.1, so that a job file has the same meaning with every version.
+    // Names in FFmpeg 5.1, so that a job file has the same meaning with every version.
     private static let primariesNames = list(through: AVCOL_PRI_EBU3213.rawValue) {
         av_color_primaries_name(AVColorPrimaries($0))
     }
@@ -129,7 +129,7 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         }
     }
 
-    /// Returns all names of a part.
+    /// Returns all names of a color property.
     public static func names(of part: Part) -> [String] {
         switch part {
         case .primaries: primariesNames
@@ -138,12 +138,12 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         }
     }
 
-    /// Returns the matrix that players assume for frames of a size without a stated matrix.
+    /// Returns the matrix that players assume for frames of a size without a declared matrix.
     public static func usualMatrix(width: Int, height: Int) -> String {
         width >= 1280 || height > 576 ? "bt709" : "smpte170m"
     }
 
-    /// Whether two names mean the same matrix. BT.601 has one name for each of its rasters.
+    /// Returns whether two names mean the same matrix. BT.601 has one name for each of its rasters.
     public static func isSameMatrix(_ one: String?, _ other: String?) -> Bool {
         let names = ["smpte170m", "bt470bg"]
         return one == other || one.map(names.contains) == true && other.map(names.contains) == true
@@ -159,7 +159,8 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         ][name]
     }
 
-    /// The filter that converts frames to these properties (`zscale`); the input properties are those of the frames.
+    /// Filter that converts frames to these properties (`zscale`); nil if there are none. The input
+    /// properties are those of the frames.
     public var conversionFilter: FilterStep? {
         let parts = [("primaries", primaries), ("transfer", transfer), ("matrix", matrix)].compactMap {
             name, value in value.map { MetadataEntry(key: name, value: $0) }
@@ -167,7 +168,7 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         return parts.isEmpty ? nil : FilterStep("zscale", options: parts)
     }
 
-    /// The filters that convert HDR to these properties by tone mapping in linear light, with white at 100 nits
+    /// Filters that convert HDR to these properties by tone mapping in linear light, with white at 100 nits
     /// (`zscale`, `tonemap`).
     public var toneMappingFilters: [FilterStep] {
         var target = FilterStep("zscale", ["transfer": transfer ?? "bt709"])

@@ -1,10 +1,10 @@
 internal import CFFmpeg
 
-/// Capabilities of an encoder of this build (`AVCodec`).
+/// The capabilities of an encoder of this build (`AVCodec`).
 public struct EncoderInfo: Sendable {
-    /// The encoder's libav name.
+    /// Name of the encoder in libav.
     public let name: String
-    /// The codec's libav name.
+    /// Name of the codec in libav.
     public let codecName: String
     /// Supported pixel formats; empty for any.
     public let pixelFormats: [PixelFormat]
@@ -52,7 +52,7 @@ public struct EncoderInfo: Sendable {
 
 /// A muxer of this build (`AVOutputFormat`).
 package struct MuxerInfo: Sendable {
-    /// The muxer's libav name.
+    /// Name of the muxer in libav.
     package let name: String
 
     /// Looks up the muxer of that name; nil if this build has none.
@@ -61,7 +61,7 @@ package struct MuxerInfo: Sendable {
         self.name = name
     }
 
-    /// Whether the container can hold a codec, by libav's name (`avformat_query_codec`).
+    /// Returns whether the container can hold a codec, by libav's name (`avformat_query_codec`).
     package func canHold(codec: String) -> Bool {
         guard let format = av_guess_format(name, nil, nil),
             let descriptor = avcodec_descriptor_get_by_name(codec)
@@ -74,7 +74,7 @@ package struct MuxerInfo: Sendable {
 
 /// Versions of FFmpeg's libraries, for reports and fingerprints.
 package enum LibraryVersions {
-    /// Name and version of each library. libavfilter need not be loaded.
+    /// Name and version of each library; `none` for libavfilter if it isn't available.
     package static var all: [MetadataEntry] {
         let loaded = [
             ("libavutil", avutil_version()), ("libavcodec", avcodec_version()),
@@ -83,7 +83,7 @@ package enum LibraryVersions {
         ].map { name, version in
             MetadataEntry(key: name, value: "\(version >> 16).\(version >> 8 & 0xff).\(version & 0xff)")
         }
-        // The order never changes, because fingerprints contain it.
+        // The order must not change, because fingerprints contain it.
         let filters = MetadataEntry(key: "libavfilter", value: FilterLibrary.version ?? "none")
         return loaded.prefix(3) + [filters] + loaded.dropFirst(3)
     }

@@ -1,15 +1,16 @@
 internal import CFFmpeg
 
 /// The temporal order of the fields of an interlaced frame (`AVFieldOrder`).
-/// | libav documents the names as storage order and display order, but containers and ffmpeg use `tb` and `bt` for
-/// frames with interleaved fields: the first letter is the temporally first field.
+///
+/// libav documents the names as storage order and display order, but containers and ffmpeg use `tb` and `bt`
+/// for frames with interleaved fields: the first letter is the temporally first field.
 public enum FieldOrder: String, Hashable, Codable, Sendable {
-    /// The field with the topmost line is first.
+    /// The top field is first.
     case topFirst = "top"
-    /// The other field is first.
+    /// The bottom field is first.
     case bottomFirst = "bottom"
 
-    /// Converts libav's value; nil for progressive frames, and if unknown.
+    /// Converts libav's value. Returns nil for progressive frames, and if unknown.
     init?(_ order: AVFieldOrder) {
         switch order {
         case AV_FIELD_TT, AV_FIELD_TB: self = .topFirst
@@ -18,6 +19,6 @@ public enum FieldOrder: String, Hashable, Codable, Sendable {
         }
     }
 
-    /// libav's value for frames with interleaved fields.
+    /// Value in libav for frames with interleaved fields.
     var av: AVFieldOrder { self == .topFirst ? AV_FIELD_TB : AV_FIELD_BT }
 }

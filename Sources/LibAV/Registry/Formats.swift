@@ -24,7 +24,7 @@ public enum MediaType: String, Hashable, Codable, Sendable, CaseIterable {
     }
 }
 
-/// A pixel format by its libav number (`AVPixelFormat`), named in plans.
+/// A pixel format (`AVPixelFormat`), by its name in plans.
 public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible {
     let value: Int32
     var av: AVPixelFormat { AVPixelFormat(rawValue: value) }
@@ -69,7 +69,7 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
     /// 8-bit 4:2:0 in two planes.
     public static var nv12: PixelFormat { PixelFormat(AV_PIX_FMT_NV12) }
 
-    /// libav's name; `none` if it has none.
+    /// Name in libav; `none` if it has none.
     public var description: String { av_get_pix_fmt_name(av).map { String(cString: $0) } ?? "none" }
 
     /// Whether the format has an alpha plane.
@@ -82,13 +82,14 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
         return av_pix_fmt_desc_get(av).map { $0.pointee.flags & flags != 0 } ?? false
             || description.hasPrefix("xyz")
     }
-    /// Whether the format's name implies full range: `yuvj420p` and similar.
+    /// Whether the format's name implies full range, as `yuvj420p` does.
     public var isFullRangeByName: Bool { description.hasPrefix("yuvj") }
-    /// The equivalent format whose name doesn't imply full range.
+    /// Equivalent format whose name doesn't imply full range.
     public var withoutRangeByName: PixelFormat {
         isFullRangeByName ? PixelFormat(named: "yuv" + description.dropFirst(4)) ?? self : self
     }
-    /// Whether players assume full range if none is stated: for these formats, RGB and grayscale.
+    /// Whether players assume full range if none is declared: for formats whose name implies it, RGB and
+    /// grayscale.
     public var isUsuallyFullRange: Bool {
         isFullRangeByName || isRGB || description.hasPrefix("gray") || description.hasPrefix("ya")
     }
@@ -110,7 +111,7 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
         return best == AV_PIX_FMT_NONE ? nil : PixelFormat(best)
     }
 
-    /// Decodes a name.
+    /// Decodes a name; an unknown one becomes `none`.
     public init(from decoder: any Decoder) throws {
         self = PixelFormat(named: try decoder.singleValueContainer().decode(String.self)) ?? .none
     }
@@ -121,7 +122,7 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
     }
 }
 
-/// A sample format (`AVSampleFormat`), named in plans.
+/// A sample format (`AVSampleFormat`), by its name in plans.
 public struct SampleFormat: Hashable, Codable, Sendable, CustomStringConvertible {
     let value: Int32
     var av: AVSampleFormat { AVSampleFormat(rawValue: value) }
@@ -143,27 +144,27 @@ public struct SampleFormat: Hashable, Codable, Sendable, CustomStringConvertible
     public static var float: SampleFormat { SampleFormat(AV_SAMPLE_FMT_FLT) }
     /// 32-bit floating point, planar.
     public static var planarFloat: SampleFormat { SampleFormat(AV_SAMPLE_FMT_FLTP) }
-    /// libav's name; `none` if it has none.
+    /// Name in libav; `none` if it has none.
     public var description: String { av_get_sample_fmt_name(av).map { String(cString: $0) } ?? "none" }
     /// Size of one sample of one channel, in bytes.
     public var bytesPerSample: Int { Int(max(0, av_get_bytes_per_sample(av))) }
     /// Whether each channel has its own plane.
     public var isPlanar: Bool { av_sample_fmt_is_planar(av) != 0 }
 
-    /// Returns the one of an encoder's formats that loses the least precision.
+    /// Returns the format with the least loss of precision; nil if there is none.
     public func nearest(of formats: [SampleFormat]) -> SampleFormat? {
         if formats.isEmpty || formats.contains(self) { return self }
         let packed = SampleFormat(av_get_packed_sample_fmt(av))
         if let same = formats.first(where: { SampleFormat(av_get_packed_sample_fmt($0.av)) == packed }) {
             return same
         }
-        // Prefers the smallest of the wider formats, then the widest, to avoid a silent loss of depth.
+        // The smallest of the wider formats is preferred, then the widest, to avoid a silent loss of depth.
         let wider = formats.filter { $0.bytesPerSample >= bytesPerSample }
         return wider.min { $0.bytesPerSample < $1.bytesPerSample }
             ?? formats.max { $0.bytesPerSample < $1.bytesPerSample }
     }
 
-    /// Decodes a name.
+    /// Decodes a name; an unknown one becomes `none`.
     public init(from decoder: any Decoder) throws {
         self = SampleFormat(named: try decoder.singleValueContainer().decode(String.self)) ?? .none
     }
@@ -222,7 +223,7 @@ public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertibl
         return layout.order != AV_CHANNEL_ORDER_UNSPEC
     }
 
-    /// The layout itself if it assigns positions, otherwise the default layout for its channel count.
+    /// Layout itself if it assigns positions, otherwise the default layout for its channel count.
     public var specified: ChannelLayout { isSpecified ? self : ChannelLayout(defaultFor: channels) }
 
     /// Speaker positions as a bit mask (`AV_CH_…`); 0 without positions.
@@ -233,7 +234,8 @@ public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertibl
         return layout.order == AV_CHANNEL_ORDER_NATIVE ? layout.u.mask : 0
     }
 
-    /// Treats side and back surrounds as equal if there is only one pair and no back center.
+    /// Returns speaker positions with side surrounds as back surrounds, if there is only one pair and no back
+    /// center.
     private static func plain(_ speakers: UInt64) -> UInt64 {
         let (side, back, centre): (UInt64, UInt64, UInt64) = (0x600, 0x30, 0x100)
         return speakers & side == side && speakers & (back | centre) == 0 ? speakers & ~side | back : speakers
@@ -245,12 +247,13 @@ public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertibl
         return max((own & others).nonzeroBitCount, (Self.plain(own) & Self.plain(others)).nonzeroBitCount)
     }
 
-    /// Whether the layout has a position for each channel of another.
+    /// Returns whether the layout has a position for each channel of another layout.
     public func holds(_ other: ChannelLayout) -> Bool {
         other.speakers != 0 && other.kept(in: self) == other.channels
     }
 
-    /// Returns the layout that keeps the most channels at their positions, with as few silent channels as possible.
+    /// Returns the layout that keeps the most channels at their positions, with as few silent channels as
+    /// possible; nil if there is none.
     public func nearest(of layouts: [ChannelLayout]) -> ChannelLayout? {
         if layouts.contains(self) { return self }
         let best = layouts.filter { candidate in !layouts.contains { kept(in: $0) > kept(in: candidate) } }

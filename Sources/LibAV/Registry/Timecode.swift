@@ -5,7 +5,7 @@ package struct Timecode: Hashable, Sendable {
     private let rate: Rational
     private let text: String
 
-    /// Parses a timecode; nil if it is invalid, or if the frame rate has no timecode.
+    /// Parses a timecode. Returns nil if it is invalid, or if no timecode is defined for the frame rate.
     package init?(_ text: String, rate: Rational) {
         var code = AVTimecode()
         guard rate.isPositive, av_timecode_init_from_string(&code, rate.av, text, nil) >= 0 else {
