@@ -1,23 +1,24 @@
-/// Result of a command, as its exit status. Where several apply, the command returns the first that occurred.
+/// The result of a command, as its exit status. If several apply, the command returns the first that
+/// occurred.
 package enum RunStatus: Int32, Sendable {
     /// All jobs were carried out, or were up to date.
     case succeeded = 0
     /// A job failed or was refused.
     case jobFailed = 1
-    /// The job files are wrong.
+    /// The job files are invalid.
     case specWrong = 3
-    /// The machine lacks something: an encoder, a folder that can be written.
+    /// The environment is insufficient, such as a missing encoder or a folder that isn't writable.
     case environment = 4
-    /// An output doesn't meet `expect`, and nothing worse occurred.
+    /// An output doesn't meet `expect`, and there is no other failure.
     case expectationFailed = 5
-    /// The command line is wrong.
+    /// The command line is invalid.
     case usage = 64
     /// SIGINT ended the run.
     case interrupted = 130
     /// SIGTERM or SIGHUP ended the run.
     case terminated = 143
 
-    /// The word for it in reports and in the state.
+    /// Word for the status in reports and in the state.
     package var word: String {
         switch self {
         case .succeeded: "succeeded"
@@ -27,19 +28,17 @@ package enum RunStatus: Int32, Sendable {
     }
 }
 
-/// An error that concerns a command as a whole, and no line of a job file.
+/// An error of a command as a whole, without a location in a job file.
 package struct EngineError: Error, Sendable, CustomStringConvertible {
-    /// The exit status.
     package let status: RunStatus
-    /// A sentence without a full stop. Names from outside in it need escaping of control characters when it is printed.
+    /// Message: a sentence without a period. May contain untrusted names, whose control characters must be
+    /// escaped when it is printed.
     package let message: String
 
-    /// Creates an error.
     package init(_ status: RunStatus, _ message: String) {
         self.status = status
         self.message = message
     }
 
-    /// The message.
     package var description: String { message }
 }

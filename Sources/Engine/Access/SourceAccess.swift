@@ -7,27 +7,31 @@ internal import JobSpec
 package import LibAV
 internal import Media
 
-/// Files and networks that a command may reach; decided before anything is read.
+/// The files and networks that a command may access, determined before anything is read.
 package struct SourceAccess: Sendable {
     /// Root folder of all paths, and whether sources can be URLs.
     package let sources: SourceEnvironment
-    /// Whether the job files come from strangers: no environment variables, sandbox required, only a state that is named.
+    /// Whether the job files are untrusted: environment variables aren't available, a sandbox is required,
+    /// and a state is used only if it is named.
     package let isUntrusted: Bool
-    /// Probes sources in this process. It keeps one opened source at most: presets probe one file after another.
+    /// Prober in this process. Its cache contains at most one opened source, since presets probe one file
+    /// after another.
     package let prober: LocalProber
 
-    /// The folder that contains everything.
+    /// Root folder beneath which all files must lie.
     package var root: PathRoot { sources.root }
 
-    /// Describes an access that was granted already.
+    /// Creates an access that was already granted.
     package init(sources: SourceEnvironment, isUntrusted: Bool) {
         self.sources = sources
         self.isUntrusted = isUntrusted
         prober = LocalProber(MediaEnvironment(sources: sources, memory: AssetCache(limit: 1)))
     }
 
-    /// Grants access for some files. Untrusted files are confined to the first file's folder where no `root` is given.
-    /// - Throws: a usage error where no root can be determined; an environment error where it can't be opened.
+    /// Grants access for some files. Untrusted files are confined to the first file's folder if no `root` is
+    /// given.
+    /// - Throws: A usage error if no root can be determined; an environment error if the root can't be
+    ///   opened.
     package static func granted(
         root: String?, isUntrusted: Bool, allowsNetwork: Bool, for files: [String]
     ) throws(EngineError) -> SourceAccess {
@@ -46,8 +50,8 @@ package struct SourceAccess: Sendable {
             isUntrusted: isUntrusted)
     }
 
-    /// Opens a root folder; everything is below none.
-    /// - Throws: an environment error where the folder can't be opened.
+    /// Opens a root folder. Without one, all paths are allowed.
+    /// - Throws: An environment error if the folder can't be opened.
     package static func root(_ folder: String?) throws(EngineError) -> PathRoot {
         guard let folder else { return .anywhere }
         guard let root = PathRoot(folder: folder) else {
@@ -56,7 +60,8 @@ package struct SourceAccess: Sendable {
         return root
     }
 
-    /// The first symbolic link among a path's folders: a stranger may have made it, and the root would be its target.
+    /// Returns the first symbolic link among a path's folders, which may be untrusted: its target would
+    /// become the root.
     private static func link(onTheWayTo path: String) -> String? {
         var folder = path.utf8.first == UInt8(ascii: "/") ? "" : "."
         for part in path.pathParts.dropLast() {

@@ -1,25 +1,25 @@
 package import JobRun
 internal import JobSpec
 
-/// The folder in which a batch records what was done, and how it identifies sources.
+/// The folder in which a batch records its results, and the method by which sources are identified.
 package struct StateLocation: Sendable {
-    /// The folder; `.tandem` beside each job file where nil.
+    /// Path of the folder; nil for `.tandem` beside each job file.
     package var folder: String?
-    /// The identity by which a source counts as unchanged.
+    /// Property by which an unchanged source is recognized.
     package var mode: FingerprintMode
-    /// Called with messages for people: that another run is waited for, that a state is damaged.
+    /// Called with messages for the user, such as about a lock that another run holds, or a damaged state.
     package var notify: @Sendable (String) -> Void
 
-    /// Names a location.
+    /// Creates a location.
     package init(folder: String?, mode: FingerprintMode, notify: @escaping @Sendable (String) -> Void) {
         self.folder = folder
         self.mode = mode
         self.notify = notify
     }
 
-    /// Locks the folders for this process; they are unlocked when the result is released. `waits` waits for a run that
-    /// has one of them.
-    /// - Throws: an environment error where a folder is in use or can't be locked.
+    /// Locks the folders for this process, until the result is released. `waits`: whether to wait for a run
+    /// that holds a lock.
+    /// - Throws: An environment error if a folder is in use or can't be locked.
     package func lock(_ set: JobFileSet, waits: Bool = false) throws(EngineError) -> [StateLock] {
         if isIgnored(set.access) { return [] }
         let folders = Set(set.files.map { place(of: $0, set.access) })
@@ -38,7 +38,7 @@ package struct StateLocation: Sendable {
     }
 
     /// Opens the state of job files.
-    /// - Throws: an environment error where it can't be read.
+    /// - Throws: An environment error if the state can't be read.
     package func open(
         _ set: JobFileSet, isForced: Bool = false, isReading: Bool = false
     ) throws(EngineError) -> RunState {
@@ -58,7 +58,7 @@ package struct StateLocation: Sendable {
     }
 
     /// Opens the state of job files for reading, without decoding the files.
-    /// - Throws: an environment error where it can't be read.
+    /// - Throws: An environment error if the state can't be read.
     package func open(files: [String], _ access: SourceAccess) throws(EngineError) -> RunState {
         if isIgnored(access) { return RunState(isForced: false, environment: access.sources) }
         return try Self.converting { () throws(StateError) in
@@ -68,7 +68,8 @@ package struct StateLocation: Sendable {
         }
     }
 
-    /// A state beside untrusted job files may have come with them.
+    /// Returns whether the state is ignored, because it is beside untrusted job files and may have been
+    /// supplied with them.
     private func isIgnored(_ access: SourceAccess) -> Bool { folder == nil && access.isUntrusted }
 
     private func place(of file: JobFile, _ access: SourceAccess) -> StateFolder {
@@ -76,7 +77,7 @@ package struct StateLocation: Sendable {
             ?? StateFolder(besideJobFile: file.path, beneath: access.root)
     }
 
-    /// A state that can't be used is an error of the environment.
+    /// Runs `body` and converts a state error to an environment error.
     package static func converting<Value>(
         _ body: () throws(StateError) -> Value
     ) throws(EngineError) -> Value {

@@ -4,26 +4,26 @@ package import JobRun
 internal import LibAV
 package import Media
 
-/// The processes in which media are read.
+/// The settings of the worker processes that read media.
 package struct WorkerSettings: Sendable {
-    /// Whether media are read in workers; otherwise in this process.
+    /// Whether media are read in workers instead of this process.
     package var usesWorkers = true
     /// Whether workers are sandboxed.
     package var isSandboxed = true
     /// Whether an incomplete sandbox is an error.
     package var requiresSandbox = false
-    /// Memory limit of a worker in bytes; four fifths of the free memory where nil.
+    /// Memory limit of a worker in bytes; nil for four fifths of the free memory.
     package var memory: Int64?
-    /// Called with messages for people.
+    /// Called with messages for the user.
     package var notify: @Sendable (String) -> Void
 
-    /// Sandboxed workers.
+    /// Creates settings with sandboxed workers.
     package init(notify: @escaping @Sendable (String) -> Void) { self.notify = notify }
 
-    /// Creates the pool of workers; nil where media are read in this process. `state` is a folder that only this run
-    /// uses, nil where it has none; `onlyLooks` is for commands that write no output.
-    /// - Throws: a usage error where a required sandbox is switched off; an environment error where the machine lacks a part
-    ///   of it.
+    /// Creates the pool of workers; nil if media are read in this process. `state` is a folder that only this
+    /// run uses, nil if there is none; `onlyLooks` is for commands that write no output.
+    /// - Throws: A usage error if a required sandbox is disabled; an environment error if the machine lacks a
+    ///   part of it.
     package func pool(
         in state: StateFolder?, _ access: SourceAccess, onlyLooks: Bool = false
     ) throws(EngineError) -> WorkerPool? {
@@ -67,8 +67,8 @@ package struct WorkerSettings: Sendable {
         return try body(pool ?? access.prober)
     }
 
-    /// Describes the media file that a command line names.
-    /// - Throws: an error where it can't be read.
+    /// Returns the description of the media file that a command line names.
+    /// - Throws: An error if the file can't be read.
     package func describe(
         _ asset: String, _ access: SourceAccess, _ timing: AssetTiming = .fast
     ) throws -> SourceDescription {

@@ -4,10 +4,10 @@ internal import JobSpec
 internal import YAMLDocument
 internal import LibAV
 
-/// A job file for a source that can be planned without changes. The plan of a draft decides which tracks get a rule, and
-/// the comments on the others.
+/// A job file for a source that can be planned without changes. The plan of a draft determines which tracks
+/// get a rule, and the comments on the others.
 package struct JobFileDraft {
-    /// The file; nil where nothing in the source can be encoded.
+    /// Text of the file; nil if nothing in the source can be encoded.
     package let text: String?
     /// Reasons why tracks have no rule, or why there is no file.
     package let problems: [String]
@@ -20,7 +20,7 @@ package struct JobFileDraft {
             (text, self.problems) = (nil, [])
             return
         }
-        // Each round leaves at least one rule out.
+        // Each round removes at least one rule.
         for _ in 0...template.source.tracks.count {
             let draft = template.render(isTrial: true)
             let (plan, diagnostics) = Self.plan(draft.text, prober)

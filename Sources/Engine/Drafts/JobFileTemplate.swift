@@ -4,7 +4,8 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// A job file for one source: its tracks, encoded so that they play everywhere, with other settings as comments.
+/// A job file for one source: its tracks, encoded with settings that all players support, with other settings
+/// as comments.
 package struct JobFileTemplate {
     let path: String
     let source: SourceDescription
@@ -15,14 +16,14 @@ package struct JobFileTemplate {
     /// Path of the JSON Schema, for editors.
     var schema: String?
 
-    /// Describes a file for a source. `schema` is the path of the JSON Schema, for editors.
+    /// Creates a template. `schema` is the path of the JSON Schema, for editors.
     package init(path: String, source: SourceDescription, schema: String?) {
         self.path = path
         self.source = source
         self.schema = schema
     }
 
-    /// The file, and which of its lines belong to a track.
+    /// Returns the file's text, and the ranges of lines that belong to a track, by track index.
     func render(isTrial: Bool = false) -> (text: String, tracks: [(lines: Range<Int>, index: Int)]) {
         let video = source.tracks(of: .video)
         let audio = source.tracks(of: .audio)
@@ -52,10 +53,10 @@ package struct JobFileTemplate {
         return (lines.joined(separator: "\n") + "\n", places)
     }
 
-    /// Some track has a rule.
+    /// Whether any track has a rule.
     var isOfUse: Bool { source.tracks.contains { plays($0) && omitted[$0.index] == nil } }
 
-    /// Whether a track is video or audio that this build can decode.
+    /// Returns whether a track is video or audio that this build can decode.
     private func plays(_ track: TrackDescription) -> Bool {
         !track.isAttachedPicture && [.video, .audio].contains(track.mediaType) && track.isDecodable
     }
@@ -69,12 +70,12 @@ package struct JobFileTemplate {
         return SourceLocation.isRemote(path) ? "{ url: \(text) }      # only with --allow-network" : text
     }
 
-    /// A path has a `/` or a `.`; otherwise it would be an asset's id.
+    /// Path of the asset. Without a `/` or a `.`, it would be parsed as an asset's id.
     private var assetPath: String { path.contains("/") || path.contains(".") ? path : "./" + path }
 
     private var about: String { "\(source.container), \(PlanText.time(source.duration))" }
 
-    /// The text that its container holds.
+    /// Text subtitle codec that the container supports; nil if there is none.
     private var cues: SubtitleCodec? {
         let container = ContainerType.named(fileExtension)
         return SubtitleCodec.allCases.first { container?.canHold(codec: $0.libavName) == true }
@@ -132,7 +133,7 @@ package struct JobFileTemplate {
     private func audio(_ track: TrackDescription) -> [String] {
         var lines = ["          codec: aac"]
         let channels = track.channelLayout?.channels ?? 2
-        // What AAC can make of such a track; where it is little, the usual rate is used.
+        // The default rate applies if AAC can't reach this one at the track's sample rate.
         let rate = channels > 2 ? 384 : 64 * channels
         lines.append(
             track.sampleRate >= 32_000
@@ -150,12 +151,12 @@ package struct JobFileTemplate {
         Language.summary(of: key, in: part) ?? ""
     }
 
-    /// The path for itself: neither a substitution nor a pattern.
+    /// Returns a path in which `${` and pattern characters are escaped.
     static func literal(_ path: String) -> String {
         path.replacing("${", with: "$${").map { "*?[".contains($0) ? "[\($0)]" : String($0) }.joined()
     }
 
-    /// In double quotes; what would end them, begin a substitution by the path's own doing, or control a terminal is
+    /// Returns a text in double quotes. Quotes, variables of the text itself and control characters are
     /// escaped.
     static func quoted(_ text: String) -> String {
         var result = "\""

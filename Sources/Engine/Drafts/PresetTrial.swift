@@ -5,14 +5,14 @@ package import JobSpec
 internal import LibAV
 internal import Media
 
-/// The plan of a source's export with a preset.
+/// The plan of a source's export with a preset, for reports.
 package struct PresetTrial {
-    /// The plan; nil where the source can't be exported with the preset.
+    /// The plan; nil if the source can't be exported with the preset.
     package let plan: OutputTask?
-    /// Reason why it can't; nil where it can.
+    /// Reason why the source can't be exported; nil if it can.
     package let problem: String?
 
-    /// Plans the export into the preset's containers, until one accepts it.
+    /// Plans the export to the preset's containers in their order, until one is supported.
     package init(_ preset: ExportPreset, of asset: String, prober: any SourceProber) {
         var first: String?
         for container in preset.containers {
@@ -30,7 +30,7 @@ package struct PresetTrial {
         _ preset: ExportPreset, _ asset: String, _ container: String, _ prober: any SourceProber
     ) -> (plan: OutputTask?, problem: String?) {
         let isRemote = SourceLocation.isRemote(asset)
-        // Beside the file, where --root lets something be.
+        // The destination is beside the file, where `--root` permits it.
         let folder = SystemSpecFiles.folder(of: isRemote ? "presets" : asset)
         var request = ExportRequest(
             source: .file(isRemote ? asset : folder + "/" + (asset.pathParts.last ?? asset)), preset: preset,
@@ -50,7 +50,8 @@ package struct PresetTrial {
         }
     }
 
-    /// The preset's rules with the values that they get for the source: a rule per track, with its size.
+    /// Returns the preset's rules with the settings resolved for the source: a rule for each track, with its
+    /// size.
     package static func yaml(of preset: ExportPreset, _ plan: OutputTask) -> String {
         var lines = ["container: \(plan.output.container)", "tracks:"]
         for track in plan.output.tracks {
@@ -64,7 +65,7 @@ package struct PresetTrial {
                 if let size = settings.firstIndex(where: { $0.key == "size" }) {
                     let encoder = encoding.encoder
                     settings[size].value = "\(encoder.width)x\(encoder.height)"
-                    // A frame that is as small already keeps its size, and its pixels their shape.
+                    // A frame that isn't larger keeps its size and its pixel aspect ratio.
                     if track.source.width - encoder.width < 2, track.source.height - encoder.height < 2 {
                         settings.removeAll { $0.key == "size" || $0.key == "fit" }
                     }

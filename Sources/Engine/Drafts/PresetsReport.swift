@@ -4,7 +4,6 @@ internal import JobSpec
 
 /// The export presets, and whether a media file can be exported with each.
 package struct PresetsReport: Encodable, Sendable {
-    /// A preset.
     struct Entry: Encodable, Sendable {
         let name: String
         let summary: String
@@ -18,7 +17,7 @@ package struct PresetsReport: Encodable, Sendable {
 
     private enum CodingKeys: CodingKey { case version, presets }
 
-    /// Lists the presets; with an `asset` plans its export with each.
+    /// Creates a report of all presets; with an `asset`, plans its export with each.
     package init(of asset: String?, prober: any SourceProber) {
         presets = ExportPreset.all.map { preset in
             Entry(
@@ -27,7 +26,7 @@ package struct PresetsReport: Encodable, Sendable {
         }
     }
 
-    /// The report for people.
+    /// Text form of the report for the user.
     package var text: String {
         let width = (presets.map(\.name.count).max() ?? 0) + 2
         return presets.map { preset in

@@ -7,35 +7,36 @@ internal import LibAV
 internal import Locking
 internal import YAMLDocument
 
-/// Job files that were read and decoded, with their texts for messages.
+/// The job files that were read and decoded, with their texts for messages.
 package struct JobFileSet: Sendable {
-    /// The files that could be decoded.
+    /// Files that could be decoded.
     package private(set) var files: [JobFile] = []
-    /// The paths as given, those of unreadable files too.
+    /// Paths as given, including those of unreadable files.
     package let paths: [String]
-    /// The diagnostics of loading.
+    /// Diagnostics of loading.
     package private(set) var diagnostics = DiagnosticSink()
-    /// The bytes of all files that were read, includes too.
+    /// Bytes of all files that were read, including includes.
     package private(set) var texts = SourceTexts()
-    /// Texts and variables that a file's jobs were decoded from.
+    /// The texts and variables from which a file's jobs were decoded.
     private struct Source {
         var texts: [[UInt8]]
         var references: ExternalReferences
     }
     private var sources: [ExactString: Source] = [:]
     private var options = SpecOptions()
-    /// Files and networks within reach.
+    /// Access to files and networks.
     package let access: SourceAccess
 
-    /// A digest per file of everything that its jobs were decoded from: its own text and those of its includes, `--set`,
-    /// the environment variables that it uses, and the versions of the programs that decode it. A file that uses
-    /// `${index}` has none: one more match of a pattern changes the other job instances.
+    /// Digests of everything from which a file's jobs were decoded, by file: its own text and those of its
+    /// includes, `--set`, the environment variables that it uses, and the versions of the programs that
+    /// decode it. A file that uses `${index}` has none: one more match of a pattern changes the other job
+    /// instances.
     package var fingerprints: [ExactString: String] {
         sources.compactMapValues { Self.fingerprint($0, options) }
     }
 
-    /// Reads and decodes files. `variables` override their `vars`; `allowsNoJobs` accepts files that are only included
-    /// by others.
+    /// Reads and decodes files. `variables` override their `vars`; `allowsNoJobs` accepts files that are only
+    /// included by others.
     package init(
         files paths: [String], variables: [String: String], access: SourceAccess, allowsNoJobs: Bool = false
     ) {
@@ -56,8 +57,8 @@ package struct JobFileSet: Sendable {
     /// Keeps the decoded files in memory until the process ends: releasing ten thousand jobs takes time without benefit.
     package func retain() { Self.retained.withLock { $0.append(self) } }
 
-    /// Parses `name=value` arguments; the last value of a name counts.
-    /// - Throws: a usage error for an argument without a name.
+    /// Parses `name=value` arguments; the last value of a name applies.
+    /// - Throws: A usage error for an argument without a name.
     package static func variables(_ arguments: [String]) throws(EngineError) -> [String: String] {
         var values: [String: String] = [:]
         for text in arguments {
@@ -69,7 +70,7 @@ package struct JobFileSet: Sendable {
         return values
     }
 
-    /// The first stage of the pipeline.
+    /// First stage of the pipeline.
     package var loaded: Pipeline.Loaded { Pipeline.Loaded(files: files, diagnostics: diagnostics) }
 
     /// Paths and digests of the files that were read, for a plan on disk.
@@ -109,7 +110,7 @@ package struct JobFileSet: Sendable {
         return hasher.finish()
     }
 
-    /// The environment variables that are valid text.
+    /// Returns the environment variables that are valid UTF-8.
     private static func environment() -> [String: String] {
         var values: [String: String] = [:]
         var entry = environ

@@ -3,8 +3,8 @@ internal import FileSystem
 internal import Glibc
 internal import JobSpec
 
-/// Reads job files and their includes below the root folder. Files that the user named are read wherever they are, unless
-/// a stranger may have replaced them by links.
+/// The reader of job files and their includes beneath the root folder. Files that the user named are read
+/// anywhere, unless they may have been replaced by untrusted links.
 struct RootedSpecFiles: SpecFiles {
     let named: Set<ExactString>
     let access: SourceAccess

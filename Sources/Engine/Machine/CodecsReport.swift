@@ -17,9 +17,9 @@ package struct CodecsReport: Encodable, Sendable {
     /// An encoder of a codec.
     struct Encoder: Encodable, Sendable {
         let name: String
-        /// Whether this build of FFmpeg has it.
+        /// Whether the encoder is in this build of FFmpeg.
         let isInBuild: Bool
-        /// Whether it requires a hardware device.
+        /// Whether the encoder requires a hardware device.
         let isHardware: Bool
 
         init(_ model: EncoderModel) {
@@ -40,7 +40,6 @@ package struct CodecsReport: Encodable, Sendable {
             case isHardware = "hardware"
         }
     }
-    /// A container by its model.
     struct Container: Encodable, Sendable {
         let name: String
         let muxer: String
@@ -49,7 +48,7 @@ package struct CodecsReport: Encodable, Sendable {
         let holdsOneTrack: Bool
         /// Capabilities, a word or two each.
         let abilities: [String]
-        /// Keys of the tags that it can hold; nil for any.
+        /// Keys of the tags that the container can hold; nil for any.
         let tags: [String]?
         let covers: [String]
         let codecs: [String]
@@ -59,7 +58,7 @@ package struct CodecsReport: Encodable, Sendable {
             case holdsOneTrack = "one_track"
         }
     }
-    /// A format of stills or of animations.
+    /// A format of still images or animations.
     struct Still: Encodable, Sendable {
         let format: String
         let encoder: String?
@@ -79,7 +78,7 @@ package struct CodecsReport: Encodable, Sendable {
         case models = "container_models"
     }
 
-    /// Describes this build.
+    /// Creates the report of this build.
     package init() {
         let codecs = (CodecCatalog.video + CodecCatalog.audio).map(Self.describe)
         self.codecs = codecs
@@ -136,7 +135,7 @@ package struct CodecsReport: Encodable, Sendable {
             covers: container.coverCodecs.sorted(), codecs: codecs)
     }
 
-    /// The report for people.
+    /// Text form of the report for the user.
     package var text: String {
         var lines: [String] = []
         for codec in codecs {

@@ -3,7 +3,7 @@ internal import Glibc
 package import JobRun
 internal import LibAV
 
-/// Protection by this machine's sandbox, tested by a worker that attempts to escape.
+/// The protection by this machine's sandbox, tested by a worker that attempts to escape.
 package struct DoctorReport: Encodable, Sendable {
     /// An action that a sandboxed worker must not be able to carry out.
     package struct Attempt: Encodable, Sendable {
@@ -14,23 +14,23 @@ package struct DoctorReport: Encodable, Sendable {
     let version = 1
     let ffmpeg: String
     let kernel: String
-    /// The version of Landlock; 0 where the kernel has none.
+    /// Version of Landlock; 0 if the kernel doesn't support it.
     let landlock: Int
     let isRoot: Bool
     /// Parts of the sandbox that the machine lacks.
     let lacking: [String]
-    /// A summary for people.
+    /// Summary for the user.
     let sandbox: String
     let attempts: [Attempt]
-    /// Whether the sandbox is complete, and nothing but what was allowed succeeded.
+    /// Whether the sandbox is complete, and no forbidden action succeeded.
     package let isClosed: Bool
 
     private enum CodingKeys: CodingKey {
         case version, ffmpeg, kernel, landlock, isRoot, lacking, sandbox, attempts
     }
 
-    /// Lets a worker of a pool attempt to escape.
-    /// - Throws: an environment error where no worker starts.
+    /// Runs the attempts in a worker of a pool.
+    /// - Throws: An environment error if no worker can be started.
     package init(_ pool: WorkerPool, isSandboxed: Bool, allowsNetwork: Bool) throws(EngineError) {
         var template = Array("/tmp/tandem-doctor-XXXXXX".utf8CString)
         let file = mkstemp(&template)
@@ -39,7 +39,7 @@ package struct DoctorReport: Encodable, Sendable {
             throw EngineError(
                 .environment, "a file in /tmp can't be made: \(String(cString: strerror(errno)))")
         }
-        // Everybody may read and write it: only the sandbox can prevent it.
+        // The file's mode allows everyone to read and write, so that only the sandbox can deny access.
         fchmod(file, 0o666)
         defer {
             close(file)
@@ -60,7 +60,7 @@ package struct DoctorReport: Encodable, Sendable {
             lacking.isEmpty && findings.allSatisfy { $0.isClosed || (allowsNetwork && $0.isForNetwork) }
     }
 
-    /// The report for people.
+    /// Text form of the report for the user.
     package var text: String {
         var lines = [
             "FFmpeg     \(ffmpeg)", "kernel     Linux \(kernel)",

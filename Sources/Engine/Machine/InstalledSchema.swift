@@ -2,9 +2,9 @@ internal import ExactStrings
 internal import FoundationEssentials
 internal import Media
 
-/// The schema of job files where `scripts/install` put it, beside the program.
+/// The JSON Schema of job files that `scripts/install` installs beside the program.
 package enum InstalledSchema {
-    /// Absolute path of the file; nil where the program isn't installed.
+    /// Absolute path of the file; nil if the program isn't installed.
     package static let path: String? = {
         guard let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         else { return nil }

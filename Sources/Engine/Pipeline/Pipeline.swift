@@ -3,20 +3,20 @@ package import JobPlan
 package import JobRun
 package import JobSpec
 
-/// The way of job files to a run: loaded → checked → opened → planned → runnable.
+/// The stages from job files to a run: loaded → checked → opened → planned → runnable.
 ///
-/// Each stage is a type that only the stage before it creates, so that no command can leave one out: nothing is planned
-/// whose settings no encoder accepted, and nothing runs whose destinations collide.
+/// Each stage is a type that only the previous stage creates, so that no command can skip one: jobs are
+/// planned only if encoders accept their settings, and run only if their destinations don't collide.
 package enum Pipeline {
     /// The severities that end the pipeline.
     package struct Strictness: Sendable {
         /// Whether warnings count as errors (`--warnings-as-errors`).
         package var warningsAreErrors: Bool
 
-        /// Errors, and warnings where asked for.
+        /// Creates the setting; by default, only errors end the pipeline.
         package init(warningsAreErrors: Bool = false) { self.warningsAreErrors = warningsAreErrors }
 
-        /// The exit status of some diagnostics; nil where they don't end the pipeline.
+        /// Returns the exit status for some diagnostics; nil if they don't end the pipeline.
         package func status(of diagnostics: DiagnosticSink) -> RunStatus? {
             if diagnostics.hasErrors {
                 return diagnostics.hasOnlyEnvironmentErrors ? .environment : .specWrong
@@ -25,36 +25,35 @@ package enum Pipeline {
         }
     }
 
-    /// Diagnostics that end the pipeline at a stage.
+    /// The error of a stage whose diagnostics end the pipeline.
     package struct Rejection: Error, Sendable {
-        /// The stage's diagnostics.
+        /// Diagnostics of the stage.
         package let diagnostics: DiagnosticSink
-        /// The exit status.
         package let status: RunStatus
     }
 
     // MARK: Stages
 
-    /// Job files as decoded, with the diagnostics of that.
+    /// The decoded job files, with their diagnostics.
     package struct Loaded: Sendable {
-        /// The files that could be decoded.
+        /// Files that could be decoded.
         package let files: [JobFile]
-        /// The diagnostics of loading.
+        /// Diagnostics of loading.
         package let diagnostics: DiagnosticSink
 
-        /// Adopts files that were decoded elsewhere.
+        /// Creates the stage from files that were decoded elsewhere.
         package init(files: [JobFile], diagnostics: DiagnosticSink) {
             self.files = files
             self.diagnostics = diagnostics
         }
 
-        /// Adopts a file that was decoded elsewhere.
+        /// Creates the stage from a file that was decoded elsewhere.
         package init(_ result: JobFileDecoder.Result) {
             self.init(files: result.file.map { [$0] } ?? [], diagnostics: result.sink)
         }
 
-        /// Accepts the files.
-        /// - Throws: `Rejection` where they have errors.
+        /// Returns the next stage.
+        /// - Throws: `Rejection` if the files have errors.
         package func checked(_ strictness: Strictness = Strictness()) throws(Rejection) -> Checked {
             if let status = strictness.status(of: diagnostics) {
                 throw Rejection(diagnostics: diagnostics, status: status)
@@ -62,8 +61,8 @@ package enum Pipeline {
             return Checked(files: files, strictness: strictness)
         }
 
-        /// All diagnostics that need no media: those of loading, and those of opening encoders and
-        /// filters for files without errors.
+        /// Returns all diagnostics that need no media: those of loading, and those of dry opens of encoders
+        /// and filters for files without errors.
         package func allDiagnostics(_ prober: any SourceProber) -> DiagnosticSink {
             var all = diagnostics
             all.add(prober.tryOut(files))
@@ -73,7 +72,6 @@ package enum Pipeline {
 
     /// Job files without errors.
     package struct Checked: Sendable {
-        /// The job files, decoded.
         package let files: [JobFile]
         private let strictness: Strictness
 
@@ -83,7 +81,7 @@ package enum Pipeline {
         }
 
         /// Opens the encoders and filters that the files name, each setting once, without media (dry open).
-        /// - Throws: `Rejection` where one refuses its settings, or is missing.
+        /// - Throws: `Rejection` if an encoder or filter rejects its settings, or isn't available.
         package func opened(by prober: any SourceProber) throws(Rejection) -> Opened {
             let found = prober.tryOut(files)
             if let status = strictness.status(of: found) {
@@ -93,7 +91,7 @@ package enum Pipeline {
         }
     }
 
-    /// Job files whose settings encoders and filters accepted.
+    /// Job files whose settings are accepted by encoders and filters.
     package struct Opened: Sendable {
         private let files: [JobFile]
         private let prober: any SourceProber
@@ -103,9 +101,10 @@ package enum Pipeline {
             self.prober = prober
         }
 
-        /// Probes the sources and plans. `names` selects jobs and what they read or need, all where empty; `argument` is
-        /// the place of messages about unknown names. `earlier` plans the jobs of that plan alone. `memory` knows what
-        /// is up to date. Jobs that can't be planned are among the plan's refusals.
+        /// Probes the sources and plans the jobs. `names` selects jobs and those that they read or need, all
+        /// if it is empty; `argument` is the location of messages about unknown names. With `earlier`, only
+        /// the jobs of that plan are planned. `memory` determines which outputs are up to date. Jobs that
+        /// can't be planned are among the plan's refusals.
         package func planned(
             only names: [String] = [], from argument: String = "--only", as earlier: BatchPlan? = nil,
             memory: any PlanMemory = NoMemory()
@@ -117,15 +116,15 @@ package enum Pipeline {
         }
     }
 
-    /// Jobs with everything decided.
+    /// The planned jobs.
     package struct Planned: Sendable {
-        /// The plans in starting order, and why other jobs have none.
+        /// Plans in starting order, and the reasons why other jobs have none.
         package let plan: BatchPlan
-        /// The job files with their patterns expanded.
+        /// Job files with their patterns expanded.
         package let files: [JobFile]
-        /// All diagnostics, errors of single jobs too.
+        /// All diagnostics, including errors of single jobs.
         package let diagnostics: DiagnosticSink
-        /// Errors that concern the batch as a whole: collisions, destinations that are sources.
+        /// Errors of the batch as a whole: collisions, destinations that are sources.
         package let conflicts: DiagnosticSink
         fileprivate let prober: any SourceProber
 
@@ -135,7 +134,7 @@ package enum Pipeline {
             self.prober = prober
         }
 
-        /// The warnings among the diagnostics.
+        /// Warnings among the diagnostics.
         package var warnings: DiagnosticSink {
             var warnings = DiagnosticSink()
             for diagnostic in diagnostics.diagnostics where diagnostic.severity == .warning {
@@ -144,14 +143,14 @@ package enum Pipeline {
             return warnings
         }
 
-        /// Predicts which jobs would run, and why.
-        /// - Throws: `StateError` where the state can't be read.
+        /// Returns the jobs that would run, with the reasons.
+        /// - Throws: `StateError` if the state can't be read.
         package func forecast(_ state: RunState) throws(StateError) -> RunForecast {
             try RunForecast(plan, files: files, state: state, prober: prober)
         }
 
-        /// Accepts the plan for a run.
-        /// - Throws: `Rejection` where outputs collide.
+        /// Returns the plan for a run.
+        /// - Throws: `Rejection` if outputs collide.
         package func runnable() throws(Rejection) -> Runnable {
             if conflicts.hasErrors { throw Rejection(diagnostics: conflicts, status: .specWrong) }
             return Runnable(planned: self)
@@ -160,12 +159,11 @@ package enum Pipeline {
 
     /// A plan that can be carried out.
     package struct Runnable: Sendable {
-        /// The plan.
         package let planned: Planned
 
         fileprivate init(planned: Planned) { self.planned = planned }
 
-        /// Creates the runner of the plan. `performer` does the work; `observer` receives the events.
+        /// Creates the runner of the plan. `performer` carries out the work; `observer` receives the events.
         package func runner(
             _ policy: RunPolicy = RunPolicy(), state: RunState?, performer: any WorkPerformer,
             observer: any RunObserver

@@ -2,12 +2,12 @@ internal import Diagnostics
 internal import JobPlan
 package import JobRun
 
-/// Reasons why the outputs of a job would be made again.
+/// The reasons why the outputs of a job would be created again.
 package struct ExplainReport: Sendable {
-    /// The report for people: a line per output, and one per reason.
+    /// Text for the user: a line for each output, and one for each reason.
     package let text: String
 
-    /// Describes a job, or one instance of it.
+    /// Creates the report of a job, or of one instance.
     package init(_ job: String, _ planned: Pipeline.Planned, _ forecast: RunForecast) {
         var lines: [String] = []
         for plan in planned.plan.jobs where plan.id == job || plan.base == job {

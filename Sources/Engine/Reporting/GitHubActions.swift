@@ -23,7 +23,7 @@ package enum GitHubActions {
         }
     }
 
-    /// Appends a report to the step's summary; false where it can't be written.
+    /// Appends a report to the step's summary. Returns false if it can't be written.
     package static func summarize(_ report: RunReport) -> Bool {
         guard isActive, let path = variable("GITHUB_STEP_SUMMARY"), !path.isEmpty else { return true }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)

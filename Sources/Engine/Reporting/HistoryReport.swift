@@ -2,20 +2,19 @@ internal import Diagnostics
 internal import FoundationEssentials
 package import JobRun
 
-/// Past runs with their failures, the latest first.
+/// The past runs with their failures, newest first.
 package struct HistoryReport: Sendable {
-    /// A run in JSON.
+    /// An entry of the report's JSON.
     package struct Entry: Encodable, Sendable {
         let state: String
         let run: PastRun
         let failures: [PastRun.Attempt]
     }
 
-    /// The runs.
     package let entries: [Entry]
 
     /// Reads at most `limit` runs from a state.
-    /// - Throws: an environment error where the state can't be read.
+    /// - Throws: An environment error if the state can't be read.
     package init(_ state: RunState, limit: Int) throws(EngineError) {
         entries = try StateLocation.converting { () throws(StateError) in
             try state.history(limit: limit).map {
@@ -24,7 +23,7 @@ package struct HistoryReport: Sendable {
         }
     }
 
-    /// The report for people: a line per run, and up to ten failures of each.
+    /// Text form of the report for the user: a line for each run, and up to ten failures of each.
     package var text: String {
         if entries.isEmpty { return "no run is known\n" }
         return entries.map { entry in

@@ -2,14 +2,14 @@ package import Diagnostics
 package import JobPlan
 package import JobRun
 
-/// The JSON form of `tandem plan`: the plan, what of it would run, and the diagnostics.
+/// The JSON form of `tandem plan`: the plan, the outputs that would be created, and the diagnostics.
 package struct PlanReport: Encodable, Sendable {
-    /// Whether an output would be made; an empty `reasons` means that it is up to date.
+    /// The prediction for an output; it is up to date if `reasons` is empty.
     struct Run: Encodable, Sendable {
         let id: String
         let file: String
         let reasons: [String]
-        /// Whether the output is kept and only new expectations are evaluated.
+        /// Whether the output is kept and only its new expectations are evaluated.
         let onlyJudges: Bool
     }
 
@@ -17,7 +17,7 @@ package struct PlanReport: Encodable, Sendable {
     let runs: [Run]
     let diagnostics: [Diagnostic]
 
-    /// Combines a plan with its forecast.
+    /// Creates the report of a plan with its forecast.
     package init(_ plan: BatchPlan, _ forecast: RunForecast, _ diagnostics: DiagnosticSink) {
         self.plan = plan
         self.diagnostics = diagnostics.diagnostics

@@ -7,37 +7,38 @@ package import JobRun
 package import JobSpec
 internal import Publishing
 
-/// Files that a run writes for programs and for reading later.
+/// The report and event files that a run writes.
 package struct ReportDestinations: Sendable {
-    /// Path of the JUnit XML; nil for none.
+    /// Path of the JUnit XML; nil if none is written.
     package var junit: String?
     /// Paths of reports: `.html` or `.json`.
     package var reports: [String]
-    /// Path of the events as JSON lines; `-` is standard output.
+    /// Path of the events as JSON lines; `-` for standard output, nil if none are written.
     package var events: String?
 
-    /// Names the files.
+    /// Creates the destinations.
     package init(junit: String?, reports: [String], events: String? = nil) {
         self.junit = junit
         self.reports = reports
         self.events = events
     }
 
-    /// Whether anything is written that describes each job.
+    /// Whether a report or JUnit XML is written.
     package var wantsReport: Bool { junit != nil || !reports.isEmpty }
 
-    /// Whether a page is written, which shows frames.
+    /// Whether an HTML report is written, which contains frames.
     package var wantsPreviews: Bool { reports.contains { $0.hasSuffix(".html") } }
 
-    /// All files, without standard output.
+    /// Paths of all files, without standard output.
     var paths: [String] { ([events, junit].compactMap { $0 } + reports).filter { $0 != "-" } }
 
-    /// Returns why the files can't be written beside a plan: they would overwrite an output, a source or a job file.
+    /// Returns the reason why the files can't be written for a plan, because they would overwrite an output,
+    /// a source or a job file; nil if they can.
     package func problem(with plan: BatchPlan, of files: [JobFile]) -> String? {
         Self.problem(writing: paths, with: plan, of: files)
     }
 
-    /// The same for other files.
+    /// Returns the reason why some files can't be written for a plan; nil if they can.
     package static func problem(
         writing paths: [String], with plan: BatchPlan, of files: [JobFile]
     ) -> String? {
@@ -66,15 +67,15 @@ package struct ReportDestinations: Sendable {
         return nil
     }
 
-    /// Job files and their sources.
+    /// Returns the keys of job files and their sources.
     private static func inputs(of files: [JobFile]) -> Set<SourceFileKey> {
         var finder = SourceFinder()
         let paths = files.map(\.path) + finder.files(of: files).map(\.path)
         return Set(paths.compactMap { FileIdentity(path: $0).map(SourceFileKey.init) })
     }
 
-    /// Opens the events; nil where none are asked for.
-    /// - Throws: an environment error where they can't be written.
+    /// Opens the event file; nil if no events are written.
+    /// - Throws: An environment error if the file can't be written.
     package func eventWriter() throws(EngineError) -> EventWriter? {
         guard let events else { return nil }
         guard let writer = EventWriter(path: events) else {
@@ -83,7 +84,8 @@ package struct ReportDestinations: Sendable {
         return writer
     }
 
-    /// Writes JUnit and reports, each file complete or not at all, and returns a message for each that couldn't be written.
+    /// Writes JUnit XML and reports, each file completely or not at all. Returns a message for each that
+    /// couldn't be written.
     package func write(_ report: RunReport, previews: [JobKey: JobPreview] = [:]) -> [String] {
         var problems: [String] = []
         func put(_ text: @autoclosure () throws -> String, to path: String) {

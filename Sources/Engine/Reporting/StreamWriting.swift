@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Writing of text to descriptors.
+/// The writing of text to descriptors.
 package enum StreamWriting {
-    /// Writes all of a text; returns the `errno` of the call that failed, nil where none did.
+    /// Writes a whole text. Returns the `errno` of a failure; nil on success.
     @discardableResult
     package static func write(_ text: String, to descriptor: Int32) -> Int32? {
         let bytes = Array(text.utf8)

@@ -5,8 +5,8 @@ internal import JobRun
 package import JobSpec
 internal import Locking
 
-/// A run that may end before its first job starts. Its reports are written all the same, so that those of an earlier run
-/// aren't mistaken for this one's.
+/// A run that may end before its first job starts. Its reports are written in that case too, so that those of
+/// an earlier run aren't mistaken for them.
 package final class UnfinishedRun: Sendable {
     private struct State: Sendable {
         var files: [String] = []
@@ -20,21 +20,20 @@ package final class UnfinishedRun: Sendable {
     /// Seconds since 1970 at which the command began.
     let begun = Date().timeIntervalSince1970
 
-    /// Starts the clock.
+    /// Creates the run and records its start.
     package init(_ destinations: ReportDestinations) { self.destinations = destinations }
 
-    /// Sets the job files of the run.
     package func concerns(_ files: [String]) { state.withLock { $0.files = files } }
 
-    /// Sets the diagnostics to report; `jobs` are the files as far as they were decoded.
+    /// Sets the diagnostics to report. `jobs` are the files as far as they were decoded.
     package func found(_ sink: DiagnosticSink, in jobs: [JobFile]) {
         state.withLock { ($0.problems, $0.jobs) = (sink.diagnostics, jobs) }
     }
 
-    /// Leaves reports to the run itself, or to nobody.
+    /// Disables the reports, because the run itself writes them, or none are written.
     package func isOver() { state.withLock { $0.isOver = true } }
 
-    /// Writes the reports with a status, and returns messages for people.
+    /// Writes the reports with a status. Returns messages for the user.
     package func end(_ status: RunStatus) -> [String] {
         let known = state.withLock { state in
             defer { state.isOver = true }
@@ -52,8 +51,8 @@ package final class UnfinishedRun: Sendable {
             + (GitHubActions.summarize(report) ? [] : ["warning: the step's summary can't be written"])
     }
 
-    /// The sources aren't known when a job file can't be read: a report is written where there is nothing, or where a
-    /// report is.
+    /// Returns whether a report may be written at a path: if there is no file or a report. The sources are
+    /// unknown when a job file can't be read, so that a file might be one of them.
     private static func mayWrite(_ path: String, _ files: [String]) -> Bool {
         guard ReportFile.problem(path) == nil else { return false }
         var status = stat()

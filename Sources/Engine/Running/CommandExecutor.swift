@@ -1,11 +1,11 @@
 internal import Dispatch
 
-/// Runs a command's own code on a Dispatch thread. Commands load, probe and plan, which blocks; Swift's cooperative
-/// pool has only as many threads as processors.
+/// An executor that runs a command's code on a Dispatch thread. Loading, probing and planning block, and
+/// Swift's cooperative pool has only as many threads as processors.
 package final class CommandExecutor: TaskExecutor {
     private let queue = DispatchQueue(label: "tandem.command")
 
-    /// Creates the queue.
+    /// Creates the executor with its queue.
     package init() {}
 
     /// Runs a job on the queue.

@@ -1,15 +1,15 @@
-/// The stream on which a run is shown to people.
+/// The stream on which a run is displayed.
 package struct Console: Sendable {
-    /// Whether it is a terminal that understands control sequences.
+    /// Whether the stream is a terminal that supports control sequences.
     package var isInteractive: Bool
-    /// Whether text is coloured.
+    /// Whether text is colored.
     package var usesColor: Bool
-    /// Returns the number of columns.
+    /// Function that returns the number of columns.
     package var width: @Sendable () -> Int
-    /// Writes text as it is.
+    /// Function that writes text unchanged.
     package var write: @Sendable (String) -> Void
 
-    /// Describes a stream.
+    /// Creates a console.
     package init(
         isInteractive: Bool, usesColor: Bool, width: @escaping @Sendable () -> Int,
         write: @escaping @Sendable (String) -> Void

@@ -5,37 +5,37 @@ package import JobPlan
 package import JobRun
 internal import Media
 
-/// Shows a run: a progress bar per running job on a terminal, plain lines otherwise.
+/// The display of a run: a progress bar for each running job on a terminal, plain lines otherwise.
 ///
-/// Unchecked `Sendable`: everything mutable is touched on `queue` only.
+/// Unchecked `Sendable`: mutable state is accessed on `queue` only.
 package final class ProgressDisplay: RunObserver, @unchecked Sendable {
     private let renderer: TextRenderer
     private let queue = DispatchQueue(label: "tandem.progress")
     private let console: Console
     private var timer: (any DispatchSourceTimer)?
-    /// Lines of bars on the screen now.
+    /// Number of lines with bars on the screen.
     private var drawn = 0
 
     private let verbosity: Verbosity
 
-    /// Amount of output.
+    /// The amount of output.
     package enum Verbosity: Sendable {
-        /// Failures only.
+        /// Only failures.
         case quiet
-        /// Failures and finished jobs.
+        /// Failures and completed jobs.
         case normal
-        /// Jobs that are up to date too.
+        /// Failures, completed jobs, and jobs that are up to date.
         case verbose
     }
 
     /// The command line that repeats the run.
     package struct Again: Sendable {
-        /// The arguments behind the program's name.
+        /// Arguments after the program's name.
         package var words: [String]
         /// Whether `--only` can be added.
         package var takesNames: Bool
 
-        /// Describes a command line.
+        /// Creates a command line.
         package init(words: [String], takesNames: Bool) {
             self.words = words
             self.takesNames = takesNames
@@ -54,7 +54,7 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
         self.verbosity = verbosity
     }
 
-    /// Starts showing a runner's progress.
+    /// Starts the display of a runner's progress.
     package func begin(_ runner: BatchRunner) {
         if verbosity == .quiet { return }
         queue.sync {
@@ -76,7 +76,7 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
     }
 
     package func jobFinished(_ record: JobRecord) {
-        // Names of files may be anything, commands to a terminal or to GitHub included.
+        // File names are untrusted and may contain commands to a terminal or to GitHub.
         let id = TextRenderer.printable(record.id)
         switch record.outcome {
         case .succeeded(let result):
@@ -98,7 +98,7 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
         }
     }
 
-    /// An output that was made.
+    /// Prints a line about a created output.
     private func tell(_ output: OutputResult, of job: String, seconds: Double) {
         let id = TextRenderer.printable(OutputTask.name(job: job, output: output.id))
         if !output.stills.isEmpty {
@@ -147,7 +147,8 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
                 }
             }
             for diagnostic in details.diagnostics { console.write(renderer.render(diagnostic)) }
-            // What is said of an output was said when it was made; of one that is up to date it is said now.
+            // Warnings about created outputs were printed when they were created; those about outputs that
+            // are up to date follow.
             for record in records {
                 for warning in record.kept.sorted(by: { $0.key < $1.key }).flatMap(\.value) {
                     console.write(
@@ -168,7 +169,7 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
                     + (current > 0 ? ", \(current) of them up to date" : "")
                     + (left.isEmpty ? "" : ", \(left.count) not") + "\n")
             if let again, !left.isEmpty, records.count > 1 {
-                // What is done is left alone, so that the same does for many.
+                // Jobs that are done are skipped, so that without names the same command suffices.
                 let names = again.takesNames && left.count <= 8 ? left.flatMap { ["--only", $0] } : []
                 let words = (again.words + names).map(SafeText.shellWord)
                 console.write("run again: tandem \(words.joined(separator: " "))\n")

@@ -9,23 +9,22 @@ internal import Media
 
 /// A run of a batch, from the first job to the reports.
 package struct RunSession: Sendable {
-    /// The plan.
     package let runnable: Pipeline.Runnable
-    /// The job files as loaded.
+    /// Job files as loaded.
     package let set: JobFileSet
-    /// The state of earlier runs, in which this one is recorded.
+    /// State of earlier runs, in which this one is recorded.
     package let state: RunState
-    /// The workers; nil where media are read in this process.
+    /// Pool of workers; nil if media are read in this process.
     package let pool: WorkerPool?
-    /// The files to write.
+    /// Files to write.
     package let destinations: ReportDestinations
-    /// The plan on disk that is carried out; nil where the run planned by itself.
+    /// Plan on disk that is carried out; nil if the run created its plan.
     package let saved: SavedPlan?
     /// Whether warnings about outputs are errors.
     package let strictness: Pipeline.Strictness
     private let begun: Double
 
-    /// Prepares a run that began when `unfinished` did. Nothing is started.
+    /// Creates a run that began when `unfinished` did. No job is started.
     package init(
         _ runnable: Pipeline.Runnable, of set: JobFileSet, state: RunState, pool: WorkerPool?,
         destinations: ReportDestinations, saved: SavedPlan?, strictness: Pipeline.Strictness,
@@ -41,28 +40,27 @@ package struct RunSession: Sendable {
         self.strictness = strictness
     }
 
-    /// Results of a run.
+    /// The results of a run.
     package struct Result: Sendable {
-        /// The jobs in the order in which they ended.
+        /// Records of the jobs in the order in which they ended.
         package let records: [JobRecord]
-        /// Failures, and warnings about outputs, each at its line.
+        /// Failures, and warnings about outputs, with their locations.
         package let details: DiagnosticSink
-        /// The exit status.
         package let status: RunStatus
-        /// The report as written to `--report`.
+        /// Report as written to `--report`.
         package let report: RunReport
-        /// Messages for people: files that couldn't be written, a state that couldn't be updated.
+        /// Messages for the user, such as about files that couldn't be written.
         package let messages: [String]
     }
 
-    /// Runs the jobs, shows them on `display`, and writes the reports. `onStart` is called when nothing can keep the
-    /// first job from starting; a signal before it ends the process.
-    /// - Throws: an environment error where the state can't be written; nothing was started then.
+    /// Runs the jobs, shows them on `display`, and writes the reports. `onStart` is called directly before
+    /// the first job can start; an earlier signal ends the process.
+    /// - Throws: An environment error if the state can't be written; no job is started then.
     package func run(
         _ policy: RunPolicy, display: ProgressDisplay, events: EventWriter?, signals: SignalWatch,
         onStart: () -> Void
     ) async throws(EngineError) -> Result {
-        // A reader that went away is an error of the write, not the end of the process.
+        // A closed pipe is an error of the write and must not end the process.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
         var policy = policy
@@ -91,7 +89,7 @@ package struct RunSession: Sendable {
         return finish(records, details, events, signals.status)
     }
 
-    /// Writes what programs and pages read, and ends the run in the state.
+    /// Writes event and report files, and records the end of the run in the state.
     private func finish(
         _ records: [JobRecord], _ details: DiagnosticSink, _ events: EventWriter?, _ signal: RunStatus?
     ) -> Result {
@@ -131,7 +129,8 @@ package struct RunSession: Sendable {
             records: records, details: details, status: status, report: report, messages: messages + problems)
     }
 
-    /// The exit status of outcomes. Jobs that weren't run waited for others, whose own outcome counts.
+    /// Returns the exit status for some outcomes. Jobs that weren't started don't count: the outcome of their
+    /// dependency does.
     static func status(of outcomes: [JobOutcome]) -> RunStatus {
         let bad = outcomes.filter { !$0.isSuccess }
         if bad.isEmpty { return .succeeded }
@@ -147,7 +146,7 @@ package struct RunSession: Sendable {
     }
 }
 
-/// Source locations of jobs, for messages about their outputs.
+/// The locations of jobs, for messages about their outputs.
 private struct JobPlaces {
     private let places: [JobKey: SourceRange]
 

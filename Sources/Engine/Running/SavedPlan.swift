@@ -6,14 +6,15 @@ package import JobRun
 
 /// A plan on disk: a file, or one part of a folder of parts.
 package struct SavedPlan: Sendable {
-    /// The plan, of the part alone where it has parts.
+    /// The plan, or the part of it that is carried out.
     package let file: PlanFile
-    /// The folder of the parts; nil for a plan in one file.
+    /// Folder of the parts; nil for a plan in one file.
     package let folder: ShardFolder?
 
-    /// Reads a plan from a file, or from a folder the part with an index. Without `shard` the index comes from
-    /// `SLURM_ARRAY_TASK_ID` or `JOB_COMPLETION_INDEX`.
-    /// - Throws: an error where the plan can't be read, was made in another environment, or its part is unknown.
+    /// Reads a plan from a file, or the part with an index from a folder. Without `shard`, the index is taken
+    /// from `SLURM_ARRAY_TASK_ID` or `JOB_COMPLETION_INDEX`.
+    /// - Throws: An error if the plan can't be read, was created in another environment, or its part is
+    ///   unknown.
     package init(reading path: String, shard: Int?, beneath root: PathRoot) throws(EngineError) {
         if Self.isFolder(path) {
             let folder = ShardFolder(path: path, beneath: root)
@@ -41,12 +42,12 @@ package struct SavedPlan: Sendable {
         }
     }
 
-    /// Throws where the environment or the job files differ from those that were planned.
+    /// Throws if the environment or the job files differ from those that were planned.
     package func check(_ set: JobFileSet) throws(EngineError) {
         try Self.refuse(file.environmentProblem ?? file.specProblem(now: set.specs))
     }
 
-    /// Throws where planning again gives another plan.
+    /// Throws if the new plan differs.
     package func check(_ plan: BatchPlan) throws(EngineError) { try Self.refuse(file.planProblem(now: plan)) }
 
     private static func refuse(_ problem: String?) throws(EngineError) {
@@ -62,9 +63,9 @@ package struct SavedPlan: Sendable {
 
     // MARK: Writing
 
-    /// Writes a plan to a file, or split into parts to a folder, and returns what was written. Parts have no jobs that wait
-    /// for a refused one: those are refused too.
-    /// - Throws: an environment error where it can't be written, or would overwrite a source or an output.
+    /// Writes a plan to a file, or in parts to a folder, and returns the written plan. In parts, jobs that
+    /// depend on a refused job are refused as well.
+    /// - Throws: An environment error if the plan can't be written, or would overwrite a source or an output.
     package static func write(
         _ planned: Pipeline.Planned, of set: JobFileSet, variables: [String: String], to path: String,
         shards: Int?

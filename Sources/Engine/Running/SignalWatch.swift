@@ -3,28 +3,30 @@ internal import Dispatch
 internal import Glibc
 internal import Locking
 
-/// Turns SIGINT, SIGTERM and SIGHUP into calls, and remembers what the exit status must be.
+/// A handler of SIGINT, SIGTERM and SIGHUP, which calls functions and determines the exit status.
 ///
-/// Handlers write into a pipe, and are there when the initialiser returns. Dispatch's own signal sources are registered
-/// some time later, on its manager's thread; until then an ignored signal is lost (measured under load: one of ten that
-/// came right after the first job had started). Masks and signalfd don't do: the main thread of a program that waits in
-/// `dispatch_main` lies in sigsuspend, with nothing blocked.
+/// Signal handlers write to a pipe and are installed when the initializer returns. Dispatch's own signal
+/// sources are registered later, on its manager's thread; until then an ignored signal is lost (measured
+/// under load: one of ten that arrived directly after the start of the first job). Signal masks and signalfd
+/// aren't suitable: the main thread of a program that waits in `dispatch_main` is in sigsuspend, with nothing
+/// blocked.
 ///
-/// Unchecked `Sendable`: the source is made and activated in the initialiser and only kept alive afterwards.
+/// Unchecked `Sendable`: the source is created and activated in the initializer and only kept alive
+/// afterwards.
 package final class SignalWatch: @unchecked Sendable {
     private struct Seen: Sendable {
         var interrupts = 0
         var isTerminated = false
     }
 
-    /// The calls for signals.
+    /// The functions that are called for signals.
     package struct Handlers: Sendable {
         /// Called for the first SIGINT.
         package var onFirstInterrupt: @Sendable () -> Void
         /// Called for every other signal.
         package var onCancel: @Sendable () -> Void
 
-        /// Names the calls.
+        /// Creates handlers.
         package init(
             onFirstInterrupt: @escaping @Sendable () -> Void, onCancel: @escaping @Sendable () -> Void
         ) {
@@ -38,7 +40,7 @@ package final class SignalWatch: @unchecked Sendable {
     private let source: any DispatchSourceRead
 
     /// Installs the handlers.
-    /// - Throws: an environment error where the system refuses.
+    /// - Throws: An environment error if the system call fails.
     package init(_ first: Handlers) throws(EngineError) {
         handlers = Guarded(first)
         let descriptor = tandem_watch_signals()
@@ -58,7 +60,7 @@ package final class SignalWatch: @unchecked Sendable {
         source.activate()
     }
 
-    /// Replaces the calls.
+    /// Replaces the handlers.
     package func handle(_ handlers: Handlers) { self.handlers.withLock { $0 = handlers } }
 
     private static func next(_ descriptor: Int32) -> Int32? {
@@ -66,7 +68,7 @@ package final class SignalWatch: @unchecked Sendable {
         return read(descriptor, &number, 1) == 1 ? Int32(number) : nil
     }
 
-    /// The exit status after a signal; nil where none arrived.
+    /// Exit status after a signal; nil if none arrived.
     package var status: RunStatus? {
         seen.withLock { $0.isTerminated ? .terminated : $0.interrupts > 0 ? .interrupted : nil }
     }

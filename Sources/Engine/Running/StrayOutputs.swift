@@ -3,11 +3,11 @@ internal import FileSystem
 internal import JobPlan
 package import JobRun
 
-/// Outputs that were published for job files and are no longer requested.
+/// The outputs that were published for job files and are no longer requested.
 package struct StrayOutputs: Sendable {
-    /// The outputs, by job file and path.
+    /// Outputs, by job file and path.
     package let all: [Stray]
-    /// Diagnostics of expanding patterns; with errors it is unknown what is requested, and `all` is empty.
+    /// Diagnostics of expanding patterns. With errors, the requested outputs are unknown, and `all` is empty.
     package let problems: DiagnosticSink
     private let state: RunState
 
@@ -24,8 +24,8 @@ package struct StrayOutputs: Sendable {
         self.state = state
     }
 
-    /// Removes an output; false where somebody changed it since it was published.
-    /// - Throws: an environment error where it can't be removed.
+    /// Removes an output. Returns false if it was changed since it was published.
+    /// - Throws: An environment error if the output can't be removed.
     package func remove(_ stray: Stray) throws(EngineError) -> Bool {
         try StateLocation.converting { () throws(StateError) in try state.remove(stray) }
     }
