@@ -10,7 +10,7 @@ internal import Synchronization
 
 /// Admission: whether a job can start, and whether its outputs fit on disk.
 extension BatchRunner {
-    /// Returns why a job can't start although all its dependencies have ended; nil if it can.
+    /// Returns the reason why a job can't start although all its dependencies have ended; nil if it can.
     func obstacle(to job: JobPlan) -> String? {
         func failed(_ id: String) -> Bool {
             outcomes[JobKey(file: job.file, id: id)].map { !$0.isSuccess } ?? false
@@ -27,7 +27,8 @@ extension BatchRunner {
         return nil
     }
 
-    /// Returns the estimated space that a job's outputs fill, and why they don't fit beside those of running jobs.
+    /// Returns the estimated space that a job's outputs fill, and the reason why they don't fit in addition
+    /// to those of running jobs.
     func room(for job: JobPlan) -> Room {
         let room = room(for: job, without: [])
         // Outputs that are up to date need no space. Finding them takes a digest, or reading the whole source, so
@@ -57,8 +58,8 @@ extension BatchRunner {
         return room
     }
 
-    /// Adds bytes to a job's estimate, and compares the sum with the free space: running jobs and what the job fills
-    /// already are included.
+    /// Adds bytes to a job's estimate, and compares the sum with the free space, considering the running jobs
+    /// and the space that the job already fills.
     private func add(_ size: Int64, at path: String, to room: inout Room, lack: (_ free: Int64) -> String) {
         guard let space = policy.space(path) else { return }
         let taken = (running.values.flatMap(\.fills) + room.fills).reduce(Int64(0)) { sum, fills in
@@ -68,7 +69,8 @@ extension BatchRunner {
         if taken &+ size > space.bytes { room.lack = room.lack ?? lack(space.bytes) }
     }
 
-    /// The estimated space that a job fills, and why it isn't available; an output that is up to date needs none.
+    /// The estimated space that a job fills, and the reason why it isn't available. An output that is up to
+    /// date needs none.
     struct Room {
         var fills: [RunPolicy.FreeSpace]
         var lack: String?

@@ -4,10 +4,11 @@ internal import LibAV
 internal import Publishing
 
 extension BatchRunner {
-    /// Completes the sets of files that a killed run was replacing, before any job starts and before dead temporary files are
-    /// removed. A set is completed only where it belongs to a job that would run now and would make just these files:
-    /// their marks have the digest of its plan, and each may replace what is at its destination. Any other set is
-    /// discarded: its job makes the files again, or they are up to date as they are.
+    /// Completes the sets of files that a killed run was replacing, before any job starts and before dead
+    /// temporary files are removed. A set is completed only if it belongs to a job that would run now and
+    /// would create exactly these files: their marks have the digest of its plan, and each may replace the
+    /// file at its destination. Any other set is discarded: its job creates the files again, or they are up
+    /// to date.
     func completeInterruptedSets() {
         guard let state else { return }
         let root = prober.environment.root
@@ -22,7 +23,7 @@ extension BatchRunner {
         let settled = Set(plan.settled.flatMap(\.outputs).flatMap(\.files).map(\.exact))
         for set in sets {
             let known = set.destinations.filter { tasks[$0.exact] != nil || settled.contains($0.exact) }
-            // Another batch's set, or one of a job that isn't selected, is left to it.
+            // The set of another batch, or of a job that isn't selected, is ignored.
             guard known.count == set.destinations.count else { continue }
             guard let missing = set.missing(),
                 missing.allSatisfy({ isWanted($0, tasks[$0.destination.exact], state) })
@@ -30,7 +31,7 @@ extension BatchRunner {
                 set.discard()
                 continue
             }
-            // Where a rename fails the record stays, and the job makes the files again.
+            // If a rename fails, the record stays and the job creates the files again.
             try? set.complete(missing)
         }
     }

@@ -10,9 +10,9 @@ internal import Publishing
 
 /// A receiver of a batch's events. Called on a private queue, one call at a time.
 public protocol RunObserver: Sendable {
-    /// Called when a job starts.
+    /// Receives the start of a job.
     func jobStarted(_ plan: JobPlan)
-    /// Called when a job has ended.
+    /// Receives the end of a job.
     func jobFinished(_ record: JobRecord)
 }
 
@@ -35,9 +35,9 @@ public struct RunningJob: Sendable {
     public var remaining: Double? { fraction > 0.001 ? elapsed / fraction * (1 - fraction) : nil }
 }
 
-/// A run of a batch: several jobs concurrently, each after its dependencies, in one dispatch group.
+/// The run of a batch: several jobs concurrently, each after its dependencies, in one dispatch group.
 ///
-/// An actor on a queue of its own: callbacks of jobs, timers and signals are put on that queue in their order.
+/// An actor with its own queue, on which callbacks of jobs, timers and signals run in order.
 package actor BatchRunner {
     let plan: BatchPlan
     private let files: [JobFile]
@@ -91,8 +91,9 @@ package actor BatchRunner {
     private let workInAll: Double
     private var workDone = 0.0
 
-    /// Creates a runner of a plan. `files`: the job files that the plan was created from; `performer` does the work
-    /// and `prober` probes sources that jobs created, in this process or in others; `state` records the outputs.
+    /// Creates a runner of a plan. `files` are the job files that the plan was created from; `performer`
+    /// carries out the work and `prober` probes sources that jobs created, in this process or in others;
+    /// `state` records the outputs.
     package init(
         plan: BatchPlan, files: [JobFile], policy: RunPolicy = RunPolicy(), state: RunState? = nil,
         performer: any WorkPerformer, prober: any SourceProber,
@@ -149,7 +150,7 @@ package actor BatchRunner {
         return records
     }
 
-    /// Runs `body` on the actor's queue, behind what was put there before.
+    /// Runs `body` on the actor's queue, after earlier calls.
     private nonisolated func later(
         after pause: DispatchTimeInterval? = nil, _ body: @escaping @Sendable (isolated BatchRunner) -> Void
     ) {
@@ -263,7 +264,7 @@ package actor BatchRunner {
             start(job, cost, room)
         }
         if let stop {
-            // No retry is started any more.
+            // No retry is started after a stop.
             let given = pausing.values
             pausing = [:]
             for (plan, outcome) in given { finish(plan, isCancelled ? .cancelled : outcome) }

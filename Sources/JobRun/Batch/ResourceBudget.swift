@@ -8,7 +8,7 @@ package struct ResourceBudget: Sendable {
     package let cores: Int
     /// Bytes of memory.
     package let memory: Int64
-    /// Maximum number of concurrent jobs, whatever they cost; nil if only their costs limit it.
+    /// Maximum number of concurrent jobs, regardless of their cost; nil if only their cost limits it.
     package let jobs: Int?
     private var usedCores = 0.0
     private var usedMemory: Int64 = 0
@@ -61,7 +61,8 @@ package struct ResourceBudget: Sendable {
         usedCores += disk ? -cost.cores : cost.cores
     }
 
-    /// Records that a job has ended. `afterWaiting`: its processors are free already, because it waited for its disk.
+    /// Records that a job has ended. `afterWaiting`: whether its processors are already free, because it
+    /// waited for its disk.
     package mutating func give(back cost: JobCost, afterWaiting: Bool = false) {
         running -= 1
         usedCores -= afterWaiting ? 0 : cost.cores

@@ -17,7 +17,7 @@ package struct RunPolicy: Sendable {
     /// is checked there as at destinations; nil disables the check.
     package var notesFolder: String? = PassFiles.base.withLock { $0 }
 
-    /// Returns the free space at a destination; nil if it can't be determined.
+    /// Function that returns the free space at a destination; nil if it can't be determined.
     package var space: @Sendable (_ destination: String) -> FreeSpace? = RunPolicy.space
 
     /// Bytes on a file system: free ones, or those that an output fills.

@@ -48,7 +48,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         var status: String?
         var outcomes: [String: Int]?
 
-        /// One of several outputs.
+        /// One output of several.
         struct Output: Encodable {
             var id: String
             var destination: String?
@@ -67,7 +67,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         }
     }
 
-    /// Opens the file for the events; `-` is standard output. Nil if it can't be written.
+    /// Opens the file for the events; `-` is standard output. Returns nil if it can't be written.
     package init?(path: String) {
         descriptor =
             path == "-" ? dup(STDOUT_FILENO) : Self.open(path)
@@ -123,14 +123,14 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         }
     }
 
-    /// See `RunObserver`.
+    /// Writes `job_started`.
     package func jobStarted(_ plan: JobPlan) {
         var event = Event(event: "job_started", time: Self.now)
         (event.job, event.file) = (plan.id, plan.file)
         write(event)
     }
 
-    /// See `RunObserver`.
+    /// Writes `job_finished`.
     package func jobFinished(_ record: JobRecord) {
         let entries = RunReport([record], files: [], begun: 0, seconds: 0, status: "").jobs
         guard let job = entries.first else { return }
@@ -156,7 +156,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         write(event)
     }
 
-    /// Writes the end of the run. Returns why events could not be written, or nil.
+    /// Writes the end of the run. Returns the reason why events could not be written; nil if all were.
     package func end(_ records: [JobRecord], status: String) -> String? {
         queue.sync {
             timer?.cancel()
@@ -206,8 +206,8 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         line.append(0x0a)
         var done = 0
         while done < line.count {
-            // A reader that doesn't read must not block the run. The part that fits into a pipe is written once there
-            // is room.
+            // A reader that stops reading must not block the run. The rest of the text is written once the
+            // pipe has space.
             var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             guard poll(&waiting, 1, 5000) != 0 else {
                 return problem.withLock { $0 = "nobody reads them" }

@@ -4,11 +4,11 @@ internal import FoundationEssentials
 package import JobPlan
 internal import LibAV
 
-/// The HTML report: one self-contained page without external scripts, fonts or images. It is readable on a phone, in
-/// dark mode and on paper. Its inline script filters and sorts; without the script everything is shown as well.
+/// The HTML report: one self-contained page without external scripts, fonts or images, readable on a phone,
+/// in dark mode and on paper. An inline script filters and sorts; everything is visible without it too.
 ///
-/// A page has at most `leastBudget` bytes, or `jobBudget` for each job if that is more: images are dropped to meet
-/// this limit.
+/// A page has at most `leastBudget` bytes, or `jobBudget` for each job if that is more: images are dropped to
+/// meet this limit.
 package enum HTMLRenderer {
     /// Maximum number of jobs without failures that are shown with all details; the others are only rows of the
     /// table.

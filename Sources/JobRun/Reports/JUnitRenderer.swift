@@ -54,7 +54,7 @@ package enum JUnitRenderer {
         var output = Case(name: job.id, group: job.file, seconds: job.seconds)
         switch job.outcome {
         case "failed" where job.expectations.contains { !$0.holds }:
-            // Each unmet expectation is a test case of its own that fails.
+            // Each unmet expectation is a separate test case that fails.
             output.skipped = "not published: it is not what `expect` says"
         case "failed":
             output.failure = (job.rule ?? "job-failed", job.reason ?? "", job.place ?? job.file)

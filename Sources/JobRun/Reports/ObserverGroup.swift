@@ -7,10 +7,8 @@ package struct ObserverGroup: RunObserver {
     /// Creates a group that calls these observers, in this order.
     package init(_ observers: [any RunObserver]) { self.observers = observers }
 
-    /// See `RunObserver`.
     package func jobStarted(_ plan: JobPlan) { for observer in observers { observer.jobStarted(plan) } }
 
-    /// See `RunObserver`.
     package func jobFinished(_ record: JobRecord) {
         for observer in observers { observer.jobFinished(record) }
     }

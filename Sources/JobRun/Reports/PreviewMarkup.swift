@@ -22,8 +22,8 @@ enum PreviewMarkup {
         return text
     }
 
-    /// Returns the image pairs of a preview that fit into that many bytes: the middle ones first, and if even these
-    /// are too large, only the output's image.
+    /// Returns the image pairs of a preview that fit into a number of bytes: the middle ones first. If even
+    /// these are too large, returns only the output's image.
     static func pairs(_ preview: JobPreview, within bytes: Int) -> [JobPreview.Pair] {
         let all = Array(preview.pairs.prefix(12))
         let order = all.indices.sorted { abs($0 * 2 - (all.count - 1)) < abs($1 * 2 - (all.count - 1)) }

@@ -11,7 +11,7 @@ package enum ReportFile {
         package let description: String
     }
 
-    /// Returns why a file must not be overwritten; nil if it may be, or if it doesn't exist.
+    /// Returns the reason why a file must not be overwritten; nil if it may be, or if it doesn't exist.
     package static func problem(_ path: String) -> String? {
         var (own, target) = (stat(), stat())
         if lstat(path, &own) == 0, own.st_mode & S_IFMT == S_IFLNK {
@@ -24,7 +24,7 @@ package enum ReportFile {
         if path.pathParts.dropLast().contains(where: { $0 == ".tandem" }) {
             return "\(path) lies in a `.tandem`, where the state of job files is kept"
         }
-        // Must not wait for a pipe.
+        // Opening must not wait for a pipe.
         let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
             return errno == ENOENT || errno == ENXIO || errno == EACCES ? nil : reason(errno, path)
@@ -59,7 +59,7 @@ package enum ReportFile {
         var status = stat()
         let exists = stat(path, &status) == 0
         if exists, status.st_mode & S_IFMT != S_IFREG { return try pour(bytes, into: path) }
-        // A link stays a link: its target is replaced.
+        // A link is kept, and its target is replaced.
         var target = path
         if exists, let real = realpath(path, nil) {
             target = String(cString: real)

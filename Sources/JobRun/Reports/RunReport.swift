@@ -298,10 +298,12 @@ extension RunReport.Job {
         return TemporaryFile.fingerprint(path: destination) == output
     }
 
-    /// Returns why this entry, which reports an output as done, can't be trusted; nil if plan and files confirm it.
+    /// Returns the reason why this entry, which reports an output as done, can't be trusted; nil if plan and
+    /// files confirm it.
     ///
-    /// The entry must name the plan's output. Every file of the output must exist, beneath `root`, with the mark of
-    /// this output where the file system keeps marks, and with the size and time that the entry reports.
+    /// The entry must name the plan's output. Every file of the output must exist, beneath `root`, with the
+    /// mark of this output where the file system supports marks, and with the size and time that the entry
+    /// reports.
     func fault(against task: OutputTask, beneath root: PathRoot) -> String? {
         guard destination?.exact == task.output.destination.exact else {
             return "its result names another output: \(destination ?? "none")"
@@ -316,7 +318,7 @@ extension RunReport.Job {
             guard root.holds(path) else { return "its output lies outside the root: \(path)" }
             var status = stat()
             guard lstat(path, &status) == 0 else {
-                // For `skip`, one existing file of several is enough.
+                // For `skip`, one existing file of the set suffices.
                 if isSkipped, file.part > 0 { continue }
                 return "its output is gone or changed: \(path) doesn't exist"
             }
@@ -336,7 +338,8 @@ extension RunReport.Job {
         return nil
     }
 
-    /// Returns why the mark of a file isn't that of the output; nil if it is, or if the file system keeps no marks.
+    /// Returns the reason why the mark of a file isn't that of the output; nil if it is, or if the file
+    /// system doesn't support marks.
     private static func markFault(of task: OutputTask, at path: String) -> String? {
         guard let mark = RunState.mark(of: task) else {
             // A mark that doesn't fit into an attribute is missing on every file system.
@@ -349,7 +352,8 @@ extension RunReport.Job {
         {
             return nil
         }
-        // Created by another job, or under another id, by the same plan: up to date for this one as well.
+        // The file was created by the same plan in another job or under another id, and is up to date for
+        // this one as well.
         if let digest = try? PlanDigest(task), digest.standing(of: mark.digest) != .other { return nil }
         return "its output was published by another job: \(path)"
     }

@@ -9,9 +9,9 @@ package import FileSystem
 
 /// A folder that several machines share: a plan in parts, which never change, and the results of each part.
 ///
-/// No file in it is written twice: parts are written once, results get unique names, and each file is complete or
-/// absent. So a part that is carried out twice, even at the same time, does no harm, and neither a lock nor a
-/// database is needed.
+/// No file in it is written twice: parts are written once, results get unique names, and each file is
+/// complete or absent. A part may therefore be carried out twice, even at the same time, and neither a lock
+/// nor a database is needed.
 package struct ShardFolder: Sendable {
     /// Path of the folder.
     package let path: String
@@ -59,7 +59,8 @@ package struct ShardFolder: Sendable {
             for (index, jobs) in shards.enumerated() {
                 var part = plan
                 part.shard = PlanFile.Shard(index: index, count: shards.count)
-                // Jobs that can't be planned are in no part. The first part contains the reasons, for `collect`.
+                // Jobs that can't be planned are in no part. The first part contains the reasons, for
+                // `collect`.
                 part.plan = BatchPlan(
                     jobs: jobs.map { plan.plan.jobs[$0] }, refusals: index == 0 ? plan.plan.refusals : [])
                 let data = try part.data()
@@ -93,7 +94,7 @@ package struct ShardFolder: Sendable {
     /// Returns one part. Throws if the part was changed after it was planned.
     package func shard(_ index: Int) throws(Problem) -> PlanFile { try shard(index, of: try digests()) }
 
-    /// Returns the digest of a part. The manifest can have changed since the part was read.
+    /// Returns the digest of a part. The manifest may have changed since the part was read.
     private func digest(ofShard index: Int, of digests: [String]) throws(Problem) -> String {
         guard digests.indices.contains(index) else {
             throw Problem("\(path) has no part \(index): \(manifest) lists \(digests.count)")
@@ -169,7 +170,7 @@ package struct ShardFolder: Sendable {
         }
     }
 
-    /// Returns all results that were ever written. A result that can't be read is ignored.
+    /// Returns all results that were written. Unreadable results are ignored.
     package func reports() -> [RunReport] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: results)) ?? []
         return names.sorted().filter { $0.hasSuffix(".json") }.compactMap { name in
@@ -182,7 +183,7 @@ package struct ShardFolder: Sendable {
         }
     }
 
-    /// Returns the previews that the parts stored of outputs that are unchanged, at most `most`.
+    /// Returns the previews that the parts stored for unchanged outputs, at most `most`.
     package func previews(of report: RunReport, most: Int) -> [JobKey: JobPreview] {
         let outputs = Dictionary(
             report.jobs.filter(\.isDone).compactMap { job in
@@ -203,7 +204,7 @@ package struct ShardFolder: Sendable {
         return found
     }
 
-    /// A part with its digest, and what its results report.
+    /// A part with the entries of its results.
     private struct Part {
         var plan: PlanFile
         /// The entries of all results, by file and id.
@@ -262,9 +263,9 @@ package struct ShardFolder: Sendable {
         }
     }
 
-    /// Returns the best of the results that claim to be of an output: a confirmed one, if possible of the run that
-    /// created the output, which reports most; else a failure; else the reason why no claim holds. Nil if there is no
-    /// result.
+    /// Returns the best result for an output: a confirmed one, preferably of the run that created the output,
+    /// which has the most details; else a failure; else the reason why no result is confirmed. Returns nil if
+    /// there is no result.
     private func best(_ task: OutputTask, of claims: [RunReport.Job]) -> RunReport.Job? {
         var fault: String?
         var failed: RunReport.Job?

@@ -18,7 +18,7 @@ extension RunState {
         }
     }
 
-    /// Records that an output is about to be published on a file system that keeps no marks.
+    /// Records that an output is about to be published on a file system without support for marks.
     func intend(_ task: OutputTask, output: String, digest: PlanDigest?) throws {
         try store(of: task.file)?.intend(
             destination: task.output.destination,
@@ -30,7 +30,7 @@ extension RunState {
         guard let place = folders[task.file.exact], let store = stores[place],
             let output = TemporaryFile.fingerprint(path: task.output.destination)
         else { return }
-        // Of several files, not before all of them exist.
+        // An output with several files gets its shortcut once all of them exist.
         let shortcut = task.output.hasSeveralFiles ? "" : shortcut(of: task)
         store.note(
             StateStore.Record(
@@ -63,7 +63,7 @@ extension RunState {
             seconds: seconds)
     }
 
-    /// Records the end of the run. Returns the errors of what could not be written.
+    /// Records the end of the run. Returns the errors of values that could not be written.
     package func end(_ records: [JobRecord], status: String) -> [StateError] {
         var problems: [StateError] = []
         for (place, store) in stores {

@@ -7,14 +7,14 @@ internal import Media
 internal import FileSystem
 internal import Publishing
 
-/// The check whether outputs are up to date by the job file alone, before the source is probed.
+/// The check by the job file alone whether outputs are up to date, before the source is probed.
 extension RunState {
-    /// See `PlanMemory`.
+    /// Returns the published outputs of a job that needn't be planned (`PlanMemory`).
     package func settled(_ question: SettledQuestion) -> [BatchPlan.Output]? {
         let file = question.file.path
         guard let spec = specs[file.exact] else { return nil }
         var text = "\(spec)\n"
-        // Shortcuts for `content` differ, so that the digest of the content is computed once.
+        // Shortcuts for `content` differ, so that the digest of the content is computed at least once.
         if mode == .content { text += "content\n" }
         if let source = question.source {
             guard let word = FileIdentity.word(path: source) else { return nil }

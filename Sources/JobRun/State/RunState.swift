@@ -18,9 +18,9 @@ package enum FingerprintMode: String, Sendable, CaseIterable {
 
 /// The state that earlier runs of a call's job files left, and that this run writes.
 ///
-/// A job is up to date if the digest of its plan is the one that its output was created with, and the output is
-/// unchanged. This is determined in two ways: from the job file, before the source is probed (`settled`), and from
-/// the plan itself (`standing`), which also finds in the output's mark what the store has lost.
+/// A job is up to date if the digest of its plan is the one that its output was created with, and the output
+/// is unchanged. This is determined in two ways: from the job file, before the source is probed (`settled`),
+/// and from the plan itself (`standing`), which also uses the output's mark if the store has lost its record.
 package final class RunState: PlanMemory, Sendable {
     /// An output and the store's name of the job file that owns it; nil if the owner isn't known.
     struct Owned: Hashable, Sendable {
@@ -42,7 +42,7 @@ package final class RunState: PlanMemory, Sendable {
         /// All outputs that were published and not removed.
         var published: [StateStore.Former] { records.values.map(\.place) + former }
 
-        /// Returns the record of what a job published at a destination.
+        /// Returns the record of an output that a job published at a destination.
         func published(_ job: StateStore.JobName, at destination: String) -> StateStore.Former? {
             if let record = records[job], record.destination.exact == destination.exact {
                 return record.place
@@ -98,7 +98,7 @@ package final class RunState: PlanMemory, Sendable {
             stores[place] = store
             names[file.exact] = store.name(ofFile: file)
             let (records, intents, former, warned) = store.first
-            // None overrides another, since it isn't known how far a killed run came.
+            // No record overrides another, since the progress of a killed run is unknown.
             var outputs = intents.mapValues { Set([Owned(output: $0.output)]) }
             for one in former {
                 outputs[one.destination.exact, default: []].insert(
@@ -134,7 +134,7 @@ package final class RunState: PlanMemory, Sendable {
     /// Returns the store of a job file.
     func store(of file: String) -> StateStore? { folders[file.exact].flatMap { stores[$0] } }
     func store(in folder: StateFolder) -> StateStore? { stores[folder] }
-    /// Returns what a job published when it last succeeded.
+    /// Returns the output that a job published when it last succeeded.
     func published(_ job: StateStore.JobName, in folder: StateFolder) -> StateStore.Former? {
         known[folder]?.records[job]?.place
     }
@@ -149,9 +149,9 @@ package final class RunState: PlanMemory, Sendable {
 
     // MARK: Up-to-date checks
 
-    /// See `PlanMemory`.
+    /// Returns whether a file without a mark was published for a job file (`PlanMemory`).
     package func owns(_ path: String, for file: String) -> Bool {
-        // A mark contains the owner itself.
+        // A mark contains the owner itself, so that no record is needed.
         guard let now = TemporaryFile.fingerprint(path: path), DestinationPath.mark(at: path) == nil,
             let place = folders[file.exact], let outputs = known[place]?.outputs[path.exact]
         else { return false }
@@ -161,7 +161,7 @@ package final class RunState: PlanMemory, Sendable {
         return isKnown && StateSecret.holds(place)
     }
 
-    /// See `PlanMemory`.
+    /// Returns whether the file at an output's destination was created by an equal plan (`PlanMemory`).
     package func isMade(by task: OutputTask) -> Bool {
         guard let mark = Self.mark(of: task), !mark.digest.isEmpty else { return false }
         return digest(of: task).map { $0.standing(of: mark.digest) != .other } ?? false
@@ -174,15 +174,15 @@ package final class RunState: PlanMemory, Sendable {
         }
     }
 
-    /// See `PlanMemory`.
+    /// Returns the owner that the mark of a job file's output contains (`PlanMemory`).
     package func owner(ofFile path: String, at destination: String) -> String? {
         Self.owner(path, at: destination)
     }
 
-    /// Returns the digest of an output's plan, and how the files at the destination compare with it.
+    /// Returns the digest of an output's plan, and the relation of the files at the destination to it.
     package func standing(_ task: OutputTask) -> (digest: PlanDigest?, standing: PlanDigest.Standing) {
         guard let digest = digest(of: task) else { return (nil, .other) }
-        // Of several files one that is not current is enough.
+        // The output isn't current if one of its files isn't.
         var (found, worst) = (digest, PlanDigest.Standing.current)
         for part in task.files {
             let (own, standing) = self.standing(part, by: digest)
@@ -196,7 +196,7 @@ package final class RunState: PlanMemory, Sendable {
         return (found, worst)
     }
 
-    /// Returns how one file compares with the plan.
+    /// Returns the relation of one file to the plan.
     private func standing(
         _ task: OutputTask, by digest: PlanDigest
     ) -> (digest: PlanDigest, standing: PlanDigest.Standing) {
@@ -204,7 +204,7 @@ package final class RunState: PlanMemory, Sendable {
             return (digest, .other)
         }
         let intended = intended(task, output: now)
-        // The two files look the same, and it isn't known which one this is.
+        // Both files have equal size and time, so that it is unknown which one this is.
         if intended == "" { return (digest, .other) }
         var kept = [intended, Self.mark(of: task)?.digest].compactMap { $0 }
         if let record = record(task.file, task.name),
@@ -224,8 +224,8 @@ package final class RunState: PlanMemory, Sendable {
         return (best.kept.contains("~") ? digest.afterDamage : digest, best.standing)
     }
 
-    /// Returns the digest of a file that was published by a run that ended before it recorded this; empty if the file
-    /// that it was to replace looked the same.
+    /// Returns the digest of a file that was published by a run that ended before recording it; empty if the
+    /// file that it replaced had equal size and time.
     private func intended(_ task: OutputTask, output: String) -> String? {
         guard let place = folders[task.file.exact],
             let intent = known[place]?.intents[task.output.destination.exact], intent.output == output
@@ -253,7 +253,8 @@ package final class RunState: PlanMemory, Sendable {
         return try? PlanDigest(task, content: content)
     }
 
-    /// Returns the digest by the other fingerprint mode, so that outputs stay up to date when the mode is changed.
+    /// Returns the digest for the other fingerprint mode, so that outputs stay up to date when the mode is
+    /// changed.
     private func digestOtherwise(_ task: OutputTask) -> PlanDigest? {
         guard case .file(let path, _) = task.input.source else { return nil }
         if mode == .content { return try? PlanDigest(task) }
@@ -304,10 +305,11 @@ package final class RunState: PlanMemory, Sendable {
         return digest
     }
 
-    /// Returns why an output would be created, a line each, or which of its expectations would be evaluated; empty if
-    /// it is up to date.
+    /// Returns the reasons why an output would be created, a line each, or its expectations that would be
+    /// evaluated; empty if it is up to date.
     package func reasons(for task: OutputTask) throws(StateError) -> RunReasons {
-        // One digest for one plan: its length grows with the number of still images, which may be thousands.
+        // The digest is computed once for all files: its length grows with the number of still images, which
+        // may be thousands.
         var known: PlanDigest??
         for part in task.files {
             let reasons = try reasons(forFile: part) {
@@ -328,7 +330,7 @@ package final class RunState: PlanMemory, Sendable {
         let intent = folders[task.file.exact].flatMap { known[$0]?.intents[task.output.destination.exact] }
         let isNew = record == nil && mark == nil && (intent == nil || intent?.output != now)
         let unknown = RunReasons(lines: [now == nil ? "no output yet" : "nothing is known of an earlier run"])
-        // The digest takes half as long as planning, and there is nothing to compare it with.
+        // Computing the digest takes half as long as planning, and there is nothing to compare it with.
         if isNew, mode == .stat { return unknown }
         guard let whole = makeDigest() else { return RunReasons(lines: ["the source can't be read"]) }
         let (digest, standing) = standing(task, by: whole)

@@ -3,11 +3,11 @@ internal import GRDB
 internal import Glibc
 internal import Locking
 
-/// The state's SQLite database. It is opened only if it has Tandem's own schema, and no statement blocks a run
-/// forever.
+/// The SQLite database of the state. A database with a schema other than Tandem's is rejected, and no
+/// statement can block a run indefinitely.
 ///
-/// Unchecked `Sendable`: the connection has its own queue, the time is behind the mutex, the timer is not accessed
-/// after it was started.
+/// Unchecked `Sendable`: the connection has its own queue, the time is behind the mutex, the timer is not
+/// accessed after it was started.
 final class StateDatabase: @unchecked Sendable {
     private let connection: DatabaseQueue
     /// Start of the running statement; nil if none is running.
@@ -40,8 +40,8 @@ final class StateDatabase: @unchecked Sendable {
     deinit { watch.cancel() }
 
     private func prepare() throws {
-        // An attacker could replace a table by a view, or add a trigger, which this process would execute. A database
-        // with anything else than Tandem's own schema is not read.
+        // An attacker could replace a table by a view, or add a trigger, which this process would execute.
+        // Therefore only a database with exactly Tandem's schema is read.
         let (known, isNewer) = try read { db in
             let known = try StateSchema.statements(of: db)
             guard known.isSubset(of: StateSchema.known) else {
@@ -51,7 +51,8 @@ final class StateDatabase: @unchecked Sendable {
         }
         if isNewer { throw DatabaseError(resultCode: .SQLITE_NOTADB) }
         if known == StateSchema.known { return }
-        // Not while `since` is set: the migrator has its own transaction, over no more rows than there are.
+        // `since` must not be set: the migrator uses its own transaction, and its duration is bounded by the
+        // number of rows.
         try StateSchema.migrator.migrate(connection)
         guard try read(StateSchema.statements) == StateSchema.known else {
             throw DatabaseError(resultCode: .SQLITE_NOTADB)
@@ -68,7 +69,7 @@ final class StateDatabase: @unchecked Sendable {
         try connection.write { try timed($0, body) }
     }
 
-    /// Runs `body` without a transaction: each statement is committed by itself.
+    /// Runs `body` without a transaction, so that each statement is committed separately.
     func writeWithoutTransaction(_ body: (Database) throws -> Void) throws {
         try connection.writeWithoutTransaction { try timed($0, body) }
     }

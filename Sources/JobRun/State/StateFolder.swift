@@ -29,8 +29,8 @@ package struct StateFolder: Hashable, Sendable {
         isOutsideRoot = !root.holds(Self.absolute(exactPath.text))
     }
 
-    /// Returns the absolute path of a job file: links of its folder are resolved, the file's own name stays. The name
-    /// by which a file is read determines what its relative paths mean.
+    /// Returns the absolute path of a job file. Links of its folder are resolved, but not one of the file
+    /// itself: the path by which a file is read determines the meaning of its relative paths.
     static func absolute(file: String) -> String {
         guard let slash = file.lastSlash else { return absolute(".") + "/" + file }
         let folder = slash == file.startIndex ? "/" : String(file[..<slash])
@@ -134,7 +134,7 @@ package final class StateLock: Sendable {
             var failure = errno
             if failure == EWOULDBLOCK, let onWait {
                 onWait(Self.holder(descriptor))
-                // A signal that ends the process is handled on a thread of its own.
+                // A signal that ends the process is handled on another thread.
                 repeat { failure = flock(descriptor, LOCK_EX) == 0 ? 0 : errno } while failure == EINTR
             }
             if failure != 0 {
@@ -149,8 +149,8 @@ package final class StateLock: Sendable {
         Self.say("process \(getpid()): \(files.joined(separator: ", "))", in: descriptor)
     }
 
-    /// Writes the holder into the lock file, for other runs that want the lock. If this fails, they can't report the
-    /// holder.
+    /// Writes the holder into the lock file, for other runs that request the lock. If this fails, they can't
+    /// report the holder.
     private static func say(_ text: String, in descriptor: Int32) {
         let bytes = Array(text.utf8.prefix(512))
         if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, bytes, bytes.count, 0) }

@@ -2,12 +2,12 @@ internal import GRDB
 
 /// The tables of the state's database. A database that contains anything else is not used.
 enum StateSchema {
-    /// The migrations from a database of any earlier version, or an empty one. A later change is one more migration,
-    /// which keeps the records.
+    /// The migrations from a database of any earlier version, or an empty one. Later changes are added as
+    /// migrations, which keep the records.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("2") { db in
-            // Databases from before migrations have the same tables, and a version number.
+            // Databases without migrations have the same tables, and a version number.
             let there = try statements(of: db)
             for statement in tables where !there.contains(statement) { try db.execute(sql: statement) }
         }

@@ -10,7 +10,7 @@ enum StateSecret {
     /// Writes the proof that this user created the contents of a folder.
     static func sign(_ folder: StateFolder) {
         let path = folder.path + "/" + name
-        // A new file, since an existing one may be anything.
+        // An existing file is replaced, since it may be untrusted.
         unlink(path)
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { return }

@@ -84,7 +84,7 @@ extension StateStore {
         }
     }
 
-    /// Returns the digest of a file's bytes, if it was computed of the file as it is now.
+    /// Returns the digest of a file's bytes, if it was computed for the current version of the file.
     func content(path: String, identity: String) throws(StateError) -> String? {
         try reading { db in
             try String.fetchOne(

@@ -8,12 +8,12 @@ internal import LibAV
 internal import Locking
 internal import Media
 
-/// The SQLite store of published outputs and their digests. Losing it causes reruns, never a wrong skip: a record of
-/// an output counts only while the output is unchanged.
+/// The SQLite store of published outputs and their digests. Losing it causes reruns, but never a wrong skip:
+/// a record of an output is valid only while the output is unchanged.
 ///
-/// Records are written together, a few times a second: an output has its own mark (`DestinationPath.attribute`), from
-/// which a lost record is restored. If a file system has no attributes, the intent to publish is written to disk here
-/// first.
+/// Records are written together, a few times a second: an output has its own mark
+/// (`DestinationPath.attribute`), from which a lost record is restored. If a file system has no attributes,
+/// the intent to publish is written to disk here first.
 ///
 /// Unchecked `Sendable`: the database has its own queue, everything else is behind the mutex.
 final class StateStore: @unchecked Sendable {
@@ -80,14 +80,14 @@ final class StateStore: @unchecked Sendable {
     enum Opening {
         /// No store exists.
         case none
-        /// The store can't be read, and nothing is to be written.
+        /// The store can't be read, and must not be written.
         case damaged
         /// The store is open.
         case open(StateStore)
     }
 
-    /// Opens the store of a folder, and creates what is missing. `isReading` creates nothing. A store that is damaged
-    /// is renamed, and a new one is begun.
+    /// Opens the store of a folder, and creates missing files, except with `isReading`. A damaged store is
+    /// renamed, and a new one is created.
     static func open(_ folder: StateFolder, isReading: Bool) throws(StateError) -> Opening {
         let path = folder.path + "/state.sqlite"
         try folder.check()
@@ -297,7 +297,7 @@ final class StateStore: @unchecked Sendable {
                 for (record, parts) in records {
                     try fulfil.execute(arguments: [record.destination, record.output])
                     try Self.move(record, db)
-                    // A job that was renamed.
+                    // A renamed job has a record for the same destination.
                     try forget.execute(arguments: [record.destination, record.job.file, record.job.id])
                     try put.execute(arguments: [
                         record.job.file, record.job.id, record.shortcut, record.digest, parts,

@@ -11,7 +11,7 @@ final class FileRequests: Sendable {
     private let ask: @Sendable (WorkerMessage.ImagePlace) -> Bool
     private let isOver = Guarded(false)
     private let arrived = DispatchSemaphore(value: 0)
-    /// Limits requests to one at a time, because a reply contains no path.
+    /// Semaphore that limits requests to one at a time, because a reply contains no path.
     private let turn = DispatchSemaphore(value: 1)
 
     /// Creates the requests. `ask` sends a request, and returns false if the supervisor is gone.
@@ -20,8 +20,8 @@ final class FileRequests: Sendable {
         self.ask = ask
     }
 
-    /// Requests a file. Returns false if the file isn't one of the work's or the work has ended. Blocks the decoding
-    /// queue.
+    /// Requests a file. Returns false if the file doesn't belong to the work, or if the work has ended.
+    /// Blocks the decoding queue.
     func fetch(_ path: String) -> Bool {
         guard let place = place(of: path) else { return false }
         turn.wait()

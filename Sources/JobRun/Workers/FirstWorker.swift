@@ -1,8 +1,8 @@
 internal import Glibc
 internal import Locking
 
-/// The first worker of a call, started as a process of its own before anything else is done: FFmpeg's libraries,
-/// which take longer to load than a short job takes, are loaded there while job files are read here.
+/// The first worker of a call, started before anything else: it loads FFmpeg's libraries, which takes longer
+/// than a short job, while job files are read in this process.
 package enum FirstWorker {
     private static let waiting = Guarded<WorkerProcess.Ends?>(nil)
 
@@ -13,7 +13,7 @@ package enum FirstWorker {
             let ends = try? WorkerProcess.spawn()
         else { return }
         waiting.withLock { $0 = ends }
-        // An unused worker leaves nothing for others to clean up.
+        // An unused worker must be ended before the process exits.
         atexit { FirstWorker.release() }
     }
 

@@ -64,7 +64,7 @@ struct MessageBuffer {
         return got == 0 ? .end : .some
     }
 
-    /// Returns the next complete message; nil while it is incomplete. Throws if it is no valid message.
+    /// Returns the next complete message; nil while it is incomplete. Throws if the message is invalid.
     mutating func next<Message: Decodable>(_ type: Message.Type) throws -> Message? {
         guard bytes.count >= 4 else { return nil }
         let length = (0..<4).reduce(0) { $0 | Int(bytes[$1]) << (8 * $1) }
@@ -75,7 +75,7 @@ struct MessageBuffer {
         return try BinaryDecoder().decode(type, from: body)
     }
 
-    /// Takes the first descriptors received: those behind them may belong to the next message.
+    /// Removes and returns the first received descriptors. Further ones may belong to the next message.
     mutating func takeDescriptors(_ count: Int) -> [Int32] {
         let taken = Array(descriptors.prefix(max(0, count)))
         descriptors.removeFirst(taken.count)

@@ -1,13 +1,14 @@
 internal import CLinux
 internal import Glibc
 
-/// The system resources that a process of this program needs at its start. With less it would hang or crash.
+/// The system resources that a process of this program requires at its start, without which it would hang or
+/// crash.
 package enum ProcessLimits {
     /// Number of threads beside the first: those of Dispatch's queues and the minimum of a codec. With fewer,
     /// Dispatch retries forever and doesn't react to signals (measured: `validate` hangs with 3, and works with 5).
     private static let threads: Int32 = 8
-    /// Number of descriptors. A worker has its channel, a source and an output open, and Dispatch and Landlock some
-    /// of their own.
+    /// Number of descriptors. A worker has its channel, a source and an output open; Dispatch and Landlock
+    /// open further ones.
     private static let descriptors: Int32 = 64
 
     /// Raises the limit of open files as far as the process may: an output of thousands of images is published at

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// The result of one action that a worker attempted from inside its sandbox.
 package struct SandboxFinding: Codable, Hashable, Sendable {
-    /// Name of the action: `send by UDP`.
+    /// Name of the action, such as `send by UDP`.
     package var attempt: String
     /// Reason of the failure, as an `errno`; nil if the action succeeded.
     package var problem: Int32?

@@ -9,27 +9,28 @@ internal import Media
 
 #if DEBUG
 
-    /// A misbehaviour of a worker, so that tests see what the supervisor does about it.
+    /// A fault of a worker, for tests of the supervisor's reaction.
     enum WorkerFault: String, Codable, Sendable {
-        /// Ends by a signal.
+        /// A signal ends the worker.
         case abort
-        /// Never ends, and doesn't react to messages.
+        /// The worker doesn't end, and doesn't react to messages.
         case hang
-        /// Allocates memory without end.
+        /// The worker allocates memory indefinitely.
         case memory
-        /// Sends bytes that are no message.
+        /// The worker sends bytes that aren't a message.
         case babble
-        /// Reports impossible values.
+        /// The worker reports impossible values.
         case lie
-        /// Sends descriptors.
+        /// The worker sends descriptors.
         case smuggle
-        /// Requests a file that isn't one of its sources.
+        /// The worker requests a file that isn't one of its sources.
         case grab
-        /// Ends by a signal once its output is complete.
+        /// A signal ends the worker once its output is complete.
         case late
-        /// Waits four seconds once its output is complete.
+        /// The worker waits four seconds once its output is complete.
         case linger
-        /// Occupies Dispatch's shared threads for three seconds first, so that Dispatch monitors them.
+        /// The worker occupies Dispatch's shared threads for three seconds first, so that Dispatch monitors
+        /// them.
         case crowd
 
         /// Injects the fault before the work.
@@ -130,7 +131,7 @@ internal import Media
         func altered(_ sight: Sight) -> Sight { sight }
     }
 
-    /// No faults.
+    /// An empty queue of faults.
     final class WorkerFaultQueue: Sendable {
         init(_ limits: inout WorkerProcess.Limits) {}
         func next(for name: String) -> WorkerFault? { nil }

@@ -8,11 +8,11 @@ internal import Locking
 internal import Media
 internal import Publishing
 
-/// The main function of a worker: it enters its sandbox, then does one job after the other until its supervisor is
-/// gone.
+/// The main function of a worker, which enters its sandbox and then carries out jobs in sequence until its
+/// supervisor is gone.
 ///
-/// Nothing but `run` may have happened in the process before: Landlock restricts the calling thread and the threads
-/// that it creates later.
+/// No other code may have run in the process before `run`: Landlock restricts the calling thread and the
+/// threads that it creates later.
 package enum WorkerMain {
     /// The first argument of a worker's command line.
     package static let argument = "worker"
@@ -115,11 +115,11 @@ package enum WorkerMain {
         "/etc/host.conf", "/etc/gai.conf", "/etc/services",
     ]
 
-    /// Unassigned user ids: if root starts the workers, each runs as a user of its own.
+    /// Unassigned user ids: workers that root starts run as separate users.
     private static let users: (first: UInt32, count: UInt32) = (61_184, 4_000)
 
-    /// Runs the worker. Must be called first in `main`. `seesOwnThreadsAlone`: the program's libraries read nothing
-    /// of `/proc` but their own process (`tandem_look_at_own_threads`).
+    /// Runs the worker. Must be called first in `main`. `seesOwnThreadsAlone`: whether the program's
+    /// libraries read only the files of their own process in `/proc` (`tandem_look_at_own_threads`).
     package static func run(seesOwnThreadsAlone: Bool = false) -> Never {
         guard fcntl(descriptor, F_GETFD) >= 0 else {
             complain("a worker is started by a run, not by hand")
@@ -138,8 +138,8 @@ package enum WorkerMain {
         let channel = MessageChannel(descriptor)
         var buffer = MessageBuffer()
         let arguments = hear(channel, &buffer)
-        // A limit for what the supervisor's check twice a second may miss: twice the allowed memory, and space for
-        // the threads' stacks.
+        // Limit for memory that the supervisor's check twice a second may miss: twice the allowed memory, and
+        // space for the threads' stacks.
         if arguments.memory > 0 { limit(RLIMIT_DATA, to: rlim_t(clamping: arguments.memory &* 2 &+ 1 << 30)) }
         var lacking: Int32 = 0
         if arguments.isLockedDown {
@@ -152,7 +152,8 @@ package enum WorkerMain {
         }
         var environment = MediaEnvironment(
             sources: SourceEnvironment(allowsNetwork: arguments.mayUseNetwork),
-            // Each entry may keep a hole of the heap open (`tandem_tune_allocator`): a gigabyte in all at most.
+            // Each entry may prevent the heap from shrinking (`tandem_tune_allocator`), by at most one
+            // gigabyte in total.
             memory: AssetCache(limit: 500))
         environment.folder = PassFiles.base.withLock { $0 }
         guard channel.send(WorkerMessage.Report.ready(version: WorkerMessage.version, lacking: lacking))
@@ -195,7 +196,7 @@ package enum WorkerMain {
                 complain("the folder for two passes can't be made: \(String(cString: strerror(errno)))")
                 _exit(1)
             }
-            // Root of a container that has no other users: the missing part is reported.
+            // In a container without other users, root can't change the owner; the missing part is reported.
             if user != 0, chown(folder, user, user) != 0 { user = 0 }
         }
         defer { free(folder) }
@@ -221,8 +222,8 @@ package enum WorkerMain {
         return (texts.map { UnsafePointer($0) } + [nil]).withUnsafeBufferPointer { body($0.baseAddress!) }
     }
 
-    /// Receives orders on this thread, which is never busy, so that it notices at once when the supervisor is gone.
-    /// `buffer` contains the bytes received after the first order.
+    /// Receives orders on this thread, which carries out no work and therefore detects at once that the
+    /// supervisor is gone. `buffer` contains the bytes received after the first order.
     private static func listen(
         _ channel: MessageChannel, _ buffer: consuming MessageBuffer, _ environment: MediaEnvironment
     ) -> Never {
@@ -302,7 +303,7 @@ package enum WorkerMain {
 
     private static let looking = DispatchQueue(label: "tandem.look")
 
-    /// Starts a probe. It is never cancelled, because its answer may be of use to other jobs.
+    /// Starts a probe. Probes are never cancelled, because the answer may be useful for other jobs.
     private static func begin(
         _ look: WorkerMessage.Look, _ descriptors: [Int32], _ environment: MediaEnvironment,
         _ channel: MessageChannel, _ current: Current

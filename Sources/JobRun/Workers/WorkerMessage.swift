@@ -12,9 +12,9 @@ enum WorkerMessage {
         case begin(WorkerMain.Arguments)
         /// Work. The descriptors of outputs, scratch file and sources are attached, in this order.
         case work(Work)
-        /// The current work is to end at once.
+        /// A request to end the current work at once.
         case cancel
-        /// The worker is to attempt what a sandbox forbids, on a file and on a process.
+        /// A request to attempt actions that a sandbox forbids, on a file and on a process.
         case escape(path: String, process: Int32)
         /// Files of an image sequence, from the requested one on. Their descriptors are attached; none if the file
         /// can't be opened.
@@ -63,7 +63,7 @@ enum WorkerMessage {
         case progress(WorkProgress, activity: UInt64)
         /// The outputs are complete; only previews for a report follow.
         case checked(WorkFindings)
-        /// The worker requests this file of an image sequence, and those behind it.
+        /// A request for a file of an image sequence, and those that follow it.
         case wants(ImagePlace)
         /// The outcome of the work.
         case done(WorkOutcome)

@@ -10,8 +10,8 @@ internal import Locking
 internal import Media
 internal import Publishing
 
-/// A pool of worker processes that do work and probe sources, each reused for many jobs. The death of a worker fails
-/// only its job.
+/// A pool of worker processes that carry out work and probe sources, each reused for many jobs. The death of
+/// a worker fails only its job.
 package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     /// The settings of a worker pool.
     package struct Options: Sendable {
@@ -92,7 +92,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         self.limits = limits
     }
 
-    /// Starts an idle worker, so that it is ready when the first job is.
+    /// Starts an idle worker, so that it is ready when the first job starts.
     package func warm() {
         guard workers.withLock({ $0.all.isEmpty }), let worker = try? start(network: false) else { return }
         workers.withLock { $0.idle.append(worker) }
@@ -125,7 +125,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         return handle
     }
 
-    /// See `WorkPerformer`.
+    /// Returns whether a worker has already probed the job's source (`WorkPerformer`).
     package func isPrepared(for job: JobPlan) -> Bool {
         guard let path = job.sourcePaths.first else { return true }
         return workers.withLock { workers in
@@ -179,7 +179,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         throw SourceProblem("workers die before they begin")
     }
 
-    /// Assigns an order to a worker. A worker that was dead before it took the order is no failure of the job.
+    /// Assigns an order to a worker. A worker that died before it received the order doesn't fail the job.
     private func assign(
         _ order: WorkOrder, fault: WorkerFault?, to handle: PooledWork, attempt: Int,
         _ completion: @escaping @Sendable (WorkOutcome) -> Void
@@ -273,8 +273,8 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         return SandboxParts(rawValue: bits).words
     }
 
-    /// Has a worker attempt what its sandbox forbids, on a file that it was not given; nil if no worker could be
-    /// started.
+    /// Runs attempts of forbidden actions in a worker, on a file to which it has no access. Returns nil if no
+    /// worker could be started.
     package func escape(from path: String, network: Bool = false) -> [SandboxFinding]? {
         guard let worker = try? take(for: nil, network: network) else { return nil }
         let found = Guarded<[SandboxFinding]?>(nil)
@@ -289,11 +289,11 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     }
 }
 
-/// Work that a worker of a pool does.
+/// The work that a worker of a pool carries out.
 private final class PooledWork: WorkHandle, Sendable {
     private struct State: Sendable {
         var worker: WorkerProcess?
-        /// Distinguishes the work from later work of the same worker.
+        /// Output that identifies the work among later work of the same worker.
         var output: TemporaryFile?
         var isCancelled = false
         var hasEnded = false
@@ -307,7 +307,7 @@ private final class PooledWork: WorkHandle, Sendable {
         }
     }
 
-    /// Repeats a cancel that came before the worker received the work.
+    /// Repeats a cancellation that came before the worker received the work.
     func follow(_ worker: WorkerProcess, _ output: TemporaryFile) {
         if state.withLock({ $0.isCancelled && !$0.hasEnded }) { worker.cancel(output) }
     }

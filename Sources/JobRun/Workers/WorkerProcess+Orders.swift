@@ -11,8 +11,8 @@ internal import Publishing
 
 /// The orders to a worker.
 extension WorkerProcess {
-    /// Sends work to the worker. `completion` is called once, with nil if the worker never took the order, which can
-    /// be given to another one.
+    /// Sends work to the worker. `completion` is called once, with nil if the worker didn't receive the
+    /// order, which can then be assigned to another one.
     func perform(
         _ order: WorkOrder, fault: WorkerFault?, completion: @escaping @Sendable (WorkOutcome?) -> Void
     ) {
@@ -92,9 +92,9 @@ extension WorkerProcess {
     enum LookEnding: Sendable {
         /// The worker answered.
         case seen(Sight)
-        /// The worker died; by itself, or because the supervisor killed it after a time limit.
+        /// The worker died on its own, or because the supervisor killed it after a time limit.
         case died(String, byItself: Bool)
-        /// The worker never took the request, which can be given to another one.
+        /// The worker didn't receive the request, which can be assigned to another one.
         case notTaken
     }
 
@@ -135,7 +135,8 @@ extension WorkerProcess {
         }
     }
 
-    /// Has the worker attempt what its sandbox forbids. `completion` is called once, with nil if the worker died.
+    /// Requests attempts of forbidden actions from the worker. `completion` is called once, with nil if the
+    /// worker died.
     func escape(from path: String, completion: @escaping @Sendable ([SandboxFinding]?) -> Void) {
         queue.async { @Sendable in
             guard !self.isDead else { return completion(nil) }

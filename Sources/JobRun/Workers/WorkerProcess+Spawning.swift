@@ -17,8 +17,8 @@ extension WorkerProcess {
         var words: Int32
     }
 
-    /// Starts a worker as a separate program, in a process group of its own: only the supervisor receives a Ctrl-C of
-    /// the terminal. The worker inherits no environment, and no descriptors but its own.
+    /// Starts a worker as a separate program, in its own process group: only the supervisor receives a Ctrl-C
+    /// of the terminal. The worker inherits no environment, and only its own descriptors.
     static func spawn() throws -> Ends {
         var (pair, words): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
         guard tandem_open_worker_line(&pair, &words) == 0 else {

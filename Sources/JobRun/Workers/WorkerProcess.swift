@@ -9,7 +9,7 @@ internal import Media
 internal import FileSystem
 internal import Publishing
 
-/// The supervisor's side of a worker: a process that does one thing at a time.
+/// The supervisor's side of a worker, a process that carries out one task at a time.
 ///
 /// Unchecked `Sendable`: mutable state is accessed on `queue` only, or is behind the mutex.
 final class WorkerProcess: @unchecked Sendable {
@@ -35,7 +35,7 @@ final class WorkerProcess: @unchecked Sendable {
         case escaped([SandboxFinding])
         case done(WorkOutcome)
         case seen(Sight)
-        /// The worker died; by itself, or because the supervisor killed it.
+        /// The worker died on its own, or because the supervisor killed it.
         case died(String, byItself: Bool)
         case cancelled
     }
@@ -49,7 +49,7 @@ final class WorkerProcess: @unchecked Sendable {
         var isTrial = false
         /// Files that the worker may request.
         var requested: [RequestedFiles] = []
-        /// Maximum duration in seconds, whatever the activity; nil for no limit.
+        /// Maximum duration in seconds, regardless of activity; nil for no limit.
         var patience: Double?
         let begun = DispatchTime.now()
         /// Number of tracks of each output.
@@ -179,7 +179,7 @@ final class WorkerProcess: @unchecked Sendable {
     /// single read would leave the end unread, and the handler would never be called again.
     private func hear() {
         for _ in 0..<Self.readsAtOnce {
-            // The descriptor may be in use by another object by now.
+            // The descriptor may already belong to another object.
             if isDead { return }
             switch buffer.fill(from: channel.descriptor, waits: false) {
             case .end: return die()
@@ -255,12 +255,12 @@ final class WorkerProcess: @unchecked Sendable {
 
     private func hearWords(_ descriptor: Int32) {
         var bytes = [UInt8](repeating: 0, count: 4096)
-        // As for messages, everything that is available is read.
+        // Everything that is available is read, as for messages.
         for _ in 0..<Self.readsAtOnce {
             let got = read(descriptor, &bytes, bytes.count)
             if got == 0 {
                 listening?.cancel()
-                // The descriptor is closed then, and its number may be reused.
+                // The descriptor is closed, and its number may be reused.
                 listening = nil
             }
             guard got > 0 else { return }
@@ -302,7 +302,7 @@ final class WorkerProcess: @unchecked Sendable {
         die()
     }
 
-    /// Ends this object after the worker is gone or was killed.
+    /// Ends this object, after the worker is gone or was killed.
     func die() {
         guard !isDead else { return }
         isDead = true
@@ -330,13 +330,13 @@ final class WorkerProcess: @unchecked Sendable {
         task.completion(.died(why, byItself: verdict == nil))
     }
 
-    /// Reaps the process, once. Returns its exit status in words.
+    /// Reaps the process, once. Returns a description of its exit status.
     @discardableResult
     private func reap(isKilled: Bool = false) -> String {
         if isReaped { return "" }
         isReaped = true
         var status: Int32 = 0
-        // The socket is closed: the process has ended, or isn't trusted to continue.
+        // The socket is closed, so that the process has ended or must not continue.
         for _ in 0..<(isKilled ? 0 : 50) {
             if waitpid(process, &status, WNOHANG) == process { return Self.words(status) }
             usleep(2000)
