@@ -5,7 +5,7 @@ package import Media
 
 /// The text form of a plan for the user.
 package enum PlanText {
-    /// Renders the whole plan with totals. `reasons` returns why an output would be created.
+    /// Renders the whole plan with totals. `reasons` returns the reasons why an output would be created.
     package static func render(_ plan: BatchPlan, reasons: (OutputTask) -> RunReasons) -> String {
         var text = ""
         var current = 0

@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import LibAV
 internal import Media
 
-/// Validates an output against its container without media.
+/// The validation of an output against its container without media.
 enum ContainerCheck {
     /// Names of cover tags in some containers, which libavformat would write as text.
     private static let coverKeys: Set<String> = [

@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import LibAV
 internal import Media
 
-/// Validates encoder settings against the encoders of this build, without opening any media.
+/// The validation of encoder settings against the encoders of this build, without opening any media.
 enum EncodeCheck {
     /// Checks the settings against the codec and its encoder. `unknown` contains keys that the job may set
     /// but whose values the spec lacks, because they can't be read.

@@ -1,6 +1,6 @@
 internal import Diagnostics
 
-/// Checks between the elements of a composition.
+/// The checks between the elements of a composition.
 extension CompositionDecoder {
     func check(_ spec: CompositionSpec) {
         var isBehindClip = false

@@ -6,7 +6,7 @@ internal import YAMLDocument
 /// The decoding of `composition`, with the checks that need no media.
 struct CompositionDecoder {
     let reader: NodeReader
-    /// Decodes an asset that a node names or contains.
+    /// Function that decodes an asset that a node names or contains.
     let asset: (YAMLNode) -> AssetSpec?
 
     /// Maximum number of clips, layers and audio items of a composition.

@@ -38,7 +38,7 @@ extension JobFileDecoder {
 }
 
 extension JobFileDecoder {
-    /// Whether the file contains NUL characters near its start and isn't UTF-16.
+    /// Returns whether the file contains NUL characters near its start and isn't UTF-16.
     private static func isBinary(_ bytes: [UInt8]) -> Bool {
         let isUTF16 = bytes.starts(with: [0xff, 0xfe]) || bytes.starts(with: [0xfe, 0xff])
         return !isUTF16 && bytes.prefix(1024).contains(0)

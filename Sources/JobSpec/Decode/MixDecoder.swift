@@ -4,7 +4,7 @@ internal import YAMLDocument
 /// The decoding of `mix` in an audio track rule.
 struct MixDecoder {
     let reader: NodeReader
-    /// Decodes a selection of tracks.
+    /// Function that decodes a selection of tracks.
     let selection: (YAMLNode) -> Located<TrackSelection>?
 
     /// Returns the mix; nil without one, or after an error is reported.

@@ -29,11 +29,11 @@ struct Fields {
         return nil
     }
 
-    /// The entry of a key; nil if it is absent.
+    /// Returns the entry of a key; nil if it is absent.
     subscript(key: String) -> YAMLNode.Entry? { index(of: key).map { entries[$0] } }
     /// Returns the value of a key; nil if it is absent.
     func value(_ key: String) -> YAMLNode? { index(of: key).map { entries[$0].value } }
-    /// Whether a key is present.
+    /// Returns whether a key is present.
     func has(_ key: String) -> Bool { index(of: key) != nil }
     var isEmpty: Bool { entries.isEmpty }
 }

@@ -62,7 +62,7 @@ final class BatchDefinition: Sendable {
         return (folders[written.range.source] ?? ownFolder ?? ".") + "/" + written.value
     }
 
-    /// Whether there is a job with that id; reports an error if not.
+    /// Returns whether a job with that id exists, and reports an error if it doesn't.
     func hasJob(_ id: Located<String>, reader: NodeReader) -> Bool {
         if positions[id.value] != nil { return true }
         reader.sink.error(

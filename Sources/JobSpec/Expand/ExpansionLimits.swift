@@ -33,7 +33,7 @@ enum ExpansionLimits {
         return own + max(0, own - Int(outputs.size)) * max(0, count - 1)
     }
 
-    /// Counts over all jobs of a file, shared by the threads that outline them.
+    /// The counts over all jobs of a file, shared by the threads that outline them.
     struct Count: Sendable {
         var instances = 0
         var surplus = 0

@@ -2,7 +2,7 @@ internal import ExactStrings
 
 /// The matching of glob patterns with `*`, `?`, `[…]` and `**`.
 package enum GlobPattern {
-    /// Whether a path contains a wildcard.
+    /// Returns whether a path contains a wildcard.
     package static func isPattern(_ path: String) -> Bool {
         path.utf8.contains { $0 == 0x2a || $0 == 0x3f || $0 == 0x5b }
     }
@@ -34,7 +34,7 @@ package enum GlobPattern {
         return false
     }
 
-    /// Whether a path matches a pattern, compared component by component.
+    /// Returns whether a path matches a pattern, compared component by component.
     package static func matches(path: some Collection<String>, _ pattern: some Collection<String>)
         -> Bool
     {
@@ -52,7 +52,7 @@ package enum GlobPattern {
         return isMet && matches(path: path.dropFirst(), rest)
     }
 
-    /// Whether a name matches one component of a pattern. Only a dot matches a leading dot.
+    /// Returns whether a name matches one component of a pattern. Only a dot matches a leading dot.
     package static func matches(_ name: String, _ pattern: String) -> Bool {
         // Fast path: most patterns are `*` and an extension.
         if pattern.utf8.first == 0x2a, !isPattern(String(pattern.dropFirst())) {

@@ -143,7 +143,7 @@ struct JobExpander {
         ExpansionLimits.nodes(of: definition.bases[job].node)
     }
 
-    /// Whether a number of instances of a job is within the limits; reports an error if not.
+    /// Returns whether a number of instances of a job is within the limits, and reports an error if it isn't.
     func mayHave(_ instances: Int, ofJob job: Int) -> Bool {
         let nodes = nodes(of: job)
         if ExpansionLimits.surplus(instances: instances, nodes: nodes) <= ExpansionLimits.surplusNodes {

@@ -66,7 +66,7 @@ struct Scope: Sendable {
         }
     }
 
-    /// Whether the name is one of an asset, the matrix, the environment or an image.
+    /// Returns whether a name refers to an asset, the matrix, the environment or an image.
     static func isFact(_ name: String) -> Bool {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 2 && ["asset", "matrix", "env", "image"].contains(parts[0])

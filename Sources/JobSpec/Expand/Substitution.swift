@@ -110,7 +110,7 @@ struct Substitution {
         return nil
     }
 
-    /// Whether a node contains a name that differs between the instances of a job.
+    /// Returns whether a node contains a name that differs between the instances of a job.
     static func dependsOnInstance(_ node: YAMLNode) -> Bool {
         guard node.hasSubstitution else { return false }
         switch node.content {

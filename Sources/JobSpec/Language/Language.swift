@@ -13,7 +13,8 @@ package enum Language {
         example: "1:30.5")
     static let fragmentTime = ValueType.text(
         pattern: #"^([0-9]+(\.[0-9]+)?(s|ms)?|([0-9]+:)?[0-9]{1,2}:[0-9]{1,2}(\.[0-9]+)?)$"#, example: "2s")
-    /// A duration in seconds or in clock notation. Frames, percentages and chapters are positions in a source.
+    /// Returns the type of a duration in seconds or in clock notation. Frames, percentages and chapters are
+    /// positions in a source.
     static func length(_ range: ClosedRange<Double> = 0...1e9) -> ValueType {
         .oneOf([.number(range), fragmentTime])
     }
@@ -23,7 +24,7 @@ package enum Language {
     static let tone = ValueType.oneOf([
         .integer(1...20_000), .text(pattern: #"^[0-9]+(\.[0-9]+)?( ?[kK]?[hH][zZ])?$"#, example: "1kHz"),
     ])
-    /// A name of libav's; the available names depend on the build.
+    /// Returns the type of a name in libav; the available names depend on the build.
     static func libavName(_ example: String) -> ValueType {
         .text(pattern: "^[a-zA-Z0-9][a-zA-Z0-9_.+-]*$", example: example)
     }

@@ -52,7 +52,7 @@ extension ValueType {
 }
 
 extension ValueType {
-    /// Whether a node of that kind (scalar, list or mapping) may be a value of this type.
+    /// Returns whether a node of that kind (scalar, list or mapping) may be a value of this type.
     func takesKind(of node: YAMLNode) -> Bool {
         switch (self, node.content) {
         case (.oneOf(let types), _): types.contains { $0.takesKind(of: node) }
@@ -131,7 +131,7 @@ package final class MappingType: Sendable {
         hasAlternatives = !alternatives.isEmpty
     }
 
-    /// Whether the mapping has a key of that name.
+    /// Returns whether the mapping has a key of that name.
     func has(_ name: String) -> Bool {
         let length = name.utf8.count
         for index in names.indices where names[index].utf8.count == length && names[index] == name {

@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import ExactStrings
 internal import YAMLDocument
 
-/// Reads the files that a job file includes, recursively.
+/// The loader of the files that a job file includes, recursively.
 struct IncludeLoader {
     private let files: any SpecFiles
     private let reader: NodeReader

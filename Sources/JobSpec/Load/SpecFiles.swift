@@ -16,12 +16,12 @@ package struct SpecFileError: Error, Sendable {
     package init(_ reason: String) { self.reason = reason }
 }
 
-/// Reads regular files of the file system.
+/// The reader of regular files of the file system.
 package struct SystemSpecFiles: SpecFiles {
     /// Creates a reader.
     package init() {}
 
-    /// Reads a regular file. Other files are refused, because they could block or be endless.
+    /// Reads a regular file. Other files are rejected, because they could block or be endless.
     package func read(_ path: String, limit: Int) throws(SpecFileError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -50,7 +50,7 @@ package struct SystemSpecFiles: SpecFiles {
         return bytes
     }
 
-    /// Returns the absolute folder of a path with links resolved; the path's own folder if that doesn't exist.
+    /// Returns the absolute folder of a path with links resolved; the path's own folder if it doesn't exist.
     package static func folder(of path: String) -> String {
         let folder = path.lastSlash.map { String(path[...$0]) } ?? "."
         guard let resolved = realpath(folder, nil) else { return folder }

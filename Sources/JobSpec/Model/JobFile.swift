@@ -124,7 +124,7 @@ package enum CutMode: String, Codable, Hashable, Sendable, CaseIterable {
     case keyframe
     /// Exact to the frame; copied tracks are re-encoded only at the edges.
     case smart
-    /// As `smart`, with re-encoding of the whole range as fallback.
+    /// The edges are re-encoded as for `smart`, or the whole range if that isn't possible.
     case smartOrExact = "smart-or-exact"
 }
 
@@ -151,7 +151,7 @@ package struct MetadataSpec: Sendable {
         /// The named tags.
         case keys([String])
 
-        /// Whether a tag of that name is kept.
+        /// Returns whether a tag of that name is kept.
         package func contains(_ key: String) -> Bool {
             switch self {
             case .all: true

@@ -45,7 +45,7 @@ struct OptionTable {
         return ends.count == 2 && ends[0] <= ends[1] ? ends[0]...ends[1] : 0...0
     }
 
-    /// The option with a name or an alias; nil if there is none.
+    /// Returns the option with a name or an alias; nil if there is none.
     subscript(name: String) -> Entry? { positions[name].map { entries[$0] } }
 
     /// All names and aliases.

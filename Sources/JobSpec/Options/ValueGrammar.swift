@@ -92,7 +92,7 @@ enum ValueGrammar: Hashable {
         return !digits.isEmpty && digits.utf8.count <= 19 && digits.utf8.allSatisfy { (48...57).contains($0) }
     }
 
-    /// Whether a text is a number with optional sign, point and exponent, and not an expression.
+    /// Returns whether a text is a number with optional sign, point and exponent, and not an expression.
     static func isNumber(_ text: String) -> Bool {
         guard consists(text, of: digits + "+-.eE"), text.utf8.count <= 64 else { return false }
         return Double(text)?.isFinite == true

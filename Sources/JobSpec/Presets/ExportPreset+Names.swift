@@ -5,9 +5,9 @@ extension ExportPreset {
         named(name) ?? all[0]
     }
 
-    /// Small files for a preview.
+    /// Small H.264 files for previews.
     public static var low: ExportPreset { known("low") }
-    /// For the web.
+    /// H.264 for the web.
     public static var medium: ExportPreset { known("medium") }
     /// High-quality H.264 in the source's size.
     public static var highest: ExportPreset { known("highest") }
@@ -33,10 +33,9 @@ extension ExportPreset {
     public static var proRes4444: ExportPreset { known("prores-4444") }
     /// The audio alone, as AAC.
     public static var m4a: ExportPreset { known("m4a") }
-    /// Video, audio and subtitles as they are.
+    /// Video, audio and subtitles, copied unchanged.
     public static var passthrough: ExportPreset { known("passthrough") }
 
-    /// All presets that have a property here.
     static var typed: [ExportPreset] {
         [
             low, medium, highest, h264At640x480, h264At960x540, h264At1280x720, h264At1920x1080,

@@ -6,11 +6,9 @@ internal import YAMLDocument
 public struct ExportPreset: Sendable {
     /// A rule for tracks of a kind.
     package struct Rule: Sendable {
-        /// The kind of tracks, by its key in job files.
         package let kind: String
-        /// The selection of tracks.
         package let selection: String
-        /// The encoder settings; nil for copied tracks.
+        /// Encoder settings; nil for copied tracks.
         package let settings: [(key: String, value: String)]?
 
         /// Returns the `encode` or `copy` key of a rule, in the syntax of job files.
@@ -20,19 +18,19 @@ public struct ExportPreset: Sendable {
         }
     }
 
-    /// The name in job files.
+    /// Name in job files.
     public let name: String
-    /// The description, in one sentence.
+    /// Description in one sentence.
     public let summary: String
     /// Names of suitable containers, the default first.
     public let containers: [String]
-    /// The rules in output order; each is optional.
+    /// Rules in output order; each is optional.
     package let rules: [Rule]
 
     /// Returns the preset of that name; nil if there is none.
     public static func named(_ name: String) -> ExportPreset? { all.first { $0.name == name } }
 
-    /// The names of all presets.
+    /// Names of all presets.
     public static let names = all.map(\.name)
 
     /// All presets, in the order in which they are listed.

@@ -1,6 +1,6 @@
 package import LibAV
 
-/// Parses quantities of job files exactly.
+/// The exact parsing of quantities in job files.
 package enum Quantity {
     /// Parses a decimal such as `44.1` into digits and decimal places; nil for other texts.
     static func decimal(_ text: some StringProtocol) -> (digits: Int64, places: Int)? {

@@ -55,7 +55,7 @@ struct ComposedClips {
 
     // MARK: Checks without packets
 
-    /// Determines which clips can't be copied, whatever their packets contain.
+    /// Determines which clips can't be copied, regardless of their packets.
     mutating func look(through prober: any SourceProber) throws(SourceProblem) {
         for (index, clip) in composition.clips.enumerated() {
             guard case .file(let path) = composition.sources[clip.placement.source] else {

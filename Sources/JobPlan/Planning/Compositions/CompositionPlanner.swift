@@ -9,7 +9,7 @@ internal import Media
 /// location.
 struct CompositionPlanner {
     let spec: CompositionSpec
-    /// Resolves and probes an asset; nil after an error.
+    /// Function that resolves and probes an asset; nil after an error.
     private let look: (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> Found?
     let prober: any SourceProber
     /// Whether an output of the job has 4:4:4 or RGB frames, so that composing keeps full chroma.

@@ -168,7 +168,7 @@ extension CopyPlanner {
         return nil
     }
 
-    /// Reports, for `cut: exact`, each section and each clip with frames that would have to be re-encoded.
+    /// Reports each section and each clip with frames that would have to be re-encoded, for `cut: exact`.
     private func refuse(
         _ stretches: [CompositionStretch], _ cut: SmartCut, _ clips: ComposedClips,
         into sink: inout DiagnosticSink

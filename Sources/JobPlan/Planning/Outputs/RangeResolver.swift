@@ -7,7 +7,7 @@ internal import Media
 /// duration.
 struct RangeResolver {
     let source: SourceDescription
-    /// Locates frame numbers, which count frames of the first selected video track.
+    /// Locator of frame numbers, which count frames of the first selected video track.
     var frames: FrameLocator
 
     /// Returns the range; nil after an error.
