@@ -245,7 +245,7 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
             detail: "`\(step.name)` has not \(wanted) and one output of the kind that is wanted")
     }
 
-    /// Sends a frame to an input, which takes over its buffers (`av_buffersrc_add_frame_flags`).
+    /// Sends a frame to an input, which takes ownership of its buffers (`av_buffersrc_add_frame_flags`).
     package func send(_ frame: consuming Frame, to input: Int = 0) throws(AVError) {
         let source = try Self.member(input, of: sources)
         try LibAV.check(

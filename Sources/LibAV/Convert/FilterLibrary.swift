@@ -3,13 +3,15 @@ internal import CFFmpeg
 internal import CLinux
 internal import Glibc
 
-/// libavfilter, loaded when the first filter is created.
-/// | The library accounts for a third of FFmpeg's dependencies, and most processes don't filter: validation of job
-/// files, a batch that copies, a rerun with nothing to do. Measured on Debian 12: a process starts in 37 ms without
-/// it, in 68 ms with it.
-/// | Unchecked `Sendable`: the table is filled before it is shared, and never changes.
+/// libavfilter, which is loaded when the first filter is created.
+///
+/// The library accounts for a third of FFmpeg's dependencies, and most processes don't filter: validation of
+/// job files, a batch that copies, a rerun with nothing to do. Measured on Debian 12: a process starts in 37
+/// ms without it, in 68 ms with it.
+///
+/// Unchecked `Sendable`: the table is filled before it is shared, and never changes.
 final class FilterLibrary: @unchecked Sendable {
-    /// The library's functions by name.
+    /// Functions of the library by name.
     let c: tandem_filter_functions
 
     private init(_ functions: tandem_filter_functions) { c = functions }
@@ -45,14 +47,15 @@ final class FilterLibrary: @unchecked Sendable {
         return path.lastSlash.map { String(path[...$0]) }
     }()
 
-    /// Path of the library beside FFmpeg's others. Nil if it isn't there; the dynamic loader then searches for it.
+    /// Path of the library beside FFmpeg's others. Nil if the library isn't there; the dynamic loader then
+    /// searches for it.
     private static let path: String? = {
         guard let folder, access(folder + name, R_OK) == 0 else { return nil }
         return folder + name
     }()
 
-    /// The library's version from its file name, which avoids loading it; otherwise from the loaded library; nil if
-    /// there is none.
+    /// Version of the library from its file name, which avoids loading it; otherwise from the loaded library;
+    /// nil if there is none.
     static let version: String? = {
         if let path, let text = realpath(path, nil) {
             defer { Glibc.free(text) }
@@ -91,7 +94,7 @@ final class FilterLibrary: @unchecked Sendable {
         guard let context = LogBridge.fresh(c.avfilter_graph_alloc_filter(graph, filter, step.name)) else {
             throw .outOfMemory("avfilter_graph_alloc_filter")
         }
-        // Some filters pass unknown options on; the dictionary keeps those that nothing consumed.
+        // Some filters forward unknown options; the dictionary then contains those that nothing consumed.
         var options = AVDictionaryOwner(step.options.map { ($0.key, $0.value) })
         let code = c.avfilter_init_dict(context, &options.raw)
         if code < 0 {

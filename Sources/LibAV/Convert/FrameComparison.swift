@@ -11,7 +11,7 @@ public enum SimilarityMetric: String, Codable, Hashable, Sendable, CaseIterable 
     var key: String { self == .ssim ? "lavfi.ssim.All" : "lavfi.psnr.mse_avg" }
 }
 
-/// Compares two sequences of frames of the same size and format, pair by pair; confined to one thread.
+/// A comparison of two sequences of frames of the same size and format, pair by pair; confined to one thread.
 package struct FrameComparison: ~Copyable {
     private let graph: FilterGraph
     private let metric: SimilarityMetric

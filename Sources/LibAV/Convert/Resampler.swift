@@ -17,7 +17,7 @@ public struct AudioFormat: Hashable, Codable, Sendable {
     }
 }
 
-/// Converts audio between formats (`SwrContext`), confined to one queue.
+/// A converter of audio between formats (`SwrContext`), confined to one queue.
 ///
 /// Unchecked `Sendable`: one owner, which moves with the value.
 package struct Resampler: ~Copyable, @unchecked Sendable {
@@ -35,8 +35,8 @@ package struct Resampler: ~Copyable, @unchecked Sendable {
         swr_free(&copy)
     }
 
-    /// Creates a converter between two formats. A downmix never clips, because its matrix is normalized. Dither is
-    /// used only where bit depth is lost.
+    /// Creates a converter between two formats. A downmix never clips, because its matrix is normalized.
+    /// Dither is used only if bit depth is lost.
     package static func open(from input: AudioFormat, to output: AudioFormat) throws(AVError) -> Resampler {
         var inputLayout = AVChannelLayout()
         var outputLayout = AVChannelLayout()

@@ -4,9 +4,9 @@ internal import CFFmpeg
 public struct AVError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The negative return code (`AVERROR(…)`).
     public var code: Int32
-    /// The failed operation, as a C function or in plain words.
+    /// Failed operation, as a C function or in plain words.
     public var operation: String
-    /// The last line that the library logged about the error, if any.
+    /// Last line that the library logged about the error; nil if there is none.
     public var detail: String?
     /// Whether the library read part of the data, so that reading can continue after the error.
     public internal(set) var isPartial = false
@@ -18,7 +18,7 @@ public struct AVError: Error, Hashable, Sendable, CustomStringConvertible {
         self.detail = detail
     }
 
-    /// The library's text for the code (`av_strerror`).
+    /// Text of the library for the code (`av_strerror`).
     public var reason: String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
             guard let base = buffer.baseAddress, av_strerror(code, base, buffer.count) >= 0 else {
@@ -28,7 +28,7 @@ public struct AVError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// A single line: the library's last log line if there is one, otherwise its text for the code.
+    /// Description in one line: the library's last log line if there is one, otherwise its text for the code.
     public var description: String {
         if let detail, !detail.isEmpty { return "\(detail) (\(operation): \(reason))" }
         return "\(reason) (\(operation))"

@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// Counts packets and frames in this process, so that a supervisor can distinguish a slow job from one that hangs.
+/// A counter of packets and frames in this process, by which a supervisor distinguishes a slow job from one
+/// that hangs.
 package enum Activity {
     private static let counter = Atomic<UInt64>(0)
 

@@ -16,7 +16,7 @@ struct AVDictionaryOwner: ~Copyable {
         av_dict_free(&copy)
     }
 
-    /// The remaining keys: options that no component consumed.
+    /// Remaining keys, which belong to options that no component consumed.
     var keys: [String] { LibAV.metadata(raw).map(\.key) }
 }
 

@@ -1,8 +1,9 @@
 internal import CFFmpeg
 
-/// A decoded video frame or block of audio samples (`AVFrame`) with a single owner. The library reference-counts its
-/// buffers; they are never copied.
-/// | Unchecked `Sendable`: the pointer has one owner, which moves between queues with the value.
+/// A decoded video frame or block of audio samples (`AVFrame`) with a single owner. The library
+/// reference-counts its buffers; they are never copied.
+///
+/// Unchecked `Sendable`: the pointer has one owner, which moves between queues with the value.
 public struct Frame: ~Copyable, @unchecked Sendable {
     let raw: UnsafeMutablePointer<AVFrame>
 
@@ -110,7 +111,7 @@ public struct Frame: ~Copyable, @unchecked Sendable {
     package var lacksReferences: Bool { raw.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0 }
     /// Whether the frame contains closed captions (CEA-608 or 708 in ATSC A/53).
     public var hasCaptions: Bool { av_frame_get_side_data(raw, AV_FRAME_DATA_A53_CC) != nil }
-    /// The nine numbers of the display matrix that the decoder found in the frame, as in an image from a camera; nil
+    /// Elements of the display matrix that the decoder found in the frame, as in an image from a camera; nil
     /// without one.
     package var displayMatrix: [Int32]? {
         guard let data = av_frame_get_side_data(raw, AV_FRAME_DATA_DISPLAYMATRIX), data.pointee.size >= 36,
@@ -118,8 +119,8 @@ public struct Frame: ~Copyable, @unchecked Sendable {
         else { return nil }
         return (0..<9).map { UnsafeRawPointer(bytes).loadUnaligned(fromByteOffset: $0 * 4, as: Int32.self) }
     }
-    /// Whether the decoder met errors in the frame. Frames before the first keyframe are not marked: they are as
-    /// coded.
+    /// Whether the decoder found errors in the frame. Frames before the first keyframe are not marked: they
+    /// are as coded.
     public var isDamaged: Bool { raw.pointee.decode_error_flags != 0 }
     /// Size of the frame's planes in bytes.
     public var byteCount: Int {

@@ -11,7 +11,7 @@ public final class InterruptFlag: Sendable {
     /// Raises the flag permanently.
     public func raise() { flag.store(true, ordering: .releasing) }
 
-    /// Whether it was raised.
+    /// Whether the flag was raised.
     public var isRaised: Bool { flag.load(ordering: .acquiring) }
 
     /// A callback that reads this flag; the caller keeps the flag alive for as long as it is installed.

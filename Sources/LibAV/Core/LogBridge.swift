@@ -2,7 +2,7 @@ internal import CFFmpeg
 internal import Glibc
 internal import Locking
 
-/// Redirects FFmpeg's log away from the terminal and stores the last error line of each context, for
+/// The redirection of FFmpeg's log away from the terminal. The last error line of each context is stored for
 /// `AVError.detail`.
 package enum LogBridge {
     private struct State: Sendable {
@@ -47,7 +47,7 @@ package enum LogBridge {
     /// x264's message if frame size, frame rate or buffer size exceed the level.
     static let levelLimit = "> level limit"
 
-    /// Installs the log callback once, on first use of the library (`av_log_set_callback`).
+    /// Installation of the log callback, once, on first use of the library (`av_log_set_callback`).
     private static let installed: Void = {
         av_log_set_level(AV_LOG_WARNING)
         av_log_set_callback { context, level, format, arguments in
@@ -56,7 +56,7 @@ package enum LogBridge {
         }
     }()
 
-    /// Redirects the libraries' log here. Every entry point of this module calls it.
+    /// Redirects the libraries' log to this type. Every entry point of the module calls this function.
     package static func install() { installed }
 
     private static func record(
@@ -90,7 +90,7 @@ package enum LogBridge {
         }
     }
 
-    /// Removes the line end and control characters, so that a hostile file can't control a terminal.
+    /// Removes the line end and control characters, so that an untrusted file can't control a terminal.
     private static func tidied(_ line: String) -> String {
         let printable = line.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7f }
         var text = String(String.UnicodeScalarView(printable))

@@ -1,9 +1,10 @@
 internal import CFFmpeg
 internal import Glibc
 
-/// Coded data with its timestamps (`AVPacket`) with a single owner. The library reference-counts the data; it is
-/// never copied.
-/// | Unchecked `Sendable`: the pointer has one owner, which moves between queues with the value.
+/// Coded data with its timestamps (`AVPacket`) with a single owner. The library reference-counts the data,
+/// which is never copied.
+///
+/// Unchecked `Sendable`: the pointer has one owner, which moves between queues with the value.
 public struct Packet: ~Copyable, @unchecked Sendable {
     let raw: UnsafeMutablePointer<AVPacket>
 
@@ -118,7 +119,7 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         get { Int(raw.pointee.stream_index) }
         nonmutating set { raw.pointee.stream_index = Int32(clamping: newValue) }
     }
-    /// A number that the reader has assigned; references keep it (`AVPacket.opaque`). Default: 0.
+    /// Number that the reader has assigned; references keep it (`AVPacket.opaque`). Default: 0.
     public var number: Int {
         get { Int(bitPattern: raw.pointee.opaque) }
         nonmutating set { raw.pointee.opaque = UnsafeMutableRawPointer(bitPattern: newValue) }
@@ -132,7 +133,7 @@ public struct Packet: ~Copyable, @unchecked Sendable {
     /// Whether the packet is only decoded as a reference and not presented, as before an edit's start
     /// (`AV_PKT_FLAG_DISCARD`).
     public var isDiscarded: Bool { raw.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
-    /// Clears the mark that its frames are not presented, overriding an edit list.
+    /// Clears the flag that the packet's frames are not presented, overriding an edit list.
     package func show() { raw.pointee.flags &= ~AV_PKT_FLAG_DISCARD }
     /// Whether the demuxer has marked the packet as damaged.
     public var isCorrupt: Bool { raw.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
@@ -160,7 +161,7 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         (data[8], data[9]) = (0, 0)
     }
 
-    /// Clears the number of samples to skip at the start; that at the end is unchanged.
+    /// Clears the number of samples to skip at the start. The number at the end is unchanged.
     public func presentFromStart() {
         var size = 0
         guard let data = av_packet_get_side_data(raw, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 10 else {

@@ -1,6 +1,7 @@
 internal import CFFmpeg
 
-/// An exact ratio of two 32-bit integers (`AVRational`): a time base in seconds, a frame rate, an aspect.
+/// An exact ratio of two 32-bit integers (`AVRational`), such as a time base in seconds, a frame rate, or an
+/// aspect ratio.
 public struct Rational: Hashable, Codable, Sendable, CustomStringConvertible {
     /// The numerator.
     public var num: Int32

@@ -1,6 +1,6 @@
 internal import CFFmpeg
 
-/// SHA-256 of libavutil (`av_sha_init`), for identifying contents.
+/// An SHA-256 hasher (`av_sha_init`), for identifying contents.
 package struct SHA256Hasher: ~Copyable {
     private let context: OpaquePointer?
 

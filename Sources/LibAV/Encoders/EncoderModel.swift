@@ -216,8 +216,8 @@ package struct EncoderModel: Sendable {
 
     /// Pixel formats by libav's names; nil for those that libavcodec reports.
     package var pixelFormats: [String]?
-    /// Returns whether a pixel format can be encoded with a profile, in a container that supports a separate
-    /// alpha plane or doesn't.
+    /// Function that returns whether a pixel format can be encoded with a profile, in a container that
+    /// supports a separate alpha plane or doesn't.
     package var suits: @Sendable (PixelFormat, _ profile: String?, _ holdsAlphaBeside: Bool) -> Bool = {
         _, _, _ in true
     }
@@ -249,7 +249,7 @@ package struct EncoderModel: Sendable {
     /// Whether encoders of this kind must be opened and closed one at a time, and require a frame before they
     /// are drained.
     package var isShared = false
-    /// Returns the number of threads; nil for the encoder's choice.
+    /// Function that returns the number of threads; nil for the encoder's choice.
     package var threads: @Sendable (_ cores: Int, _ bitsPerPixel: Double, _ preset: String?) -> Int? = {
         _, _, _ in nil
     }

@@ -7,7 +7,7 @@ public enum StreamDiscovery: Sendable {
     case known
     /// Decodes nothing if the container has a sufficient header.
     case header
-    /// As `header`, but packets are only counted: the data of large ones isn't read.
+    /// Decodes as little as `header`, and only counts packets: the data of large ones isn't read.
     case counting
 
     func isEnough(in format: String) -> Bool {

@@ -14,7 +14,8 @@ public final class PassedDescriptors: Sendable {
 
     private let state = Guarded(State())
     private static let mostGiven = 128
-    /// Requests a file that isn't available yet, and waits for it; false if there is no file at that path.
+    /// Function that requests a file that isn't available yet, and waits for it. Returns false if there is no
+    /// file at that path.
     private let fetch: @Sendable (_ path: String) -> Bool
 
     /// Creates an empty set. `fetch` is called for a path that was not lent. It may wait until the path is given, and

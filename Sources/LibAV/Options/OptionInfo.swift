@@ -1,7 +1,7 @@
 internal import CFFmpeg
 
-/// The declaration of an option of a filter or an encoder (`AVOption`). Reading it creates no object, because classes
-/// are constants of their library.
+/// The declaration of an option of a filter or an encoder (`AVOption`). Reading a declaration creates no
+/// object, because classes are constants of their library.
 public struct OptionInfo: Sendable {
     /// The type of the value.
     public enum Kind: Sendable {
@@ -70,7 +70,7 @@ public struct OptionInfo: Sendable {
 
 /// Properties of this build's filters (`AVFilter`).
 package enum FilterInfo {
-    /// Whether this build has a filter of that name.
+    /// Returns whether this build has a filter of that name.
     package static func exists(_ name: String) -> Bool {
         (try? FilterLibrary.load())?.c.avfilter_get_by_name(name) != nil
     }
@@ -83,7 +83,7 @@ package enum FilterInfo {
         return OptionInfo.find(option, in: type)
     }
 
-    /// Whether a filter supports `enable`, which switches it along the time line.
+    /// Returns whether a filter supports `enable`, which switches it along the time line.
     package static func takesEnable(_ filter: String) -> Bool {
         guard let found = (try? FilterLibrary.load())?.c.avfilter_get_by_name(filter) else { return false }
         return found.pointee.flags & tandem_timeline_flags() != 0
