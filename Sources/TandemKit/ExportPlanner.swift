@@ -7,7 +7,7 @@ internal import JobSpec
 internal import Locking
 internal import Media
 
-/// Plans an export on its own queue, because reading sources may block.
+/// The planner of an export, on a separate queue, because reading sources may block.
 struct ExportPlanner: Sendable {
     let prober: LocalProber
     private static let queue = DispatchQueue(label: "tandem.exports", attributes: .concurrent)

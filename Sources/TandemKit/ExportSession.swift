@@ -9,9 +9,11 @@ internal import Locking
 public import Media
 internal import Publishing
 
-/// Exports an asset with a preset to a file (AVFoundation's `AVAssetExportSession`). A session can be used once.
-/// | Equivalent to a job file with `export`: the source is probed first, an existing destination is an error before
-/// the source is read, and the output is complete or absent. Thread-safe.
+/// An export of an asset with a preset to a file (AVFoundation's `AVAssetExportSession`). A session can be
+/// used once.
+///
+/// The export is equivalent to a job file with `export`: the source is probed first, an existing destination
+/// is an error before the source is read, and the output is complete or absent. Thread-safe.
 public final class ExportSession: Sendable {
     /// The asset that is exported.
     public let asset: Asset

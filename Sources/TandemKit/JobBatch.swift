@@ -10,8 +10,9 @@ internal import Locking
 public import Media
 
 /// Decoded and validated job files: `tandem validate`, `plan` and `run` within this process.
-/// | There is no state other than the outputs' own marks; outputs that are up to date according to them are not
-/// produced again.
+///
+/// The only state is the outputs' own marks; outputs that are up to date according to them are not created
+/// again.
 public struct JobBatch: Sendable {
     private let checked: Pipeline.Checked
     /// Warnings about the job files.

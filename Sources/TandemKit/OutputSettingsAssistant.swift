@@ -25,7 +25,7 @@ public struct OutputSettingsAssistant: Sendable {
         /// Returns an output with these settings, for a reader.
         public func makeOutput() -> AssetReaderTrackOutput {
             let output = AssetReaderTrackOutput(track: source, settings: reader)
-            // A time base other than the source's is that of samples.
+            // A time base that differs from the source's is that of samples.
             if case .passthrough(_, let unit) = writer, unit != source.timeBase {
                 output.countsSamples = true
             }

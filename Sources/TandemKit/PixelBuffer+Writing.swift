@@ -6,9 +6,9 @@ public import Media
 internal import Publishing
 
 extension PixelBuffer {
-    /// Writes the pixels as a still: JPEG, PNG or WebP, by the file's extension. `quality` goes from 1 to 100, of formats that lose
-    /// something. A file that is there is not replaced; the new one is whole or absent.
-    /// - Throws: `ExportError` where there is no such format, `PublishingError` where a file is there.
+    /// Writes the pixels as a still image: JPEG, PNG or WebP, by the file's extension. `quality`, from 1 to
+    /// 100, applies to lossy formats. An existing file isn't replaced; the new one is complete or absent.
+    /// - Throws: `ExportError` if the format is unknown, `PublishingError` if the file exists.
     public func write(to url: URL, quality: Int? = nil) throws {
         guard url.isFileURL else { throw MediaError.misuse("only file URLs can be written") }
         guard let type = ContainerType.still(forExtension: url.pathExtension),

@@ -41,7 +41,8 @@ enum Program {
         WorkerMain.run(seesOwnThreadsAlone: true)
     }
 
-    /// As `AsyncParsableCommand.main`, with a failure status if standard output couldn't be written completely.
+    /// Runs the command like `AsyncParsableCommand.main`, with a failure status if standard output couldn't
+    /// be written completely.
     private static func run() async -> Never {
         var problem: (any Error)?
         if let word = CommandLine.arguments.dropFirst().first, !word.hasPrefix("-"),

@@ -95,8 +95,8 @@ struct PlanCommand: ParsableCommand {
         try reporting.report(diagnostics, of: set)
     }
 
-    /// Whether a plan with errors can be written: parts can, without the jobs that can't be planned. A conflict of
-    /// the batch, or a warning that is an error, prevents parts.
+    /// Returns whether a plan with errors can be written: parts can, without the jobs that can't be planned.
+    /// A conflict of the batch, or a warning that is an error, prevents parts.
     private func isWritable(_ planned: Pipeline.Planned, _ diagnostics: DiagnosticSink) -> Bool {
         shards != nil && !planned.conflicts.hasErrors && !planned.plan.jobs.isEmpty
             && !(reporting.warningsAsErrors && diagnostics.hasWarnings)

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Diagnostics
 internal import Engine
 
-/// Files and networks that a command may reach.
+/// The options for access to files and networks.
 struct AccessArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(

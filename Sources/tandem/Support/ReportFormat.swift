@@ -46,13 +46,13 @@ struct ReportArguments: ParsableArguments {
         }
     }
 
-    /// Prints diagnostics, and ends the command where they are errors.
+    /// Prints diagnostics, and ends the command if they are errors.
     func require(_ sink: DiagnosticSink, of set: JobFileSet) throws {
         try report(sink, of: set)
         if let status = strictness.status(of: sink) { throw ExitCode(status) }
     }
 
-    /// Calls a stage of the pipeline; where it rejects the job files, prints why and ends the command.
+    /// Calls a stage of the pipeline. If it rejects the job files, prints the reasons and ends the command.
     func passing<Stage>(
         _ set: JobFileSet, _ stage: () throws(Pipeline.Rejection) -> Stage
     ) throws -> Stage {

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Engine
 
-/// The file that receives a run's events.
+/// The option for the file of a run's events.
 struct EventArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -10,7 +10,7 @@ struct EventArguments: ParsableArguments {
     var events: String?
 }
 
-/// Report files of a run.
+/// The options for a run's report files.
 struct RunOutputs: ParsableArguments {
     @Option(help: ArgumentHelp("The results as JUnit's XML.", valueName: "file"), completion: .file())
     var junit: String?
@@ -28,7 +28,7 @@ struct RunOutputs: ParsableArguments {
         if junit == "-" { throw ValidationError("--junit is a file: only --events can be -") }
     }
 
-    /// The report files as the engine's configuration.
+    /// Returns the report files as the engine's configuration.
     func destinations(events: String? = nil) -> ReportDestinations {
         ReportDestinations(junit: junit, reports: report, events: events)
     }

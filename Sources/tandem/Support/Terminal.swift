@@ -19,7 +19,7 @@ enum Terminal {
     /// Writes to standard error.
     static func report(_ text: String) { StreamWriting.write(text, to: STDERR_FILENO) }
 
-    /// Writes a line to standard error, with control characters of names and other external text made safe.
+    /// Writes a line to standard error, with control characters of untrusted text escaped.
     static func say(_ line: String) { report(SafeText.line(line) + "\n") }
 
     /// Whether standard error is a terminal that supports control sequences.
