@@ -101,7 +101,7 @@ final class BinaryWriter {
         }
     }
 
-    /// Writes a number. Decoders can rely on it being finite.
+    /// Writes a number, which must be finite. Decoders may rely on that.
     func write(_ value: Double) throws {
         guard value.isFinite else {
             throw EncodingError.invalidValue(

@@ -4,10 +4,8 @@
 /// two. To the file system these are two names. A path, or a name that contains a path, is used as a key in this
 /// form.
 package struct ExactString: Hashable, Comparable, Sendable {
-    /// The string.
     package let text: String
 
-    /// Wraps a string.
     package init(_ text: String) { self.text = text }
 
     /// Returns whether the bytes are equal.
@@ -31,6 +29,6 @@ package struct ExactString: Hashable, Comparable, Sendable {
 }
 
 extension String {
-    /// The string as a key that is compared by its bytes.
+    /// Key for comparison by bytes.
     package var exact: ExactString { ExactString(self) }
 }

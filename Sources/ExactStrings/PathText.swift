@@ -1,11 +1,11 @@
 extension StringProtocol {
-    /// Components of a path, without empty ones. The path is split by bytes, as the system does: Swift takes a slash
-    /// with a combining mark behind it for another character.
+    /// Components of a path, without empty ones. The path is split by bytes, as the system does: in Swift, a
+    /// slash followed by a combining mark is another character.
     package var pathParts: [String] {
         utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// A file's name split at its last dot. A name whose only dot is its first character has no extension.
+    /// Name of a file, split at its last dot. A name whose only dot is its first character has no extension.
     package var nameParts: (stem: String, ending: String?) {
         guard let dot = lastIndex(of: "."), dot != startIndex else { return (String(self), nil) }
         return (String(self[..<dot]), String(self[index(after: dot)...]))

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// The identity of a file, whatever its path: device and inode, with size and modification time.
+/// The identity of a file, regardless of its path: device and inode, with size and modification time.
 package struct FileIdentity: Codable, Hashable, Sendable {
-    /// Number of the file's device.
+    /// Device number.
     package var device: UInt64
     /// Inode number.
     package var inode: UInt64
@@ -29,15 +29,15 @@ package struct FileIdentity: Codable, Hashable, Sendable {
         isDirectory = status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Creates the identity of a remote file, of which only the size is known: only a changed size is detected, and
-    /// it never equals a local file.
+    /// Creates the identity of a remote file, of which only the size is known. Only a change of size is
+    /// detected, and the identity never equals that of a local file.
     package init(remoteSize: Int64) {
         (device, inode, modified, modifiedNanoseconds) = (0, 0, 0, 0)
         size = remoteSize
     }
 
-    /// Returns all values that change with the file, as one word, including the time of the last status change, which
-    /// can't be set. Nil if the file doesn't exist.
+    /// Returns all values that change with the file, as one word, including the time of the last status
+    /// change, which can't be set. Returns nil if the file doesn't exist.
     package static func word(path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

@@ -2,14 +2,14 @@ internal import ExactStrings
 internal import CLinux
 internal import Glibc
 
-/// A root folder beneath which all files are read and written, whatever links and `..` a path contains (`openat2`
-/// with `RESOLVE_BENEATH`); or no root, which allows all paths.
+/// A root folder beneath which all files are read and written, regardless of links and `..` in paths
+/// (`openat2` with `RESOLVE_BENEATH`); or no root, which allows all paths.
 public final class PathRoot: Sendable {
     /// Path of the folder, without a slash at its end; nil if there is no root.
     public let path: String?
     private let descriptor: Int32
 
-    /// No root: all files that the system lets this process access.
+    /// The absence of a root: all files that the system lets this process access.
     public static let anywhere = PathRoot(path: nil, descriptor: -1)
 
     private init(path: String?, descriptor: Int32) {
@@ -19,7 +19,7 @@ public final class PathRoot: Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Creates a root. Nil if the folder can't be opened.
+    /// Creates a root. Returns nil if the folder can't be opened.
     public convenience init?(folder: String) {
         guard let real = realpath(folder, nil) else { return nil }
         defer { free(real) }

@@ -4,7 +4,7 @@ package import SystemPackage
 package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The operation that failed, such as `opening the folder /out`.
     package let operation: String
-    /// The system's error.
+    /// Error code of the system.
     package let code: Errno
 
     /// Creates an error of the system's `errno`.

@@ -10,7 +10,7 @@ package struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let value: UnsafeMutablePointer<Value>
 
-    /// Creates a value with a lock of its own.
+    /// Creates a value with its own lock.
     package init(_ initial: consuming Value) {
         lock = .allocate(capacity: 1)
         lock.initialize(to: pthread_mutex_t())

@@ -86,7 +86,7 @@ package final class InterruptedSet {
             defer { close(folder) }
             switch SetIntent.occupant(of: member.name, in: folder) {
             case .file(member.new): continue
-            // On a file system without links, the replaced file has another name for a moment.
+            // On a file system without links, the replaced file temporarily has another name.
             case .file(member.old), .nothing: break
             case .file, .other: return nil
             }

@@ -55,7 +55,7 @@ struct MoveStack<Element>: ~Copyable {
         return nil
     }
 
-    /// The element at an index, which must exist.
+    /// Returns the element at an index, which must exist.
     subscript(index: Int) -> Element {
         precondition(index >= 0 && index < count)
         return elements[index]

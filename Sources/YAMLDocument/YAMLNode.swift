@@ -51,7 +51,7 @@ package final class YAMLNode: Sendable {
     /// Number of nodes in this one, including itself, with aliases expanded.
     package let size: Int32
 
-    /// Creates a node from scalars and existing nodes. `isFinal`: `${` in the text is no substitution.
+    /// Creates a node from scalars and existing nodes. `isFinal`: whether `${` in the text is literal.
     package init(_ content: Content, at range: SourceRange, isFinal: Bool = false, isDeferred: Bool = false) {
         self.content = content
         self.range = range
@@ -106,7 +106,7 @@ package final class YAMLNode: Sendable {
         }
     }
 
-    /// The value of a key; nil if there is none.
+    /// Returns the value of a key; nil if there is none.
     package subscript(key key: String) -> YAMLNode? {
         guard case .mapping(let entries) = content else { return nil }
         return entries.first { $0.key == key }?.value

@@ -19,7 +19,7 @@ package struct YAMLParser {
         self.limits = limits
     }
 
-    /// Parses one document. Nil if there is none that can be read; problems are added to the sink.
+    /// Parses one document. Returns nil if no document can be read; problems are added to the sink.
     package static func parse(
         _ bytes: [UInt8], file: String, limits: YAMLLimits = YAMLLimits(), into sink: inout DiagnosticSink
     ) -> YAMLNode? {
@@ -151,7 +151,8 @@ package struct YAMLParser {
             return value.first.map { "\"'[{".contains($0) } == true || key.isEmpty
                 ? nil : "a value that contains `: ` needs quotes: \(key): \"\(value)\""
         }
-        // A line that begins where nothing can begin, or the first `: ` where no mapping can.
+        // A line that begins at a column where nothing can begin, or the first `: ` at a position where no
+        // mapping can.
         if before.allSatisfy({ $0 == " " }) || line.dropFirst(before.count).first == ":" {
             return "the indentation of this line doesn't fit the lines before it"
         }
