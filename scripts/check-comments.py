@@ -52,7 +52,17 @@ CLEAN = [
 ]
 OPENING = re.compile(
     r"^(?:It|Its|They|Their|Them|He|His|She|Her|This|That|These|Those|What|Whatever|Who|Whoever|Whom|Whose|Where|Wherever|When|"
-    r"Which|How|Why|Whether it|Of|Nobody|Somebody|Everybody|Everything|Something|Nothing|Here|There)\b"
+    r"Which|How|Why|Whether it|Of|Nobody|Somebody|Everybody|Everything|Something|Nothing|Here|There|And|But|Because)\b"
+    r"|^(?:As (?:it|they)|By (?:how|what|which)|(?:At|For|From|In|On|To|With|Without) (?:what|which|whom))\b"
+)
+# Words that are pronouns only if a verb or "of them" follows: "One packet" names its subject, "One is enough" doesn't.
+PRONOUN = re.compile(
+    r"^(?:All|Another|Any|Both|Each|Either|Few|Many|Most|Neither|None|One|Others|Some|Such)\s+"
+    r"(?:of (?:it|its|them|these|those)|(?:is|are|was|were|has|have|had|does|do|did|can|could|may|might|must|will|would|need|"
+    r"shall|should)(?:n[o']?t)?|says?|tells?|stands?|gives?|goes|go|comes?|stays?|makes?|takes?|keeps?|begins?|holds?|"
+    r"lasts?|means?|wants?|knows?|fits?|remains?|belongs?|follows?)\b(?!-)"
+    r"|^Same\s+(?:as|for|but|in|of|once|when|where|with)\b"
+    r"|^Not\s+(?:a|an|all|any|at|by|every|for|here|if|in|of|on|once|the|there|when|where|while|with)\b"
 )
 # Noun phrases that begin with one of those words.
 ALLOWED = re.compile(r"^(?:Whether|How (?:many|much|often|long))\b")
@@ -71,7 +81,7 @@ def findings(path):
         if not text.startswith("/// ") or (number and lines[number - 1].strip().startswith("///")):
             continue
         first = text[4:]
-        if OPENING.match(first) and not ALLOWED.match(first):
+        if PRONOUN.match(first) or OPENING.match(first) and not ALLOWED.match(first):
             yield number + 1, "begins with a pronoun or a clause", text
             continue
         end = number
