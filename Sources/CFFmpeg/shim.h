@@ -1,5 +1,5 @@
-// What Swift can't import from FFmpeg's headers: macros as constants, and the few
-// places where the API differs between FFmpeg 5.1 and later ones.
+// The parts of FFmpeg's API that Swift can't import: macros as constants, and the few functions that differ
+// between FFmpeg 5.1 and later versions.
 #ifndef TANDEM_FFMPEG_SHIM_H
 #define TANDEM_FFMPEG_SHIM_H
 
@@ -90,7 +90,7 @@ static inline int tandem_frame_is_interlaced(const AVFrame *f) {
 #endif
 }
 
-// A stream's side data moved to its codec parameters in FFmpeg 6.1.
+// Side data of a stream is in its codec parameters since FFmpeg 6.1.
 #define TANDEM_CODED_SIDE_DATA (LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 30, 100))
 
 static inline int tandem_stream_side_data_count(const AVStream *s) {
@@ -109,7 +109,8 @@ static inline const AVPacketSideData *tandem_stream_side_data(const AVStream *s,
 #endif
 }
 
-// What came with a stream's codec parameters is left, since it is added where it is wanted.
+// Clears side data that was copied with a stream's codec parameters; it is added separately where it is
+// required.
 static inline void tandem_stream_clear_side_data(AVStream *s) {
 #if TANDEM_CODED_SIDE_DATA
     av_packet_side_data_free(&s->codecpar->coded_side_data, &s->codecpar->nb_coded_side_data);
@@ -128,10 +129,11 @@ static inline uint8_t *tandem_stream_new_side_data(AVStream *s, enum AVPacketSid
 #endif
 }
 
-// Matroska's muxer moves packets by the delay of their codec itself since FFmpeg 7: every reader takes it off.
+// Whether the Matroska muxer shifts packets by the delay of their codec, as it does since FFmpeg 7; all
+// demuxers subtract it.
 static inline int tandem_matroska_adds_delay(void) { return LIBAVFORMAT_VERSION_MAJOR >= 61; }
 
-// The write callback's buffer became const in FFmpeg 7.
+// The buffer of the write callback is const since FFmpeg 7.
 typedef int (*tandem_read_fn)(void *opaque, uint8_t *data, int size);
 typedef int (*tandem_write_fn)(void *opaque, const uint8_t *data, int size);
 typedef int64_t (*tandem_seek_fn)(void *opaque, int64_t offset, int whence);
@@ -156,13 +158,13 @@ static inline void tandem_avio_free(AVIOContext **pb) {
     avio_context_free(pb);
 }
 
-// One element of the stream array; Swift sees the array as a pointer to optional pointers.
+// Returns an element of the stream array, which Swift imports as a pointer to optional pointers.
 static inline AVStream *tandem_stream(const AVFormatContext *s, unsigned i) {
     return i < s->nb_streams ? s->streams[i] : NULL;
 }
 
-// libavfilter's functions, found when they are first needed (FilterLibrary.swift says why): declared here, so that the
-// compiler knows each by its header's type.
+// libavfilter's functions, which are resolved at first use (see FilterLibrary.swift). They are listed here so
+// that the compiler takes their types from the header.
 #define TANDEM_FILTER_FUNCTIONS(X)                                                                            \
     X(avfilter_version)                                                                                       \
     X(avfilter_get_by_name)                                                                                   \
@@ -189,7 +191,7 @@ typedef struct tandem_filter_functions {
 } tandem_filter_functions;
 #undef TANDEM_FILTER_FIELD
 
-// Fills the table from a library (`find` is dlsym). The name of the first function that it lacks, or null.
+// Fills the table from a library (`find` is dlsym). Returns the name of the first missing function, or null.
 static inline const char *tandem_find_filter_functions(tandem_filter_functions *table, void *library,
                                                        void *(*find)(void *, const char *)) {
 #define TANDEM_FIND_FILTER(name)                                                                              \
@@ -199,7 +201,7 @@ static inline const char *tandem_find_filter_functions(tandem_filter_functions *
     return NULL;
 }
 
-// Filters that `enable` can switch on and off.
+// Returns the flags of filters with timeline support (`enable`).
 static inline int tandem_timeline_flags(void) {
     return AVFILTER_FLAG_SUPPORT_TIMELINE_GENERIC | AVFILTER_FLAG_SUPPORT_TIMELINE_INTERNAL;
 }

@@ -65,11 +65,12 @@ void tandem_tune_allocator(int keeps) {
 }
 
 void tandem_widen_heaps(void) {
-    // Just under the most that a thread's heap has; otherwise it grows by a page and a system call at a time.
+    // Slightly less than the maximum size of a thread's heap, which otherwise grows by a page and a system
+    // call at a time.
     mallopt(M_TOP_PAD, 60 << 20);
 }
 
-// MARK: What there is room for
+// MARK: Resources
 
 static void *wait_for_post(void *may_end) {
     while (sem_wait(may_end) != 0) continue;
@@ -96,7 +97,7 @@ int tandem_try_threads(int most) {
 
 static int signal_pipe[2] = {-1, -1};
 
-// All that a handler may do.
+// Writes the signal's number. A handler may only call async-signal-safe functions.
 static void note_signal(int number) {
     int before = errno;
     unsigned char byte = (unsigned char)number;
@@ -112,7 +113,7 @@ int tandem_watch_signals(void) {
     action.sa_handler = note_signal;
     action.sa_flags = SA_RESTART;
     if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0) return -1;
-    // Who began with nohup wants to go on.
+    // SIGHUP remains ignored if it was, as under nohup.
     struct sigaction before;
     if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, NULL);
     return signal_pipe[0];
@@ -120,7 +121,7 @@ int tandem_watch_signals(void) {
 
 // MARK: Messages
 
-// Connected sockets that keep the order of bytes and carry descriptors.
+// Creates connected stream sockets, which keep the order of bytes and can transfer descriptors.
 static int open_sockets(int pair[2]) { return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair); }
 
 static int open_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }

@@ -25,9 +25,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-// Each does one thing that nobody who codes media needs, and undoes it where it worked.
+// Each function attempts an action that coding media doesn't require, and reverts it if it succeeds.
 
-// What is refused is closed; any other problem comes from behind the door.
+// Returns an errno that means that the action was denied, or 0 for others, which mean that it was permitted.
 static int refusal(int problem) {
     return problem == EPERM || problem == EACCES || problem == ENOSYS || problem == EAFNOSUPPORT ? problem : 0;
 }
@@ -160,7 +160,7 @@ static int queue_signal(const char *path, int process) {
 }
 static int own_signal(const char *path, int process) {
     (void)path;
-    // Data that arrive would be told to another process.
+    // SIGIO for arriving data would be sent to another process.
     int ends[2];
     if (pipe(ends) != 0) return errno;
     int result = fcntl(ends[0], F_SETOWN, process), problem = errno;
@@ -171,7 +171,7 @@ static int own_signal(const char *path, int process) {
 static int pidfd(const char *path, int process) { return (void)path, done(syscall(434 /* pidfd_open */, process, 0)); }
 static int trace(const char *path, int process) {
     (void)path, (void)process;
-    // Of a process that can't be: to be traced is nothing that could be undone.
+    // The process id can't exist, since tracing a process can't be reverted.
     return done(ptrace(PTRACE_SEIZE, 0x3fffffff, NULL, NULL));
 }
 static int read_memory(const char *path, int process) {
@@ -207,7 +207,7 @@ static int start_process(const char *path, int process) {
 }
 static int execute(const char *path, int process) {
     (void)path, (void)process;
-    // What isn't there: this process would be another one otherwise.
+    // The file doesn't exist, since a successful call would replace this process.
     char *const words[] = {"x", NULL};
     return done(execve("/nonexistent", words, NULL));
 }

@@ -22,7 +22,7 @@
 
 // MARK: Files
 
-// Newer rights than the kernel headers at hand may have.
+// Landlock rights that may be missing in the kernel headers of the build.
 #define REFER (1ull << 13)
 #define TRUNCATE (1ull << 14)
 #define IOCTL_DEVICE (1ull << 15)
@@ -48,12 +48,12 @@ static void allow(int rules, const char *text, uint64_t rights, int stays) {
     int path = open(text, O_PATH | O_CLOEXEC);
     if (path < 0) return;
     struct stat status;
-    // A rule for what is no folder is refused where it speaks of what only folders have.
+    // A rule for a file is rejected if it contains rights that apply only to folders.
     int is_folder = fstat(path, &status) == 0 && S_ISDIR(status.st_mode);
     struct landlock_path_beneath_attr beneath = {.allowed_access = is_folder ? rights : rights & OF_FILES,
                                                  .parent_fd = path};
     syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
-    // A rule is about an inode, and those of /proc are made anew when nobody holds them.
+    // A rule applies to an inode, and inodes of /proc are recreated unless they are in use.
     if (!stays) close(path);
 }
 
@@ -81,9 +81,9 @@ static int lock_files(const struct tandem_sandbox *wanted) {
     return result == 0 ? 0 : -1;
 }
 
-// MARK: Rights
+// MARK: Capabilities
 
-// The bounding set goes while there is the right to change it, everything else at the end.
+// Drops the bounding set while the capability to change it exists; all other sets are dropped at the end.
 static void drop_bounding_set(void) {
     for (int right = 0; right < 64; right++)
         if (prctl(PR_CAPBSET_DROP, right, 0, 0, 0) != 0 && errno == EINVAL) break;
@@ -113,15 +113,16 @@ static int drop_rights(void) {
 
 static int change_user(unsigned user) {
     if (setgroups(0, NULL) != 0 || setresgid(user, user, user) != 0 || setresuid(user, user, user) != 0) return -1;
-    // A change of users hides what a process finds about itself in /proc from itself.
+    // After a change of users, a process can't read its own files in /proc unless it is dumpable.
     prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     return getuid() == user && geteuid() == user && setuid(0) != 0 ? 0 : -1;
 }
 
 // MARK: System calls
 
-// What reading, coding and writing media takes, and the loader, Dispatch and the C library beside it. Files are opened
-// as Landlock allows; nothing here leads to another process or out of the machine.
+// System calls that are required for reading, coding and writing media, and by the loader, Dispatch and the C
+// library. Landlock restricts the files that can be opened; none of these calls affects another process or
+// the network.
 static const char *const media_calls[] = {
     "access", "arch_prctl", "brk", "capget", "clock_getres", "clock_gettime", "clock_nanosleep", "close", "close_range",
     "dup", "dup2", "dup3", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_pwait", "epoll_pwait2", "epoll_wait",
@@ -139,7 +140,7 @@ static const char *const media_calls[] = {
     "timerfd_settime", "times", "ugetrlimit", "uname", "unlink", "unlinkat", "write", "writev",
 };
 
-// A fetch by URL asks a name server and speaks to a web server.
+// System calls that fetching a URL requires, for name resolution and connections.
 static const char *const network_calls[] = {
     "connect", "getpeername", "getsockname", "getsockopt", "recvfrom", "recvmmsg", "sendmmsg", "sendto", "setsockopt",
     "shutdown",
@@ -147,7 +148,7 @@ static const char *const network_calls[] = {
 
 static int permit(scmp_filter_ctx filter, const char *name) {
     int number = seccomp_syscall_resolve_name(name);
-    // One that this kind of machine doesn't have.
+    // The system call doesn't exist on this architecture.
     if (number < 0) return 0;
     return seccomp_rule_add(filter, SCMP_ACT_ALLOW, number, 0);
 }
@@ -160,24 +161,26 @@ static int permit_where(scmp_filter_ctx filter, const char *name, struct scmp_ar
 static int fill(scmp_filter_ctx filter, int network) {
     int bad = 0;
     for (size_t i = 0; i < sizeof media_calls / sizeof *media_calls; i++) bad |= permit(filter, media_calls[i]);
-    // Threads, and no processes. Where the flags are out of sight, the C library goes back to where they aren't.
+    // Threads are permitted, processes aren't. The flags of clone3 can't be inspected, so that the C library
+    // must fall back to clone.
     bad |= permit_where(filter, "clone", SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
-    // Without memory policies libnuma knows that there are none, and says nothing.
+    // libnuma treats the error as missing support for memory policies, and prints nothing.
     const int newer[] = {SCMP_SYS(clone3), SCMP_SYS(io_uring_setup), SCMP_SYS(get_mempolicy), SCMP_SYS(set_mempolicy)};
     for (size_t i = 0; i < sizeof newer / sizeof *newer; i++)
         if (newer[i] >= 0) bad |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), newer[i], 0);
-    // Signals to itself: how a process aborts.
+    // Signals to this process are permitted, as required by abort.
     bad |= permit_where(filter, "tgkill", SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
     bad |= permit_where(filter, "prlimit64", SCMP_A0(SCMP_CMP_EQ, 0));
     bad |= permit_where(filter, "sched_setaffinity", SCMP_A0(SCMP_CMP_EQ, 0));
     const int names[] = {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS, PR_GET_SECCOMP, 0x53564d41};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         bad |= permit_where(filter, "prctl", SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)names[i]));
-    // Whether something is a terminal, how much can be read, and whether reading waits.
+    // Permitted queries: whether a descriptor is a terminal, the number of readable bytes, and non-blocking
+    // mode.
     const unsigned long requests[] = {TCGETS, FIONREAD, FIONBIO, FIOCLEX};
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
         bad |= permit_where(filter, "ioctl", SCMP_A1(SCMP_CMP_EQ, requests[i]));
-    // Not those that have a signal sent to somebody.
+    // Commands by which signals are sent to other processes aren't permitted.
     const int commands[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK, F_SETLKW};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         bad |= permit_where(filter, "fcntl", SCMP_A1(SCMP_CMP_EQ, (scmp_datum_t)commands[i]));
@@ -191,13 +194,13 @@ static int fill(scmp_filter_ctx filter, int network) {
 static int lock_calls(int network) {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
     if (!filter) return -1;
-    // What a call isn't known for is refused too: another architecture's calls end the process.
+    // Unlisted calls are denied; calls of another architecture end the process.
     int bad = fill(filter, network) || seccomp_load(filter) != 0;
     seccomp_release(filter);
     return bad ? -1 : 0;
 }
 
-// MARK: All of it
+// MARK: Sandbox
 
 static void limit(int resource) {
     struct rlimit none = {0, 0};
@@ -211,7 +214,7 @@ int tandem_enter_sandbox(const struct tandem_sandbox *wanted) {
     limit(RLIMIT_MEMLOCK);
     if (wanted->folder && chdir(wanted->folder) != 0) return ~0;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) lacking |= TANDEM_NEW_PRIVILEGES;
-    // Rules are made while the ways to their files are open.
+    // Rules are created while the paths of their files are accessible.
     struct tandem_sandbox rest = *wanted;
     if (wanted->folder) rest.folder = ".";
     int is_root = geteuid() == 0;

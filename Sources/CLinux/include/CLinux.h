@@ -1,5 +1,5 @@
-// Linux calls that Swift's Glibc module doesn't have. No system header with structures is included here: a structure
-// would belong to whichever module happened to be compiled first.
+// Linux calls that Swift's Glibc module lacks. System headers with structures aren't included here, since a
+// structure would belong to the module that is compiled first.
 #ifndef TANDEM_CLINUX_H
 #define TANDEM_CLINUX_H
 
@@ -7,77 +7,90 @@
 #include <spawn.h>
 #include <stdint.h>
 
-// renameat2(2) with RENAME_NOREPLACE, or without flags. 0, or -1 with errno.
+// renameat2(2) with RENAME_NOREPLACE, or without flags. Returns 0, or -1 with errno.
 int tandem_renameat2(int from_dir, const char *from, int to_dir, const char *to, int no_replace);
 
-// copy_file_range(2): bytes copied, or -1 with errno. Both offsets move along.
+// copy_file_range(2). Returns the number of copied bytes, or -1 with errno. Both offsets are advanced.
 int64_t tandem_copy_range(int from, int64_t *from_offset, int to, int64_t *to_offset, uint64_t length);
 
-// sync_file_range(2): asks for writeback of a stretch of a file, and waits for none. 0, or -1 with errno.
+// sync_file_range(2): starts writeback of a range of a file without waiting for it. Returns 0, or -1 with
+// errno.
 int tandem_begin_writeback(int descriptor, int64_t offset, int64_t length);
 
-// openat2(2) with RESOLVE_BENEATH and RESOLVE_NO_MAGICLINKS. A descriptor, or -1 with errno.
+// openat2(2) with RESOLVE_BENEATH and RESOLVE_NO_MAGICLINKS. Returns a descriptor, or -1 with errno.
 int tandem_open_beneath(int folder, const char *path, int flags);
 
 // fsetxattr(2) and getxattr(2).
 int tandem_fsetxattr(int descriptor, const char *name, const void *value, size_t size);
 long tandem_getxattr(const char *path, const char *name, void *value, size_t size);
 
-// So many threads allocate without waiting for each other. One is enough where media are read (8 % less memory on a 720p
-// re-encode, no slower); where ten thousand jobs are planned on two threads, the second saves a sixth of the time.
+// Sets the number of malloc arenas, by which threads allocate without waiting for each other. One arena
+// suffices for reading media (8 % less memory for a 720p re-encode, equal time); for planning ten thousand
+// jobs on two threads, the second arena saves a sixth of the time.
 void tandem_limit_arenas(int count);
 
-// Big blocks straight from the system: frames go back to it when they are freed, and what is free now
-// goes at once.
+// Sets the thresholds of malloc. Without `keeps`, large blocks are mapped separately, so that frames are
+// returned to the system when they are freed, and free memory is returned at once.
 //
-// Where a worker copies, makes stills or looks into files (`keeps`), it opens decoders again and again and keeps what they
-// need: of a thousand short clips 40 times fewer pages had to be mapped again, a sixth of its time. What is remembered of a
-// file may come to lie where a frame was, and the next frame no longer fits there: so what is free between is given back now
-// and then (measured: a worker that made posters of 720p took 930 MiB in the end, where it needs 95), and larger frames are
-// mapped by themselves (of 720p too, posters would take a tenth longer). Never where anything is encoded: x264 with B-frames
-// and mbtree reads what it never wrote, and in memory that a job before it used the same job came out otherwise (measured: 5
-// different outputs of 6).
+// With `keeps`, for workers that copy, create images or probe, freed memory is kept, since decoders are
+// opened repeatedly: for a thousand short clips, the number of mapped pages is 40 times lower and the time a
+// sixth shorter. Long-lived blocks may then be allocated between frames, so that later frames no longer fit
+// there. Therefore free memory is trimmed occasionally (measured: a worker that created posters of 720p
+// reached 930 MiB, where 95 suffice), and larger frames are mapped separately (for 720p frames too, posters
+// would take a tenth longer).
+//
+// `keeps` must not be used for encoding: x264 with B-frames and mbtree reads uninitialized memory, and in
+// memory that an earlier job had used, the output differed (measured: 5 different outputs of 6).
 void tandem_tune_allocator(int keeps);
 
-// Heaps of threads are laid out as a whole, of which only what is used takes memory. Before threads allocate.
+// Reserves the heaps of threads as a whole; only used pages take memory. Must be called before threads
+// allocate.
 void tandem_widen_heaps(void);
 
-// How many threads this process could have at once beside those it has, up to `most`; none of them is left. libdispatch
-// waits for ever where it gets none.
+// Returns the number of threads that this process could create in addition to its own, up to `most`; they are
+// ended. libdispatch waits forever if it can't create threads.
 int tandem_try_threads(int most);
 
-// From when this returns on, each SIGINT and SIGTERM is a byte in a pipe, whatever the mask of the thread that takes it.
-// Returns the end to read from, which doesn't block, or -1.
+// Installs handlers that write a byte to a pipe for each SIGINT, SIGTERM and SIGHUP, regardless of the signal
+// masks of threads. The handlers are active when this function returns. Returns the read end, which doesn't
+// block, or -1.
 int tandem_watch_signals(void);
 
-// sendmsg(2): some bytes, and descriptors with the first of them. Bytes sent, or -1 with errno.
+// sendmsg(2): sends bytes, with descriptors attached to the first of them. Returns the number of sent bytes,
+// or -1 with errno.
 long tandem_send(int socket, const void *bytes, size_t size, const int *descriptors, size_t count);
 
-// recvmsg(2): bytes, and descriptors (closed on exec) where some came along. `*count` is room on entry, their number on
-// return. Bytes received, 0 at the end, or -1 with errno: EAGAIN where nothing is there and `waits` is 0.
+// recvmsg(2): receives bytes, and attached descriptors (closed on exec). `*count` is the capacity on entry,
+// and the number of descriptors on return. Returns the number of bytes, 0 at the end, or -1 with errno:
+// EAGAIN if no data is available and `waits` is 0.
 long tandem_receive(int socket, void *bytes, size_t size, int *descriptors, size_t *count, int waits);
 
-// Where the caller closed standard input, output or error, they are /dev/null: nothing else is to take their numbers.
+// Opens /dev/null as standard input, output or error if the caller closed them, so that no other file gets
+// their numbers.
 void tandem_fill_standard_files(void);
 
-// What a worker finds in its environment; null at the end.
+// Returns the environment of a worker, terminated by a null pointer.
 char **tandem_worker_environment(void);
 
-// posix_spawn_file_actions_addclosefrom_np(3): the new process has no descriptor from `first` on. 0, or an errno.
+// posix_spawn_file_actions_addclosefrom_np(3): closes all descriptors from `first` on in the new process.
+// Returns 0, or an errno.
 int tandem_spawn_without(posix_spawn_file_actions_t *actions, int first);
 
-// What leads to a worker: a pair of sockets, and a pipe for its standard error. 0, or -1 with errno and neither.
+// Creates the connections to a worker: a pair of sockets, and a pipe for its standard error. Returns 0, or -1
+// with errno and no descriptors.
 int tandem_open_worker_line(int socket[2], int errors[2]);
 
-// The real paths of the shared libraries that are loaded, a line each; to be freed. Null without memory.
+// Returns the resolved paths of the loaded shared libraries, a line each, to be freed by the caller; null
+// without memory.
 char *tandem_loaded_libraries(void);
 
-// The real path of the library or program that a symbol is part of; to be freed. Null where none is known.
+// Returns the resolved path of the library or program that contains a symbol, to be freed by the caller; null
+// if it is unknown.
 char *tandem_library_of(const void *symbol);
 
-// Takes from this thread the right to raise its priority, where it has it (`CAP_SYS_NICE`). Whether it had.
+// Removes this thread's capability to raise its priority (`CAP_SYS_NICE`). Returns whether the thread had it.
 int tandem_give_up_priority(void);
-// Gives it back.
+// Restores the capability.
 void tandem_take_back_priority(void);
 
 #endif

@@ -1,46 +1,47 @@
-// What a worker takes from itself before it reads what strangers made, and what it tries afterwards to see that it is
-// gone. No system header with structures is included here: a structure would belong to whichever module happened to be
+// The restriction of a worker before it reads untrusted data, and the attempts by which its effect is tested.
+// System headers with structures aren't included here, since a structure would belong to the module that is
 // compiled first.
 #ifndef TANDEM_CSANDBOX_H
 #define TANDEM_CSANDBOX_H
 
-// Parts of the sandbox; the bits of what is lacking.
+// Parts of the sandbox, as bits of those that are missing.
 enum {
-    TANDEM_FILES = 1 << 0,         // Landlock: files but those that are allowed
+    TANDEM_FILES = 1 << 0,         // Landlock: access only to permitted files
     TANDEM_NEW_PRIVILEGES = 1 << 1,  // no_new_privs
-    TANDEM_SYSTEM_CALLS = 1 << 2,  // seccomp: all that media need, and no other; with it go network, signals, other processes
-    TANDEM_CAPABILITIES = 1 << 3,  // root's rights, one by one
-    TANDEM_USER = 1 << 4,          // a separate user, where root started it
-    TANDEM_OTHER_PROCESSES = 1 << 5,  // what /proc tells of them
+    TANDEM_SYSTEM_CALLS = 1 << 2,  // seccomp: only the required system calls, without network, signals and other processes
+    TANDEM_CAPABILITIES = 1 << 3,  // no capabilities
+    TANDEM_USER = 1 << 4,          // a separate user, if root starts the worker
+    TANDEM_OTHER_PROCESSES = 1 << 5,  // no access to other processes in /proc
 };
 
-// What is asked for.
+// The configuration of a sandbox.
 struct tandem_sandbox {
-    const char *const *readable;  // paths that may be read, with all beneath; a null pointer ends them
-    const char *folder;           // the folder that may be written; null for none
-    int network;                  // outgoing connections stay possible
-    int own_processes_only;       // nothing of /proc but what is about this process
-    unsigned user;                // the user to be where this is root; 0 for nobody else
+    const char *const *readable;  // readable paths, with all paths beneath; terminated by a null pointer
+    const char *folder;           // writable folder; null for none
+    int network;                  // whether outgoing connections are permitted
+    int own_processes_only;       // whether only this process's files in /proc are accessible
+    unsigned user;                // user id to change to, if this process is root; 0 for no change
 };
 
-// Takes everything else from this thread and those it starts; before other threads are made. What could not be had, as
-// bits. The working folder is `folder` afterwards, as the way there may be closed.
+// Removes all other permissions from this thread and from those that it creates. Must be called before other
+// threads exist. Returns the parts that aren't in force, as bits. The working folder is `folder` afterwards,
+// since its path may be inaccessible.
 int tandem_enter_sandbox(const struct tandem_sandbox *wanted);
 
-// The version of Landlock that the kernel has, 0 for none.
+// Returns the version of Landlock in the kernel, 0 if it isn't supported.
 int tandem_landlock_version(void);
 
-// Something that must not work inside. `path` and `process` say on what, where it is about one.
+// An action that must fail inside the sandbox. `path` and `process` are its object, if it has one.
 struct tandem_attempt {
     const char *name;
-    int (*attempt)(const char *path, int process);  // 0 where it worked, an errno where it didn't
-    int part;                                       // the part of the sandbox that forbids it
+    int (*attempt)(const char *path, int process);  // returns 0 if the action succeeded, else an errno
+    int part;                                       // part of the sandbox that forbids the action
 };
 
-// In `part`: a worker that fetches by URL may do it.
+// A flag in `part`: the action is permitted for a worker that fetches URLs.
 enum { TANDEM_NETWORK = 1 << 16 };
 
-// What is tried, by its number from 0; null behind the last.
+// Returns the attempt with an index from 0; null after the last one.
 const struct tandem_attempt *tandem_attempt_at(int number);
 
 #endif

@@ -1,10 +1,11 @@
-// libdispatch looks at its threads by /proc/<thread>/stat, and ends the process where it may not. Of what a process is to
-// see of /proc, its own folder is enough: /proc/self/task/<thread>/stat says the same.
+// libdispatch reads the state of its threads from /proc/<thread>/stat, and ends the process if it can't. A
+// sandboxed process has access only to its own folder in /proc, where /proc/self/task/<thread>/stat has the
+// same contents.
 #ifndef TANDEM_CTHREADSTATUS_H
 #define TANDEM_CTHREADSTATUS_H
 
-// From now on this process asks for its own folder. This program's `open` is called by its libraries instead of the C
-// library's; it must be linked into the program itself.
+// Redirects these reads to the process's own folder from now on. The libraries then call this program's
+// `open` instead of the C library's; it must be linked into the program itself.
 void tandem_look_at_own_threads(void);
 
 #endif
