@@ -37,7 +37,8 @@ public struct Diagnostic: Hashable, Codable, Sendable {
     public var help: String?
     /// Whether the environment is the cause, not the file.
     public var isEnvironment: Bool
-    /// Number of further occurrences of the same message at the same location, in other jobs.
+    /// Number of further occurrences of the same message at the same location, with other notes or in other
+    /// jobs.
     public var repetitions = 0
     /// Ids of the affected job instances, at most ten; nil if the message doesn't concern a single instance.
     public var jobs: [String]?

@@ -1,7 +1,7 @@
 internal import Dispatch
 
-/// An executor that runs an actor on a Dispatch queue, for which Linux has none. Callbacks on the queue and
-/// tasks that call the actor run one after the other, in order.
+/// An executor that runs an actor on a Dispatch queue; Dispatch on Linux provides none. Callbacks on the
+/// queue and tasks that call the actor run one after the other, in order.
 final class QueueExecutor: SerialExecutor {
     /// The queue. Work on it is isolated to the actor (`Actor.assumeIsolated`).
     let queue: DispatchQueue

@@ -102,8 +102,9 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         return .failed(WorkFailures(plan: plan).failure(of: error))
     }
 
-    /// Resets the allocator for encoders to the state of a new process. Copies keep its memory: they create
-    /// few frames, and allocating again would cost more.
+    /// Makes the allocator return freed memory to the system for encoders, whose output could otherwise
+    /// depend on earlier jobs (`tandem_tune_allocator`). For copies, freed memory is kept: they create few
+    /// frames, and allocating again would cost more.
     private func settleMemory() {
         let isCopy = plan.outputs.filter(\.isMedia).flatMap(\.tracks).allSatisfy {
             if case .copy = $0.action { true } else { false }

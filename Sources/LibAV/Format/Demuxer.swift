@@ -21,9 +21,9 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
     private let leftText: Set<String>
     private let isMatroska: Bool
     /// Media times at which the presentation of streams begins, by stream index, if they are known from a tag
-    /// that libavformat doesn't apply. They are subtracted from the packets' times and from times to seek to.
-    /// The samples to skip (`AV_PKT_DATA_SKIP_SAMPLES`) that libavformat derives from the same tag are
-    /// removed.
+    /// that libavformat doesn't apply. They are subtracted from the packets' times, and times to seek to are
+    /// relative to them. The samples to skip (`AV_PKT_DATA_SKIP_SAMPLES`) that libavformat derives from the
+    /// same tag are removed.
     package var origins: [Int: Int64] = [:]
 
     private init(

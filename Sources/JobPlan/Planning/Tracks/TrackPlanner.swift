@@ -251,7 +251,8 @@ struct TrackPlanner {
     }
 
     /// Opens the encoder with the planned settings. A setting that the encoder changes is an error if the job
-    /// sets it; otherwise the plan adopts the encoder's value.
+    /// sets it; otherwise the plan adopts the encoder's value. A bit rate that exceeds a limit at the
+    /// source's sample rate or channels is reduced with a warning.
     private func tryEncoder(
         _ encoding: inout TrackPlan.Encoding, of track: TrackDescription, rule: TrackRule,
         _ reasons: inout Reasons
