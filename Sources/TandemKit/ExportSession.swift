@@ -100,7 +100,7 @@ public final class ExportSession: Sendable {
         return (output.expectedDuration, output.expectedSize)
     }
 
-    // MARK: The export
+    // MARK: Export
 
     /// Exports to a file, which must not exist. Without `container`, the extension determines it. Cancelling the task
     /// cancels the export.

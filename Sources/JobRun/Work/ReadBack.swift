@@ -49,7 +49,7 @@ struct ReadBack {
         return losses
     }
 
-    // MARK: What was asked
+    // MARK: Requested properties
 
     /// Returns whether the job sets a tag of the file.
     private func isAsked(_ entry: MetadataEntry) -> Bool {
@@ -65,7 +65,7 @@ struct ReadBack {
         "does not say the \(entry.key) `\(entry.value)`"
     }
 
-    // MARK: What is there
+    // MARK: Actual properties
 
     private func problem(_ planned: TrackPlan, _ track: AssetTrack) -> String? {
         if let lost = lostTags(planned.metadata, track.metadata, of: track).first(where: {

@@ -242,7 +242,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         }
     }
 
-    // MARK: What is in it
+    // MARK: Contents
 
     /// Names of the format, separated by commas (`mov,mp4,m4a,3gp,3g2,mj2`).
     package var formatName: String { String(cString: context.pointee.iformat.pointee.name) }

@@ -46,7 +46,7 @@ struct TrackPlanner {
         return Decision(plan, reasons)
     }
 
-    // MARK: The ledger
+    // MARK: Ledger
 
     /// Accounts for the source tracks as a whole.
     private func account(for plan: TrackPlan, at position: Int, _ reasons: inout Reasons) {
