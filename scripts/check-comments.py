@@ -1,5 +1,5 @@
-"""Refuses doc comments that don't name their subject: those that begin with a pronoun or a relative clause, and those that
-repeat the name of the declaration. `--list` prints all findings; without it only those in folders that are clean are errors."""
+"""Rejects doc comments that begin with a pronoun or a relative clause, and those that repeat the name of the declaration.
+`--list` prints all findings; without it, only findings in the folders of `CLEAN` are errors."""
 
 import os
 import re

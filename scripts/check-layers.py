@@ -1,12 +1,13 @@
-"""Reads `swift package dump-package` from standard input and the layers from the comments of Package.swift (its argument)."""
+"""Checks the dependencies in `swift package dump-package` (standard input) against the layers in the comments of Package.swift
+(argument)."""
 
 import json
 import re
 import sys
 
-# Targets of the same layer that may depend on each other, besides those of layers 0, 1 and 9.
+# Layers whose targets may depend on each other. SwiftPM rejects cycles.
 SIDEWAYS = {0, 1, 9}
-# FFmpeg's headers are for one target, and for tests that compare with it.
+# FFmpeg's headers are used by one target, and by tests that compare with FFmpeg.
 FFMPEG = "CFFmpeg"
 FFMPEG_IMPORTERS = {"LibAV", "MediaTests", "FidelityTests", "AttackTests"}
 
@@ -30,14 +31,14 @@ def main():
     for target in targets:
         name = target["name"]
         if name not in layer:
-            problems.append(f"{name} has no layer")
+            problems.append(f"{name} follows no `// Layer N:` comment")
             continue
         for dependency in target["dependencies"]:
             other = (dependency.get("byName") or dependency.get("target") or [None])[0]
             if other not in names:
                 continue
             if other == FFMPEG and name not in FFMPEG_IMPORTERS:
-                problems.append(f"{name} depends on {FFMPEG}: FFmpeg is reached through LibAV")
+                problems.append(f"{name} depends on {FFMPEG}; use LibAV instead")
             if layer[other] > layer[name] or (layer[other] == layer[name] and layer[name] not in SIDEWAYS):
                 problems.append(f"{name} (layer {layer[name]}) depends on {other} (layer {layer[other]})")
     for problem in problems:

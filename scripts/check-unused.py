@@ -1,4 +1,4 @@
-"""Lists declarations in Sources whose name occurs nowhere else, in code or tests: nothing can use them."""
+"""Rejects declarations in Sources whose name occurs nowhere else, in sources, tests or the fuzzer."""
 
 import collections
 import os
@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 
-# Names that only a protocol of the standard library, the compiler or an encoder of `Codable` refers to.
+# Names that only a protocol of the standard library, the compiler or an encoder of `Codable` requires.
 REQUIRED = {
     "allKeys": "KeyedDecodingContainerProtocol",
     "columnKind": "a key of SARIF",
@@ -30,7 +30,7 @@ def main():
                 lines += [(path, number, line.split("//")[0]) for number, line in enumerate(file, 1)]
     uses = collections.Counter(word for _, _, line in lines for word in WORD.findall(line))
     found = [
-        f"{path}:{number}: `{match[1]}` is used nowhere"
+        f"{path}:{number}: `{match[1]}` is unused"
         for path, number, line in lines
         if path.startswith("Sources/") and path.endswith(".swift")
         for match in [DECLARATION.match(line)]
