@@ -20,6 +20,20 @@ public func program(
     let scratch = try Scratch()
     let (out, err) = (scratch.file("out"), scratch.file("err"))
     for file in [out, err] { _ = FileManager.default.createFile(atPath: file, contents: nil) }
+    func result(_ status: Int32) -> ProgramResult {
+        ProgramResult(
+            status: status, output: FileManager.default.contents(atPath: out) ?? Data(),
+            errors: String(decoding: FileManager.default.contents(atPath: err) ?? Data(), as: UTF8.self))
+    }
+    if ["ffmpeg", "ffprobe"].contains(path), let server = ForkServer.of(path),
+        let status = server.run(
+            [path] + arguments, directory: directory ?? FileManager.default.currentDirectoryPath,
+            environment: ProcessInfo.processInfo.environment.merging(environment) { $1 }, output: out,
+            errors: err)
+    {
+        // The wait status: the exit status, or the signal in the low seven bits.
+        return result(status & 0x7f == 0 ? status >> 8 & 0xff : 128 + status & 0x7f)
+    }
     let process = Process()
     process.executableURL = URL(fileURLWithPath: path.contains("/") ? path : "/usr/bin/env")
     process.arguments = path.contains("/") ? arguments : [path] + arguments
@@ -30,11 +44,8 @@ public func program(
     process.standardError = FileHandle(forWritingAtPath: err)
     try process.run()
     process.waitUntilExit()
-    let status =
-        process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
-    return ProgramResult(
-        status: status, output: FileManager.default.contents(atPath: out) ?? Data(),
-        errors: String(decoding: FileManager.default.contents(atPath: err) ?? Data(), as: UTF8.self))
+    return result(
+        process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus)
 }
 
 /// ffmpeg, for making media that tests need; throws with its words when it fails.

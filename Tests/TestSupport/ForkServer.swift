@@ -1,0 +1,116 @@
+internal import Foundation
+internal import Glibc
+internal import Locking
+
+/// A running program that forks for each call, so that its libraries are loaded once per test process.
+///
+/// ffmpeg and ffprobe take 90 ms of processor time to load, several times as long as most calls of the tests take; the calls
+/// are thousands. `Tests/ForkServer/fork-server.c` explains the mechanism: the program itself is unchanged.
+final class ForkServer: Sendable {
+    private static let servers = Guarded<[String: ForkServer?]>([:])
+
+    private let socketName: String
+    private let process: Process
+    /// The server ends when this end of its standard input is closed, at the latest with the test process.
+    private let lifeline: Pipe
+
+    /// Returns the server of a program, which is started on the first call; nil where it can't be started, for example
+    /// because there is no C compiler.
+    static func of(_ program: String) -> ForkServer? {
+        servers.withLock { servers in
+            if let known = servers[program] { return known }
+            let server = try? ForkServer(program)
+            servers[program] = .some(server)
+            return server
+        }
+    }
+
+    private init(_ program: String) throws {
+        let scratch = try Scratch()
+        let library = scratch.file("fork-server.so")
+        let compiler = Process()
+        compiler.executableURL = URL(filePath: "/usr/bin/env")
+        compiler.arguments = [
+            "cc", "-shared", "-fPIC", "-O1", "-o", library,
+            Places.repository + "/Tests/ForkServer/fork-server.c",
+        ]
+        try compiler.run()
+        compiler.waitUntilExit()
+        guard compiler.terminationStatus == 0 else { throw JudgeError(message: "cc failed") }
+        socketName = "tandem-tests-\(UUID().uuidString)"
+        lifeline = Pipe()
+        _ = fcntl(lifeline.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [program]
+        process.environment = ProcessInfo.processInfo.environment.merging([
+            "LD_PRELOAD": library, "FORK_SERVER_SOCKET": socketName,
+        ]) { $1 }
+        process.standardInput = lifeline
+        try process.run()
+        // The library may be removed once the server listens.
+        let deadline = Date(timeIntervalSinceNow: 30)
+        while true {
+            if let connection = connect() {
+                close(connection)
+                return
+            }
+            guard process.isRunning, Date() < deadline else {
+                throw JudgeError(message: "\(program): no fork server")
+            }
+            usleep(5_000)
+        }
+    }
+
+    /// Runs the program to its end; standard output and error go to existing files. Returns the wait status; nil where the
+    /// server doesn't answer.
+    func run(
+        _ arguments: [String], directory: String, environment: [String: String], output: String,
+        errors: String
+    ) -> Int32? {
+        let strings =
+            ["\(arguments.count)", directory, output, errors] + arguments
+            + environment.map { "\($0.key)=\($0.value)" }
+        guard !strings.contains(where: { $0.utf8.contains(0) }), let connection = connect() else {
+            return nil
+        }
+        defer { close(connection) }
+        let body = strings.flatMap { Array($0.utf8) + [0] }
+        var request = withUnsafeBytes(of: UInt32(body.count)) { Array($0) } + body
+        while !request.isEmpty {
+            let count = send(connection, request, request.count, Int32(MSG_NOSIGNAL.rawValue))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return nil }
+            request.removeFirst(count)
+        }
+        var status: Int32 = 0
+        while true {
+            let count = read(connection, &status, MemoryLayout<Int32>.size)
+            if count < 0, errno == EINTR { continue }
+            return count == MemoryLayout<Int32>.size ? status : nil
+        }
+    }
+
+    /// Connects to the server's abstract socket; nil where it doesn't listen.
+    private func connect() -> Int32? {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return nil }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { path in
+            path[0] = 0
+            path[1...].copyBytes(from: socketName.utf8)
+        }
+        let length = MemoryLayout.offset(of: \sockaddr_un.sun_path)! + 1 + socketName.utf8.count
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(descriptor, $0, socklen_t(length))
+            }
+        }
+        guard result == 0 else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+}
