@@ -75,10 +75,10 @@ final class ForkServer: Sendable {
             return nil
         }
         defer { close(connection) }
-        let body = strings.flatMap { Array($0.utf8) + [0] }
-        var request = withUnsafeBytes(of: UInt32(body.count)) { Array($0) } + body
+        let body: [UInt8] = strings.flatMap { Array($0.utf8) + [0] }
+        var request: [UInt8] = withUnsafeBytes(of: UInt32(body.count)) { Array($0) } + body
         while !request.isEmpty {
-            let count = send(connection, request, request.count, Int32(MSG_NOSIGNAL.rawValue))
+            let count = send(connection, request, request.count, Int32(MSG_NOSIGNAL))
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return nil }
             request.removeFirst(count)
