@@ -70,167 +70,168 @@ public struct Diagnostic: Hashable, Codable, Sendable {
     }
 }
 
-/// The stable ids of all checks.
+/// The rule of a diagnostic. Raw values are stable ids; docs/rules.md describes each of them.
 public enum Rule: String, Codable, Sendable, CaseIterable {
-    /// A job file or a file that it includes can't be read.
+    /// A job file, or a file that it includes, that can't be read.
     case fileUnreadable = "file-unreadable"
-    /// The file isn't valid YAML.
+    /// A file that is not valid YAML.
     case yamlSyntax = "yaml-syntax"
-    /// A limit on size, depth, aliases or includes is exceeded.
+    /// An exceeded limit on size, depth, aliases, list lengths or includes.
     case yamlLimit = "yaml-limit"
-    /// A key occurs twice in a mapping.
+    /// A key, a clip's name or a matrix value that occurs twice.
     case duplicateKey = "duplicate-key"
-    /// A key isn't allowed at its location.
+    /// A key that the mapping doesn't have.
     case unknownKey = "unknown-key"
-    /// A required key is missing.
+    /// A required key or value that is missing.
     case missingKey = "missing-key"
-    /// A node has the wrong kind: a mapping instead of a list, for example.
+    /// A scalar, list or mapping where the key requires another of these types.
     case wrongType = "wrong-type"
-    /// A value is malformed or not allowed.
+    /// A value that can't be parsed, is out of bounds, or is not one of the accepted values.
     case invalidValue = "invalid-value"
-    /// Keys exclude each other.
+    /// Keys that are mutually exclusive.
     case conflictingKeys = "conflicting-keys"
-    /// An asset, a job, an output or settings of that name aren't defined.
+    /// A reference to an asset, job, output, setting or variable that is not defined.
     case undefinedName = "undefined-name"
-    /// A name isn't a valid identifier.
+    /// A name that has an invalid format or is reserved.
     case invalidName = "invalid-name"
-    /// `${…}` is not closed, or refers to itself.
+    /// An unterminated `${…}`, or variables that refer to each other in a cycle.
     case substitution
-    /// Settings are based on each other in a cycle.
+    /// Named settings that use each other in a cycle.
     case settingsCycle = "settings-cycle"
-    /// Files include each other in a cycle.
+    /// Files that include each other in a cycle.
     case includeCycle = "include-cycle"
-    /// An included file contains jobs, which are not run.
+    /// An included file that contains jobs; they are not run.
     case includedJobs = "included-jobs"
-    /// A matrix or a pattern expands to too many job instances.
+    /// A matrix or pattern that expands to too many job instances.
     case fanOut = "fan-out"
-    /// A pattern matches no file.
+    /// A pattern that matches no file.
     case noMatch = "no-match"
-    /// A source is a URL, and network access isn't allowed.
+    /// A URL as a source while network access is not allowed.
     case networkNotAllowed = "network-not-allowed"
-    /// `--set` sets a variable that isn't used.
+    /// A `--set` of a variable that no job file defines.
     case unusedVariable = "unused-variable"
-    /// A filter chain can't be built, or contains a filter that isn't allowed in job files.
+    /// A filter chain that is invalid or contains a filter that is not allowed.
     case filterChain = "filter-chain"
-    /// Source tracks are selected by no rule.
+    /// A source track that no track rule selects.
     case leftoverTrack = "leftover-track"
-    /// Jobs depend on each other in a cycle.
+    /// Jobs that depend on each other in a cycle.
     case dependencyCycle = "dependency-cycle"
-    /// A part of the job language is not supported by this version.
+    /// A part of the job language that this version doesn't support.
     case notSupported = "not-supported"
-    /// A codec is unknown.
+    /// A codec that is unknown.
     case unknownCodec = "unknown-codec"
-    /// An encoder is unknown.
+    /// An encoder that is unknown.
     case unknownEncoder = "unknown-encoder"
-    /// An encoder is not available in this build, or can't be opened on this machine.
+    /// An encoder that this build lacks, or that can't be opened on this machine.
     case encoderMissing = "encoder-missing"
-    /// A setting isn't supported by the codec.
+    /// A setting that the codec or its encoder doesn't support.
     case codecSetting = "codec-setting"
-    /// A setting was reduced to a limit of the codec that depends on the source.
+    /// A setting that was reduced to a limit of the codec that depends on the source.
     case codecLimit = "codec-limit"
-    /// A private option isn't supported by the encoder.
+    /// A private option that the encoder doesn't accept.
     case encoderOption = "encoder-option"
-    /// A container is unknown, or can't be derived from the destination's name.
+    /// A container that is unknown, or can't be derived from the file name.
     case unknownContainer = "unknown-container"
-    /// A codec or track isn't supported by the container.
+    /// A codec or track that the container can't store.
     case containerCodec = "container-codec"
-    /// A setting isn't supported by the container.
+    /// A setting that the container doesn't support.
     case containerSetting = "container-setting"
-    /// A source is missing or can't be opened.
+    /// A source that is missing or can't be opened.
     case sourceUnreadable = "source-unreadable"
-    /// A selection matches no track.
+    /// A selection that matches no track.
     case noSuchTrack = "no-such-track"
-    /// A source track can't be decoded by this build.
+    /// A source track that this build can't decode.
     case cannotDecode = "cannot-decode"
-    /// A range is empty, or beyond the end of the source.
+    /// A range that is empty or extends beyond the source.
     case invalidRange = "invalid-range"
-    /// A composition's frame rate is derived from a clip with a variable frame rate.
+    /// A composition whose frame rate is derived from a clip with a variable frame rate.
     case variableRate = "variable-rate"
-    /// The range doesn't allow a copy.
+    /// A range that doesn't allow the track to be copied.
     case copyRange = "copy-range"
-    /// The order of a source's timestamps doesn't allow a copy.
+    /// A source whose timestamps don't allow the track to be copied.
     case sourceOrder = "source-order"
-    /// The destination exists and isn't an output of Tandem.
+    /// A destination that exists and is not an unchanged output of this job file.
     case destinationExists = "destination-exists"
-    /// The destination is also a source of a job.
+    /// A destination that is a source or a job file.
     case destinationIsSource = "destination-is-source"
-    /// Two outputs have the same destination.
+    /// Two outputs with the same destination.
     case destinationCollision = "destination-collision"
-    /// The destination's folder isn't writable.
+    /// A destination whose folder can't be written.
     case destinationUnwritable = "destination-unwritable"
-    /// The free disk space is less than the predicted size of the outputs.
+    /// A file system with less free space than the outputs are likely to need.
     case lowSpace = "low-space"
-    /// A pattern matches outputs of the jobs that it expands to.
+    /// A pattern that also matches outputs of its job.
     case patternTakesOutputs = "pattern-takes-outputs"
-    /// A job failed during the run.
+    /// A job that failed while it ran.
     case jobFailed = "job-failed"
-    /// An output was created with a warning.
+    /// An output that was published with a warning.
     case jobWarning = "job-warning"
-    /// A job exceeded its `timeout`.
+    /// A job that exceeded its `timeout`.
     case jobTimeout = "job-timeout"
-    /// The worker process of a job died.
+    /// A worker process that terminated unexpectedly while it ran a job.
     case workerDied = "worker-died"
-    /// An output doesn't meet an expectation of `expect`.
+    /// An output that doesn't meet an expectation.
     case expectationFailed = "expectation-failed"
-    /// An expectation contradicts the plan.
+    /// An expectation that the plan contradicts.
     case expectationImpossible = "expectation-impossible"
 }
 
 extension Rule {
-    /// Summary of the rule: a sentence without its period.
+    /// The violation in one sentence, without a period. SARIF's `shortDescription` and the contents of
+    /// docs/rules.md quote it.
     public var summary: String {
         switch self {
-        case .fileUnreadable: "A job file or one that it includes can't be read"
-        case .yamlSyntax: "The file is no valid YAML"
-        case .yamlLimit: "A bound on size, depth, aliases or includes is exceeded"
-        case .duplicateKey: "A key, or a value of a matrix, stands twice"
-        case .unknownKey: "A key has no meaning where it stands"
-        case .missingKey: "A key or value that must be there is not"
-        case .wrongType: "A value is of the wrong kind"
-        case .invalidValue: "A value is not understood, or not allowed"
-        case .conflictingKeys: "Keys exclude each other"
-        case .undefinedName: "A name is not defined"
-        case .invalidName: "A name is not of the form that names have"
-        case .substitution: "`${…}` is not closed, or variables stand for each other"
-        case .settingsCycle: "Named settings use each other in a circle"
-        case .includeCycle: "Files include each other in a circle"
-        case .includedJobs: "An included file has jobs, which are not run"
-        case .fanOut: "A matrix or a pattern comes to too many runs"
-        case .noMatch: "A pattern matches no file"
-        case .unusedVariable: "`--set` gives a variable that no job file has"
-        case .filterChain: "A chain of filters can't be used"
-        case .leftoverTrack: "No rule selects a source track"
-        case .dependencyCycle: "Jobs wait for each other in a circle"
-        case .notSupported: "A part of the job language that this version doesn't have"
-        case .unknownCodec: "There is no such codec"
-        case .unknownEncoder: "There is no such encoder"
+        case .fileUnreadable: "The job file, or a file that it includes, can't be read"
+        case .yamlSyntax: "The file is not valid YAML"
+        case .yamlLimit: "A limit on size, depth, aliases, list lengths or includes is exceeded"
+        case .duplicateKey: "The key, name or matrix value is duplicated"
+        case .unknownKey: "The key is unknown"
+        case .missingKey: "A required key or value is missing"
+        case .wrongType: "The value has the wrong type"
+        case .invalidValue: "The value is invalid"
+        case .conflictingKeys: "The keys are mutually exclusive"
+        case .undefinedName: "The name is not defined"
+        case .invalidName: "The name has an invalid format or is reserved"
+        case .substitution: "`${…}` is unterminated, or variables refer to each other in a cycle"
+        case .settingsCycle: "Named settings use each other in a cycle"
+        case .includeCycle: "Files include each other in a cycle"
+        case .includedJobs: "The included file contains jobs, which are not run"
+        case .fanOut: "A matrix or pattern expands to too many job instances"
+        case .noMatch: "The pattern matches no file"
+        case .unusedVariable: "`--set` sets a variable that no job file defines"
+        case .filterChain: "The filter chain is invalid or contains a filter that is not allowed"
+        case .leftoverTrack: "No track rule selects the source track"
+        case .dependencyCycle: "Jobs depend on each other in a cycle"
+        case .notSupported: "The key or value is not supported by this version"
+        case .unknownCodec: "The codec is unknown"
+        case .unknownEncoder: "The encoder is unknown"
         case .encoderMissing: "The encoder is not available"
-        case .codecSetting: "The codec doesn't take the setting"
+        case .codecSetting: "The codec doesn't support the setting"
         case .codecLimit: "The setting exceeds a limit that depends on the source, and is reduced to it"
-        case .encoderOption: "The encoder doesn't take the private option"
-        case .unknownContainer: "There is no such container, or none can be told from the name"
-        case .containerCodec: "The container can't hold the codec or the track"
-        case .containerSetting: "The container can't honour the setting"
-        case .sourceUnreadable: "A source is missing or can't be opened"
-        case .noSuchTrack: "A selection matches no track"
+        case .encoderOption: "The encoder doesn't accept the private option"
+        case .unknownContainer: "The container is unknown, or can't be derived from the file name"
+        case .containerCodec: "The container can't store the codec or the track"
+        case .containerSetting: "The container doesn't support the setting"
+        case .sourceUnreadable: "The source is missing or can't be opened"
+        case .noSuchTrack: "The selection matches no track"
         case .cannotDecode: "This build can't decode the track"
-        case .invalidRange: "A range is empty, or reaches beyond the source"
-        case .sourceOrder: "The order of the source's times doesn't let it be copied"
-        case .variableRate: "A composition's frame rate follows from a clip with a variable frame rate"
-        case .copyRange: "A copied track can't be cut there"
-        case .destinationExists: "Somebody else's file is at the destination"
-        case .destinationIsSource: "The destination is a source"
-        case .destinationCollision: "Two outputs have one destination"
+        case .invalidRange: "The range is empty or extends beyond the source"
+        case .sourceOrder: "The source's timestamps don't allow the track to be copied"
+        case .variableRate: "The composition's frame rate is derived from a clip with a variable frame rate"
+        case .copyRange: "The range doesn't allow the track to be copied"
+        case .destinationExists: "The destination exists and is not an unchanged output of this job file"
+        case .destinationIsSource: "The destination is a source or a job file"
+        case .destinationCollision: "Two outputs have the same destination"
         case .destinationUnwritable: "The destination's folder can't be written"
-        case .networkNotAllowed: "A source is a URL, and the network is not allowed"
-        case .patternTakesOutputs: "A pattern matches what is made of its files"
-        case .lowSpace: "The disk has less room than the outputs are likely to need"
-        case .jobFailed: "A job failed while it ran"
-        case .jobWarning: "A job's output is not all that its source promised"
-        case .jobTimeout: "A job took longer than its timeout"
-        case .workerDied: "The process that did a job died"
-        case .expectationImpossible: "What `expect` says can't come of the plan"
-        case .expectationFailed: "An output is not what `expect` says"
+        case .networkNotAllowed: "The source is a URL, and network access is not allowed"
+        case .patternTakesOutputs: "The pattern also matches outputs of its job"
+        case .lowSpace: "The free disk space is less than the outputs are likely to need"
+        case .jobFailed: "The job failed while it ran"
+        case .jobWarning: "The output was published with a warning"
+        case .jobTimeout: "The job exceeded its timeout"
+        case .workerDied: "The worker process of the job terminated unexpectedly"
+        case .expectationImpossible: "The plan contradicts an expectation"
+        case .expectationFailed: "The output doesn't meet an expectation"
         }
     }
 }

@@ -3,47 +3,42 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The pages of the rules, the list of the rules and what is emitted are one.
+/// docs/rules.md describes every rule, and its messages are those that are printed. `RuleExampleTests` runs the
+/// examples that need sources.
 @Suite struct RulePagesTests {
-    private struct Page {
-        var id: String
-        var text: String
-        var examples: [String]
+    @Test func everyRuleHasASection() throws {
+        let ids = try RulePage.all().map(\.id)
+        #expect(ids.sorted() == Rule.allCases.map(\.rawValue).sorted())
+        // The contents have the order of the sections.
+        let contents = try RulePage.text().components(separatedBy: "\n").filter { $0.hasPrefix("- [") }
+        let expected = ids.compactMap { Rule(rawValue: $0) }.map {
+            "- [\($0.rawValue)](#\($0.rawValue)): \($0.summary)"
+        }
+        #expect(contents == expected)
     }
 
-    private func pages() throws -> [Page] {
-        let text = try String(contentsOfFile: Places.repository + "/docs/rules.md", encoding: .utf8)
-        return text.components(separatedBy: "\n## ").dropFirst().map { section in
-            let id = section.prefix { $0 != "\n" }
-            let blocks = section.components(separatedBy: "```yaml\n").dropFirst().map {
-                $0.components(separatedBy: "\n```")[0] + "\n"
-            }
-            return Page(id: String(id), text: section, examples: blocks)
+    @Test func everyExampleHasMessageAndFix() throws {
+        for page in try RulePage.all() {
+            #expect(!page.failing.isEmpty && !page.call.isEmpty, "\(page.id)")
+            // Reports in text form print a job's warnings without the rule.
+            let mark = page.id == "job-warning" ? "warning: " : "[\(page.id)]: "
+            #expect(page.message.contains(mark), "\(page.id): \(page.message)")
+            #expect((page.corrected == nil) == (page.correctedCall != nil), "\(page.id)")
         }
     }
 
-    @Test func everyRuleHasItsPage() throws {
-        #expect(try pages().map(\.id) == Rule.allCases.map(\.rawValue).sorted())
-        for page in try pages() {
-            let rule = try #require(Rule(rawValue: page.id))
-            #expect(page.text.contains(rule.summary + ". "), "\(page.id)")
+    @Test func messagesAreThosePrinted() throws {
+        for page in try RulePage.all() where page.isOfFileAlone {
+            let printed = rendered(decode(page.failing).sink, page.failing)
+            #expect(printed == page.message, "\(page.id)")
         }
     }
 
-    @Test func theExamplesShowTheRule() throws {
-        for page in try pages() {
-            let rule = try #require(Rule(rawValue: page.id))
-            let isShown = page.text.contains("\nWrong:\n")
-            #expect(page.examples.count == (isShown ? 2 : 1), "\(page.id)")
-            if isShown, let wrong = page.examples.first {
-                let found = decode(wrong).sink
-                #expect(
-                    found.diagnostics.contains { $0.rule == rule }, "\(page.id): \(rendered(found, wrong))")
-            }
-            if let right = page.examples.last {
-                let found = decode(right).sink
-                #expect(!found.hasErrors, "\(page.id): \(rendered(found, right))")
-            }
+    @Test func correctedExamplesAreValid() throws {
+        for page in try RulePage.all() where page.files.isEmpty {
+            guard let corrected = page.corrected else { continue }
+            let printed = rendered(decode(corrected.text).sink, corrected.text)
+            #expect(printed == "", "\(page.id)")
         }
     }
 }
