@@ -8,7 +8,7 @@ internal import YAMLDocument
 /// No file can be included: the fuzzer's bytes are all there is.
 private struct NoFiles: SpecFiles {
     func read(_ path: String, limit: Int) throws(SpecFileError) -> [UInt8] {
-        throw SpecFileError("it is not there")
+        throw SpecFileError("no such file")
     }
 }
 

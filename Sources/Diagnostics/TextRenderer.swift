@@ -42,8 +42,8 @@ package struct TextRenderer: Sendable {
             text += "  note: \(Self.printable(jobs))\n"
         } else if diagnostic.repetitions > 0 {
             let places =
-                diagnostic.repetitions == 1 ? "1 other place" : "\(diagnostic.repetitions) other places"
-            text += "  note: and in \(places) that it is used in\n"
+                diagnostic.repetitions == 1 ? "1 other use" : "\(diagnostic.repetitions) other uses"
+            text += "  note: also applies to \(places)\n"
         }
         if let help = diagnostic.help { text += "  help: " + Self.printable(help) + "\n" }
         return text

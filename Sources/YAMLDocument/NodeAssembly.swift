@@ -81,7 +81,8 @@ struct NodeAssembly: ~Copyable {
             documents += 1
             guard documents == 1 else {
                 sink.error(
-                    .yamlSyntax, "a job file is one document; a second one begins here", at: range(event))
+                    .yamlSyntax, "a job file must be a single YAML document; a second one starts here",
+                    at: range(event))
                 return false
             }
         case .scalar where isKey(event):
@@ -119,12 +120,12 @@ struct NodeAssembly: ~Copyable {
                     .yamlLimit, "aliases expand to more than \(limits.aliasedNodes) nodes", at: place)
                 return nil
             }
-            return node.reached(through: .alias, "the alias `*\(name)` brings it here", at: place)
+            return node.reached(through: .alias, "inserted here by the alias `*\(name)`", at: place)
         }
         guard event.text.count <= limits.scalarSize else {
             sink.error(
                 .yamlLimit,
-                "a value of \(event.text.count) bytes, more than the limit of \(limits.scalarSize)", at: place
+                "the value has \(event.text.count) bytes; at most \(limits.scalarSize) are allowed", at: place
             )
             return nil
         }
@@ -172,7 +173,7 @@ struct NodeAssembly: ~Copyable {
             for mapping in mappings {
                 guard case .mapping(let merged) = mapping.content else {
                     sink.error(
-                        .wrongType, "`<<` merges a mapping or a list of mappings, not \(mapping.kind)",
+                        .wrongType, "`<<` requires a mapping or a list of mappings, not \(mapping.kind)",
                         at: mapping.range)
                     continue
                 }
@@ -223,7 +224,7 @@ struct NodeAssembly: ~Copyable {
         case .nothing: break
         case .key:
             guard let text = node.text else {
-                sink.error(.wrongType, "a key is a single word, not \(node.kind)", at: node.range)
+                sink.error(.wrongType, "a key must be a single value, not \(node.kind)", at: node.range)
                 stack[last].next = .nothing
                 return
             }
@@ -249,8 +250,8 @@ struct NodeAssembly: ~Copyable {
             stack[last].next = .merge
         } else if let first = self.place(of: key) {
             sink.error(
-                .duplicateKey, "the key `\(key)` stands twice in one mapping", at: place,
-                notes: [Diagnostic.Note("it stands here first", at: first)])
+                .duplicateKey, "duplicate key `\(key)`", at: place,
+                notes: [Diagnostic.Note("the first one is here", at: first)])
             stack[last].next = .nothing
         } else {
             stack[last].key = key
@@ -266,7 +267,7 @@ struct NodeAssembly: ~Copyable {
         if event.tag.isEmpty { return true }
         let name = batch.text(event.tag)
         if Self.knownTags.contains(name) { return true }
-        sink.error(.yamlSyntax, "the tag `\(name)` has no meaning in a job file", at: range(event))
+        sink.error(.yamlSyntax, "the tag `\(name)` is not supported in a job file", at: range(event))
         return false
     }
 }

@@ -100,7 +100,7 @@ package final class YAMLNode: Sendable {
     /// Kind of the node for messages.
     package var kind: String {
         switch content {
-        case .scalar: isNull ? "nothing" : "a single value"
+        case .scalar: isNull ? "an empty value" : "a single value"
         case .sequence: "a list"
         case .mapping: "a mapping"
         }

@@ -32,7 +32,7 @@ package struct YAMLParser {
     ) -> (root: YAMLNode, substituted: [String])? {
         guard bytes.count <= limits.fileSize else {
             sink.error(
-                .yamlLimit, "the file has \(bytes.count) bytes, more than the limit of \(limits.fileSize)",
+                .yamlLimit, "the file has \(bytes.count) bytes; at most \(limits.fileSize) are allowed",
                 at: .startOfFile(file))
             return nil
         }
@@ -115,11 +115,11 @@ package struct YAMLParser {
         if place.line <= lines.count {
             let line = lines[place.line - 1]
             if line.contains("${"), line.contains("{ ") || line.contains("[") || line.contains(": {") {
-                help = "inside `{ }` and `[ ]` a value with `${…}` needs quotes: \"${name}\""
+                help = "a value with `${…}` inside `{ }` or `[ ]` needs quotes: \"${name}\""
             } else if problem.contains("while scanning an alias") {
-                help = "`*` begins an alias in YAML: a pattern needs quotes, such as \"media/*.mp4\""
+                help = "`*` starts an alias in YAML; a pattern needs quotes, such as \"media/*.mp4\""
             } else if line.contains("\t"), problem.contains("cannot start any token") {
-                help = "YAML is indented with spaces, not tabs"
+                help = "indent YAML with spaces, not tabs"
             } else if !Self.isInside(parser, lines) {
                 help = Self.help(line: line, column: place.column)
             }
@@ -127,7 +127,7 @@ package struct YAMLParser {
         var notes: [Diagnostic.Note] = []
         if parser.context != nil, parser.context_mark.line != parser.problem_mark.line {
             notes.append(
-                Diagnostic.Note("it began here", at: range(parser.context_mark)))
+                Diagnostic.Note("the enclosing structure starts here", at: range(parser.context_mark)))
         }
         sink.error(.yamlSyntax, problem, at: place, notes: notes, help: help)
     }
@@ -154,7 +154,7 @@ package struct YAMLParser {
         // A line that begins at a column where nothing can begin, or the first `: ` at a position where no
         // mapping can.
         if before.allSatisfy({ $0 == " " }) || line.dropFirst(before.count).first == ":" {
-            return "the indentation of this line doesn't fit the lines before it"
+            return "the indentation of this line doesn't match the lines before it"
         }
         return nil
     }

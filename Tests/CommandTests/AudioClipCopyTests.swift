@@ -233,7 +233,10 @@ import Testing
             "[ ./a.mp4, ./b.mp4 ]", "exact", "mp4",
             "copied audio can't be cut to the sample where clips are joined"
         ),
-        ("[ ./a.mp4, ./b.mp4 ]", "keyframe", "mp4", "`cut: keyframe` is about copied frames"),
+        (
+            "[ ./a.mp4, ./b.mp4 ]", "keyframe", "mp4",
+            "`cut: keyframe` requires a video rule with `copy: true`"
+        ),
         ("[ ./pcm.mkv, ./pcm.mkv ]", "smart", "ts", "ts can't hold pcm_s16le, which the clips' audio has"),
         ("[ ./a.mp4, ./b.mp4 ]", "smart", "adts", "adts has no time stamps to say so"),
     ])

@@ -137,7 +137,8 @@ import Testing
             to: "jobs.yaml")
         let result = try tandem("plan", "jobs.yaml", in: scratch)
         #expect(
-            !result.errors.contains("two runs") && !result.errors.contains("two jobs"), "\(result.errors)")
+            !result.errors.contains("two instances") && !result.errors.contains("two jobs"),
+            "\(result.errors)")
         #expect(result.errors.contains("one.wav") && result.errors.contains("two.wav"))
     }
 

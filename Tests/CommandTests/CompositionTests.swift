@@ -266,7 +266,7 @@ import Testing
                 "[ ./a.mkv, { join: dissolve, overlap: 1.5s }, ./b.mkv, { join: dissolve, overlap: 1.5s }, ./c.mkv ]",
                 "three clips would be on screen at once"
             ),
-            ("[ { join: dissolve, overlap: 1s }, ./b.mkv ]", "a join stands between two clips"),
+            ("[ { join: dissolve, overlap: 1s }, ./b.mkv ]", "a join must be between two clips"),
             ("[ ./a.mkv, { join: dissolv, overlap: 1s }, ./b.mkv ]", "did you mean `dissolve`"),
             ("[ { asset: ./a.mkv, range: { start: 1s, end: 9s } } ]", "9 s"),
             ("[ { asset: ./nothing.mkv } ]", "nothing.mkv"),
@@ -274,7 +274,7 @@ import Testing
             ("[ { asset: ./a.mkv, audio: { language: deu } } ]", "no audio track of it matches"),
             (
                 "{ sequence: [ ./a.mkv ], layers: [ { text: Hello, at: nobody.start } ] }",
-                "there is no clip or audio `nobody`"
+                "unknown clip or audio item `nobody`"
             ),
             ("{ sequence: [ ./a.mkv ], layers: [ { text: Hello, at: 1s, until: 9s } ] }", "ends at 2 s"),
             ("{ sequence: [ ./a.mkv ], layers: [ { text: Hello, font: No Such } ] }", "no font `No Such`"),
@@ -287,7 +287,7 @@ import Testing
                 "hangs on"
             ),
             (
-                "{ sequence: [ { id: a, asset: ./a.mkv }, { id: a, asset: ./b.mkv } ] }", "`a` stands twice"
+                "{ sequence: [ { id: a, asset: ./a.mkv }, { id: a, asset: ./b.mkv } ] }", "duplicate id `a`"
             ),
             ("{ sequence: [ ./a.mkv ], audio: [ { asset: ./b.mkv, fade_in: 5s } ] }", "the fade lasts 5 s"),
             ("[ { asset: ./a.mkv, duration: 2s } ]", "how long an image is shown"),

@@ -261,6 +261,6 @@ import Testing
     @Test func aMatrixThatVP9HasNoWordFor() throws {
         let (_, sink) = decode(
             yaml("video: first, encode: { codec: vp9, color: { matrix: ycgco } }", to: "o.webm"))
-        #expect(sink.diagnostics.map(\.message) == ["vp9 has no word for the matrix ycgco"])
+        #expect(sink.diagnostics.map(\.message) == ["the matrix ycgco is not supported by vp9"])
     }
 }

@@ -182,7 +182,7 @@ import Testing
         let (_, sink) = decode(yaml)
         #expect(sink.diagnostics.count == 1)
         #expect(sink.diagnostics.first?.repetitions == 49)
-        #expect(sink.diagnostics.first?.notes.first?.message == "`defaults` give it to the job `j0`")
+        #expect(sink.diagnostics.first?.notes.first?.message == "added by `defaults` to the job `j0`")
     }
 
     @Test(arguments: [

@@ -204,7 +204,7 @@ private struct DocumentGenerator {
         // YAML's numbers and truth values are text too, where a name or a path is asked for.
         case .invalidName: true
         case .invalidValue:
-            diagnostic.message.contains("no pixel format") || path.hasSuffix(".channels")
+            diagnostic.message.contains("unknown pixel format") || path.hasSuffix(".channels")
         default: false
         }
     }

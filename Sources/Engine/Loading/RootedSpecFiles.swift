@@ -18,7 +18,7 @@ struct RootedSpecFiles: SpecFiles {
         let real = realpath(absolute, nil)
         defer { free(real) }
         guard root.holds(real.map { String(cString: $0) } ?? absolute) else {
-            throw SpecFileError("it lies outside \(root.path ?? ""), where `--root` keeps everything")
+            throw SpecFileError("it is outside the folder \(root.path ?? "") of `--root`")
         }
         return try SystemSpecFiles().read(path, limit: limit)
     }

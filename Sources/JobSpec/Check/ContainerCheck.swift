@@ -15,9 +15,9 @@ enum ContainerCheck {
         for rule in output.tracks {
             if !container.mediaTypes.contains(rule.mediaType) {
                 sink.error(
-                    .containerCodec, "\(container.name) can't hold \(rule.mediaType.rawValue)",
+                    .containerCodec, "\(container.name) can't hold \(rule.mediaType.rawValue) tracks",
                     at: rule.selection.range,
-                    notes: [Diagnostic.Note("the container comes from here", at: place.range)])
+                    notes: [Diagnostic.Note("the container is determined here", at: place.range)])
                 continue
             }
             check(rule.action, of: rule.mediaType, in: place, into: &sink)
@@ -26,30 +26,31 @@ enum ContainerCheck {
             {
                 sink.error(
                     .containerCodec, "\(container.name) can't hold \(codec)", at: rule.selection.range,
-                    notes: [Diagnostic.Note("the container comes from here", at: place.range)],
-                    help: "of data it holds \(container.dataCodecs.joined(separator: " and "))")
+                    notes: [Diagnostic.Note("the container is determined here", at: place.range)],
+                    help: "supported data codecs: \(container.dataCodecs.joined(separator: ", "))")
             }
         }
         if container.isSingleTrack, output.tracks.count > 1 {
             sink.error(
-                .containerCodec, "\(container.name) holds one track alone", at: output.tracks[1].range,
-                notes: [Diagnostic.Note("the first rule stands here", at: output.tracks[0].range)])
+                .containerCodec, "\(container.name) can hold only one track", at: output.tracks[1].range,
+                notes: [Diagnostic.Note("the first rule is here", at: output.tracks[0].range)])
         }
         if let optimize = output.optimizeForNetwork, optimize.value, !container.canOptimizeForNetwork {
             sink.error(
-                .containerSetting, "\(container.name) has no index that could go to the front",
+                .containerSetting,
+                "`optimize_for_network` is not supported by \(container.name), which has no index to move",
                 at: optimize.range)
         }
         if let fragment = output.fragmentInterval, !container.hasFragments {
             sink.error(
-                .containerSetting, "\(container.name) is not written in fragments", at: fragment.range,
+                .containerSetting, "`fragment` is not supported by \(container.name)", at: fragment.range,
                 notes: place.range == fragment.range
-                    ? [] : [Diagnostic.Note("the container comes from here", at: place.range)],
-                help: "mp4, mov and m4a are")
+                    ? [] : [Diagnostic.Note("the container is determined here", at: place.range)],
+                help: "use mp4, mov or m4a")
         }
         for entry in output.metadata.set where entry.key.value.lowercased() == "encoder" {
             sink.error(
-                .containerSetting, "the tag `encoder` is written by the muxer, which puts its own name there",
+                .containerSetting, "the tag `encoder` can't be set: the muxer writes its own name",
                 at: entry.key.range)
         }
         for entry in output.metadata.set {
@@ -63,7 +64,7 @@ enum ContainerCheck {
             {
                 sink.error(
                     .containerSetting,
-                    "`\(entry.value)` is no date and time; \(container.name) keeps both, such as `2024-03-09T13:36:19Z`",
+                    "`creation_time` can't be `\(entry.value)`; \(container.name) requires a date and a time, such as `2024-03-09T13:36:19Z`",
                     at: key.range)
             }
         }
@@ -75,8 +76,9 @@ enum ContainerCheck {
                     at: entry.key.range,
                     help: Suggestion.help(for: entry.key.value, among: keys.subtracting(["encoder"]).sorted())
                         ?? (keys.isEmpty
-                            ? "it holds no tags"
-                            : "it holds \(keys.subtracting(["encoder"]).sorted().joined(separator: ", "))"))
+                            ? "it supports no tags"
+                            : "supported tags: \(keys.subtracting(["encoder"]).sorted().joined(separator: ", "))")
+                )
             }
         }
     }
@@ -96,17 +98,17 @@ enum ContainerCheck {
                 place.value.canHold(codec: libavName), !place.value.holdsAlphaBeside
             {
                 sink.error(
-                    .containerSetting, "\(place.value.name) has no place for the alpha plane of \(name)",
+                    .containerSetting, "\(place.value.name) can't hold the alpha plane of \(name)",
                     at: format.range,
-                    notes: [Diagnostic.Note("the container comes from here", at: place.range)],
-                    help: "mkv and webm have")
+                    notes: [Diagnostic.Note("the container is determined here", at: place.range)],
+                    help: "use mkv or webm")
             }
         case .encodeAudio(let spec):
             if let target = spec.normalize, target.value.writesTags, !place.value.holdsLoudnessTags {
                 sink.error(
                     .containerSetting, "\(place.value.name) can't hold loudness tags", at: target.range,
-                    notes: [Diagnostic.Note("the container comes from here", at: place.range)],
-                    help: "mp3, flac, ogg, mkv and webm can")
+                    notes: [Diagnostic.Note("the container is determined here", at: place.range)],
+                    help: "use mp3, flac, ogg, mkv or webm")
             }
             (name, libavName, range) = (spec.codec.value.name, spec.codec.value.libavName, spec.codec.range)
         case .encodeSubtitle(let spec):
@@ -123,7 +125,7 @@ enum ContainerCheck {
             }
         sink.error(
             .containerCodec, "\(container.name) can't hold \(name)", at: range,
-            notes: [Diagnostic.Note("the container comes from here", at: place.range)],
-            help: fitting.isEmpty ? nil : "it can hold \(fitting.joined(separator: ", "))")
+            notes: [Diagnostic.Note("the container is determined here", at: place.range)],
+            help: fitting.isEmpty ? nil : "supported codecs: \(fitting.joined(separator: ", "))")
     }
 }

@@ -99,13 +99,13 @@ struct DependencyCheck {
         let names = jobs.map { definition.bases[$0].id.value }
         reader.sink.error(
             .dependencyCycle,
-            "jobs wait for each other: \(names.prefix(20).joined(separator: " → "))\(names.count > 20 ? " …" : "")",
+            "circular dependency: \(names.prefix(20).joined(separator: " → "))\(names.count > 20 ? " …" : "")",
             at: definition.bases[start].id.range,
             notes: zip(names, circle).prefix(20).map { name, edge in
                 let needed = definition.bases[edge.to].id.value
                 return Diagnostic.Note(
                     edge.isReading
-                        ? "`\(name)` reads what `\(needed)` publishes" : "`\(name)` needs `\(needed)`",
+                        ? "`\(name)` reads an output of `\(needed)`" : "`\(name)` needs `\(needed)`",
                     at: edge.place.with(context: nil))
             })
     }

@@ -78,8 +78,8 @@ struct DestinationCheck {
         guard text.hasPrefix("~") else { return nil }
         let end = text.firstIndex(of: "/") ?? text.endIndex
         return Problem(
-            message: "a destination can't begin with `~`: nothing expands it",
-            help: "`${env.HOME}` is the home folder; a file whose name begins with `~` is written `./~…`",
+            message: "a destination can't start with `~`, which is not expanded",
+            help: "use `${env.HOME}` for the home folder, or `./~…` for a file whose name starts with `~`",
             from: text.startIndex, to: end)
     }
 
@@ -89,9 +89,9 @@ struct DestinationCheck {
         guard scheme.first?.isLetter == true, text[scheme.endIndex...].hasPrefix("://") else { return nil }
         let end = text.index(scheme.endIndex, offsetBy: 3)
         return Problem(
-            message: "a destination is a local path, not a URL",
+            message: "a destination must be a local path, not a URL",
             help: scheme.lowercased() == "file"
-                ? "write the path alone, without `\(text[..<end])`"
+                ? "write only the path, without `\(text[..<end])`"
                 : "write it to a local path, and upload it after the run",
             from: text.startIndex, to: end)
     }
@@ -105,7 +105,7 @@ struct DestinationCheck {
             let name = text[open.upperBound..<close.lowerBound].filter { $0 != " " }
             problems.append(
                 Problem(
-                    message: "nothing expands `{{\(name)}}` in a destination", help: form(of: name),
+                    message: "`{{\(name)}}` is not expanded in a destination", help: form(of: name),
                     from: open.lowerBound, to: close.upperBound))
             rest = rest[close.upperBound...]
         }
@@ -122,13 +122,13 @@ struct DestinationCheck {
             if let first = name.first, !first.isNumber {
                 problems.append(
                     Problem(
-                        message: "nothing expands `$\(name)` in a destination", help: form(of: String(name)),
+                        message: "`$\(name)` is not expanded in a destination", help: form(of: String(name)),
                         from: dollar, to: name.endIndex))
             } else if text[after...].first == "(" {
                 problems.append(
                     Problem(
-                        message: "nothing expands `$(…)` in a destination",
-                        help: "`--set name=value` gives a variable its value, and `${name}` stands for it",
+                        message: "`$(…)` is not expanded in a destination",
+                        help: "use a variable, `${name}`, and set it by `--set name=value`",
                         from: dollar, to: text.index(after: after)))
             }
             rest = text[after...]
@@ -142,6 +142,6 @@ struct DestinationCheck {
         let isEnvironment = isVariable && name.allSatisfy { $0.isUppercase || $0.isNumber || $0 == "_" }
         if isEnvironment { return "write `${env.\(name)}`" }
         return isVariable || Scope.isFact(name)
-            ? "write `${\(name)}`" : "a variable is written `${name}`"
+            ? "write `${\(name)}`" : "write a variable as `${name}`"
     }
 }

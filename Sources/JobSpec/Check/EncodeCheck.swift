@@ -18,30 +18,32 @@ enum EncodeCheck {
         let formats = codec.pixelFormats(of: encoder)
         if let format = spec.pixelFormat, !formats.isEmpty, !formats.contains(format.value) {
             sink.error(
-                .codecSetting, "\(encoder.name) doesn't take the pixel format `\(format.value)`",
+                .codecSetting, "the pixel format `\(format.value)` is not supported by \(encoder.name)",
                 at: format.range,
-                help: "it takes \(formats.map(\.description).joined(separator: ", "))")
+                help: "supported: \(formats.map(\.description).joined(separator: ", "))")
         }
         choice(spec.tune, "tune", of: codec.tunes, codec: codec, into: &sink)
         color(spec, encoder: encoder, into: &sink)
         if let passes = spec.passes, passes.value == 2 {
             if !codec.takesTwoPasses {
-                sink.error(.codecSetting, "\(codec.label) has no second pass here", at: passes.range)
+                sink.error(.codecSetting, "`passes: 2` is not supported by \(codec.label)", at: passes.range)
             } else if case .bitRate? = spec.rateControl?.value {
                 if codec.countsFramesInTwoPasses, spec.frameRate == nil, !unknown.contains("frame_rate") {
                     sink.error(
                         .missingKey,
-                        "two passes of \(codec.label) need `frame_rate`: the encoder counts in frames",
+                        "`passes: 2` of \(codec.label) requires `frame_rate`, because the encoder counts frames",
                         at: passes.range)
                 }
                 if let preset = presetOfOnePass(spec) {
                     let others = (codec.presets ?? []).filter { !codec.presetsOfOnePass.contains($0) }
                     sink.error(
                         .conflictingKeys,
-                        "`passes: 2` can't be used with `\(preset.value)`, with which \(codec.label) takes one pass",
+                        "`passes: 2` can't be combined with the preset `\(preset.value)` of \(codec.label)",
                         at: passes.range,
-                        notes: [Diagnostic.Note("the preset stands here", at: preset.range)],
-                        help: "other presets take two: \(others.map { "`\($0)`" }.joined(separator: ", "))")
+                        notes: [Diagnostic.Note("the preset is here", at: preset.range)],
+                        help:
+                            "presets that support two passes: \(others.map { "`\($0)`" }.joined(separator: ", "))"
+                    )
                 }
             } else if !unknown.contains("bitrate") {
                 let constant: String? =
@@ -61,23 +63,26 @@ enum EncodeCheck {
             codec.profiles?.first(where: { $0.name == profile.value })?.hasBFrames == false
         {
             sink.error(
-                .conflictingKeys, "the profile \(profile.value) has no B-frames", at: frames.range,
-                notes: [Diagnostic.Note("the profile stands here", at: profile.range)])
+                .conflictingKeys, "`b_frames` must be 0 with the profile \(profile.value)", at: frames.range,
+                notes: [Diagnostic.Note("the profile is here", at: profile.range)])
         }
         if let frames = spec.bFrames {
             if let most = codec.maxBFrames {
                 if frames.value > most {
                     sink.error(
-                        .codecSetting, "\(codec.label) has at most \(most) B-frames in a row",
+                        .codecSetting, "`b_frames` of \(codec.label) must be from 0 to \(most)",
                         at: frames.range
                     )
                 }
             } else {
-                sink.error(.codecSetting, "\(codec.label) has no `b_frames`", at: frames.range)
+                sink.error(.codecSetting, "`b_frames` is not supported by \(codec.label)", at: frames.range)
             }
         }
         if let interval = spec.keyframeInterval, !codec.takesKeyframeInterval {
-            sink.error(.codecSetting, "every frame of \(codec.label) is a key frame", at: interval.range)
+            sink.error(
+                .codecSetting,
+                "`keyframe_interval` is not supported by \(codec.label): every frame is a keyframe",
+                at: interval.range)
         }
         options(
             &spec.options, of: encoder,
@@ -91,7 +96,7 @@ enum EncodeCheck {
 
     private static func check(_ filters: Located<FilterChain>, _ type: MediaType) -> SettingsCheck {
         SettingsCheck(
-            trial: .filters(filters.value, type), message: "the filters can't be set up", rule: .filterChain,
+            trial: .filters(filters.value, type), message: "can't configure the filters", rule: .filterChain,
             range: filters.range)
     }
 
@@ -146,7 +151,8 @@ enum EncodeCheck {
             trial: trial, message: "\(encoder.name) is not available on this machine",
             rule: .encoderMissing, range: range,
             help: codec.requirement == nil
-                ? nil : "workers in the sandbox reach no hardware device; `--no-sandbox` does without it",
+                ? nil
+                : "sandboxed workers can't access hardware devices; `--no-sandbox` disables the sandbox",
             isEnvironment: true)
     }
 
@@ -177,20 +183,24 @@ enum EncodeCheck {
         let codec = spec.codec.value
         guard let encoder = encoder(spec.codec, named: spec.encoderRange, into: &sink) else { return }
         if let rate = spec.bitRate, !codec.takesBitRate {
-            sink.error(.codecSetting, "\(codec.name) is lossless and takes no `bitrate`", at: rate.range)
+            sink.error(
+                .codecSetting, "`bitrate` is not supported by \(codec.name), which is lossless",
+                at: rate.range)
         }
         sound(spec, encoder: encoder, into: &sink)
         if let rate = spec.sampleRate, !encoder.sampleRates.isEmpty, !encoder.sampleRates.contains(rate.value)
         {
             sink.error(
-                .codecSetting, "\(codec.name) can't have a sample rate of \(rate.value) Hz", at: rate.range,
-                help: "it takes \(encoder.sampleRates.sorted().map(String.init).joined(separator: ", "))")
+                .codecSetting, "a sample rate of \(rate.value) Hz is not supported by \(codec.name)",
+                at: rate.range,
+                help: "supported: \(encoder.sampleRates.sorted().map(String.init).joined(separator: ", "))")
         }
         let layouts = codec.layouts(of: encoder)
         if let layout = spec.channels, !layouts.isEmpty, !layouts.contains(layout.value) {
             sink.error(
-                .codecSetting, "\(codec.name) can't have the layout \(layout.value)", at: layout.range,
-                help: "it takes \(layouts.map(\.description).joined(separator: ", "))")
+                .codecSetting, "the channel layout \(layout.value) is not supported by \(codec.name)",
+                at: layout.range,
+                help: "supported: \(layouts.map(\.description).joined(separator: ", "))")
         }
         options(&spec.options, of: encoder, owned: ["b", "ab", "ar", "ac"], into: &sink)
         if let check = availabilityCheck(codec, encoder, at: spec.encoderRange) { spec.checks.append(check) }
@@ -199,10 +209,10 @@ enum EncodeCheck {
         {
             sink.error(
                 .conflictingKeys,
-                "`filters` normalizes the loudness too: `normalize` measures all of it first, and `loudnorm` would change the levels again",
+                "`normalize` can't be combined with the filter `loudnorm`, which would change the loudness again",
                 at: filters.range,
-                notes: [Diagnostic.Note("`normalize` stands here", at: normalize.range)],
-                help: "leave `loudnorm` out")
+                notes: [Diagnostic.Note("`normalize` is here", at: normalize.range)],
+                help: "remove `loudnorm`")
         }
         if let filters = spec.filters { spec.checks.append(check(filters, .audio)) }
     }
@@ -217,16 +227,16 @@ enum EncodeCheck {
             let isWhole = spec.size?.value.width != nil && spec.size?.value.height != nil
             if !isWhole, !unknown.contains("size") {
                 sink.error(
-                    .missingKey, "`fit` needs a `size` with both sides", at: fit.range,
+                    .missingKey, "`fit` requires a `size` with width and height", at: fit.range,
                     notes: spec.size.map {
-                        [Diagnostic.Note("the size keeps the shape by itself", at: $0.range)]
+                        [Diagnostic.Note("this size has only one side", at: $0.range)]
                     } ?? [])
             }
             if let aspect = spec.pixelAspectRatio, fit.value != .stretch {
                 sink.error(
                     .conflictingKeys,
-                    "`fit: \(fit.value.rawValue)` makes square pixels, so no shape of theirs can be set",
-                    at: aspect.range, notes: [Diagnostic.Note("`fit` stands here", at: fit.range)])
+                    "`pixel_aspect_ratio` can't be combined with `fit: \(fit.value.rawValue)`, which produces square pixels",
+                    at: aspect.range, notes: [Diagnostic.Note("`fit` is here", at: fit.range)])
             }
         }
     }
@@ -241,27 +251,30 @@ enum EncodeCheck {
             !ColorDescription.isSameMatrix(matrix.value, "bt470bg")
         {
             sink.error(
-                .codecSetting, "\(codec.name) has the matrix bt470bg, whatever a file says of it",
+                .codecSetting, "the matrix of \(codec.name) is always bt470bg",
                 at: matrix.range)
         }
         if let matrices = codec.codec.matrices, let matrix, !matrices.contains(matrix.value) {
             sink.error(
-                .codecSetting, "\(codec.name) has no word for the matrix \(matrix.value)", at: matrix.range,
-                help: "it has \(matrices.joined(separator: ", "))")
+                .codecSetting, "the matrix \(matrix.value) is not supported by \(codec.name)",
+                at: matrix.range,
+                help: "supported: \(matrices.joined(separator: ", "))")
         }
         if let levels = color.levels {
             let own = codec.codec.fixedColor.map { $0 == .jpeg ? "pc" : "tv" }
             if let own, own != levels.value {
                 sink.error(
-                    .codecSetting, "\(codec.name) has the range \(own), whatever a file says of it",
+                    .codecSetting, "the range of \(codec.name) is always \(own)",
                     at: levels.range)
             }
             if let format = spec.pixelFormat, levels.value == "tv", own == nil,
                 format.value.isRGB || format.value.isFullRangeByName
             {
                 sink.error(
-                    .conflictingKeys, "`\(format.value)` is of full range", at: levels.range,
-                    notes: [Diagnostic.Note("the pixel format stands here", at: format.range)])
+                    .conflictingKeys,
+                    "the pixel format `\(format.value)` is full range, so `range` must be pc",
+                    at: levels.range,
+                    notes: [Diagnostic.Note("the pixel format is here", at: format.range)])
             }
         }
         guard let matrix else { return }
@@ -270,12 +283,14 @@ enum EncodeCheck {
             sink.error(
                 .conflictingKeys,
                 isRGB
-                    ? "`\(format.value)` is no RGB, which the matrix gbr means"
-                    : "`\(format.value)` is RGB, which has no matrix but gbr", at: matrix.range,
-                notes: [Diagnostic.Note("the pixel format stands here", at: format.range)])
+                    ? "the matrix gbr requires an RGB pixel format, not `\(format.value)`"
+                    : "the RGB pixel format `\(format.value)` requires the matrix gbr", at: matrix.range,
+                notes: [Diagnostic.Note("the pixel format is here", at: format.range)])
         } else if isRGB, !codec.pixelFormats(of: encoder).contains(where: \.isRGB) {
             sink.error(
-                .codecSetting, "\(encoder.name) takes no RGB, which the matrix gbr means", at: matrix.range)
+                .codecSetting,
+                "the matrix gbr is not supported by \(encoder.name), which has no RGB pixel formats",
+                at: matrix.range)
         }
     }
 
@@ -288,33 +303,34 @@ enum EncodeCheck {
                 if quality.value < range.lowerBound * 1000 || quality.value > range.upperBound * 1000 {
                     sink.error(
                         .codecSetting,
-                        "`quality` of \(codec.name) goes from \(range.lowerBound) to \(range.upperBound)",
+                        "`quality` of \(codec.name) must be from \(range.lowerBound) to \(range.upperBound)",
                         at: quality.range)
                 }
             } else {
                 sink.error(
-                    .codecSetting, "\(codec.name) has no `quality`", at: quality.range,
-                    help: codec.takesBitRate ? "it takes `bitrate`" : nil)
+                    .codecSetting, "`quality` is not supported by \(codec.name)", at: quality.range,
+                    help: codec.takesBitRate ? "use `bitrate`" : nil)
             }
         }
         choice(spec.profile, "profile", of: codec.profileNames, codec: codec, into: &sink)
         if let format = spec.sampleFormat {
             if !encoder.sampleFormats.isEmpty, !encoder.sampleFormats.contains(format.value) {
                 sink.error(
-                    .codecSetting, "\(codec.name) doesn't take the sample format `\(format.value)`",
+                    .codecSetting, "the sample format `\(format.value)` is not supported by \(codec.name)",
                     at: format.range,
-                    help: "it takes \(encoder.sampleFormats.map(\.description).joined(separator: ", "))")
+                    help: "supported: \(encoder.sampleFormats.map(\.description).joined(separator: ", "))")
             }
             if let depth = spec.bitDepth {
                 sink.error(
-                    .conflictingKeys, "`bit_depth` and `sample_format` exclude each other", at: depth.range,
-                    notes: [Diagnostic.Note("`sample_format` stands here", at: format.range)])
+                    .conflictingKeys, "`bit_depth` can't be combined with `sample_format`", at: depth.range,
+                    notes: [Diagnostic.Note("`sample_format` is here", at: format.range)])
             }
         }
         if let depth = spec.bitDepth, !(codec.bitDepths ?? []).contains(depth.value) {
             sink.error(
-                .codecSetting, "\(codec.name) can't have \(depth.value) bits a sample", at: depth.range,
-                help: codec.bitDepths.map { "it has \($0.map(String.init).joined(separator: " or "))" })
+                .codecSetting, "a bit depth of \(depth.value) is not supported by \(codec.name)",
+                at: depth.range,
+                help: codec.bitDepths.map { "supported: \($0.map(String.init).joined(separator: ", "))" })
         }
     }
 
@@ -347,7 +363,7 @@ enum EncodeCheck {
                 "\(codec.value.encoder.name) is not available in this build of FFmpeg",
                 at: range,
                 help: others.isEmpty
-                    ? nil : "its encoders of \(codec.value.name) are \(others.joined(separator: ", "))",
+                    ? nil : "available encoders of \(codec.value.name): \(others.joined(separator: ", "))",
                 isEnvironment: true))
         return nil
     }
@@ -362,35 +378,41 @@ enum EncodeCheck {
                     if value < range.lowerBound * 1000 || value > range.upperBound * 1000 {
                         sink.error(
                             .codecSetting,
-                            "`crf` of \(name) goes from \(range.lowerBound) to \(range.upperBound)",
+                            "`crf` of \(name) must be from \(range.lowerBound) to \(range.upperBound)",
                             at: control.range)
                     } else if codec.constantQuality?.isWhole == true, value % 1000 != 0 {
-                        sink.error(.codecSetting, "`crf` of \(name) is a whole number", at: control.range)
+                        sink.error(.codecSetting, "`crf` of \(name) must be an integer", at: control.range)
                     }
                 } else {
-                    sink.error(.codecSetting, "\(name) has no `crf`", at: control.range, help: rates(codec))
+                    sink.error(
+                        .codecSetting, "`crf` is not supported by \(name)", at: control.range,
+                        help: rates(codec))
                 }
             case .qp(let value):
                 if let range = codec.qpRange {
                     if !range.contains(value) {
                         sink.error(
                             .codecSetting,
-                            "`qp` of \(name) goes from \(range.lowerBound) to \(range.upperBound)",
+                            "`qp` of \(name) must be from \(range.lowerBound) to \(range.upperBound)",
                             at: control.range)
                     }
                 } else {
-                    sink.error(.codecSetting, "\(name) has no `qp`", at: control.range, help: rates(codec))
+                    sink.error(
+                        .codecSetting, "`qp` is not supported by \(name)", at: control.range,
+                        help: rates(codec))
                 }
             case .quality: break
             case .bitRate:
                 if !codec.takesBitRate {
                     sink.error(
-                        .codecSetting, "\(name) takes no `bitrate`", at: control.range, help: rates(codec))
+                        .codecSetting, "`bitrate` is not supported by \(name)", at: control.range,
+                        help: rates(codec))
                 }
             case .lossless:
                 if !codec.canBeLossless {
                     sink.error(
-                        .codecSetting, "\(name) can't be lossless here", at: control.range, help: rates(codec)
+                        .codecSetting, "`lossless` is not supported by \(name)", at: control.range,
+                        help: rates(codec)
                     )
                 }
             }
@@ -398,7 +420,8 @@ enum EncodeCheck {
         if !codec.takesMaxBitRate {
             for setting in [("max_bitrate", spec.maxBitRate), ("buffer_size", spec.bufferSize)] {
                 guard let value = setting.1 else { continue }
-                sink.error(.codecSetting, "\(codec.label) takes no `\(setting.0)`", at: value.range)
+                sink.error(
+                    .codecSetting, "`\(setting.0)` is not supported by \(codec.label)", at: value.range)
             }
         }
     }
@@ -420,12 +443,13 @@ enum EncodeCheck {
                 at: maximum.range)
         }
         if case .bitRate(let average)? = spec.rateControl?.value, average > maximum.value {
-            sink.error(.codecSetting, "`max_bitrate` is lower than `bitrate`", at: maximum.range)
+            sink.error(.codecSetting, "`max_bitrate` must not be less than `bitrate`", at: maximum.range)
         }
         switch spec.rateControl?.value {
         case .qp, .lossless:
             sink.error(
-                .conflictingKeys, "`max_bitrate` has no effect with a constant quantiser", at: maximum.range)
+                .conflictingKeys, "`max_bitrate` can't be combined with `qp` or `lossless`", at: maximum.range
+            )
         default: break
         }
     }
@@ -440,7 +464,7 @@ enum EncodeCheck {
         if codec.takesBitRate { names.append("bitrate") }
         if codec.canBeLossless { names.append("lossless") }
         return names.isEmpty
-            ? "its quality comes from `profile`" : "it takes \(names.joined(separator: ", "))"
+            ? "`profile` sets the quality" : "supported: \(names.joined(separator: ", "))"
     }
 
     /// Returns the preset, set by key or as the encoder's option, if it allows only one pass; nil otherwise.
@@ -459,7 +483,7 @@ enum EncodeCheck {
     ) {
         guard let value else { return }
         guard let allowed else {
-            sink.error(.codecSetting, "\(codec.label) has no `\(key)`", at: value.range)
+            sink.error(.codecSetting, "`\(key)` is not supported by \(codec.label)", at: value.range)
             return
         }
         // A level such as 4 may be written 4.0.
@@ -470,7 +494,7 @@ enum EncodeCheck {
             .codecSetting, "\(codec.label) has no \(key) `\(value.value)`", at: value.range,
             help: (key == "level" || Int(value.value) != nil
                 ? nil : Suggestion.help(for: value.value, among: allowed))
-                ?? "its \(key)s are \(allowed.joined(separator: ", "))")
+                ?? "expected one of \(allowed.joined(separator: ", "))")
     }
 
     /// Validates options against a table and replaces their values by the parsed ones. Options that open
@@ -485,13 +509,14 @@ enum EncodeCheck {
             let (name, value) = (options[index].name, options[index].value)
             if owned.contains(name.value) {
                 sink.error(
-                    .conflictingKeys, "`\(name.value)` has a key of its own beside `options`", at: name.range,
-                    help: keys[name.value].flatMap { $0 == name.value ? nil : "the key is `\($0)`" })
+                    .conflictingKeys, "`\(name.value)` can't be set in `options`: it has its own key",
+                    at: name.range,
+                    help: keys[name.value].flatMap { $0 == name.value ? nil : "use the key `\($0)`" })
                 continue
             }
             if let other = EncoderModel.of(encoder.name).optionAliases[name.value] {
                 sink.error(
-                    .encoderOption, "`\(name.value)` is `\(other)` by another name", at: name.range,
+                    .encoderOption, "`\(name.value)` is an alias of `\(other)`", at: name.range,
                     help: "write `\(other)`")
                 continue
             }
@@ -501,7 +526,7 @@ enum EncodeCheck {
                     .encoderOption,
                     exists
                         ? "the option `\(name.value)` of \(encoder.name) can't be set in a job file"
-                        : "\(encoder.name) takes no option `\(name.value)`", at: name.range,
+                        : "\(encoder.name) has no option `\(name.value)`", at: name.range,
                     help: ForeignWords.help(option: name.value)
                         ?? Suggestion.help(for: name.value, among: table.names))
                 continue
@@ -512,7 +537,7 @@ enum EncodeCheck {
             } else if let problem = entry.grammar.problem(value.value, declaration: declaration) {
                 sink.error(
                     .encoderOption,
-                    "\(encoder.name) doesn't take `\(value.value)` for `\(name.value)`: \(problem)",
+                    "`\(name.value)` of \(encoder.name) can't be `\(value.value)`: \(problem)",
                     at: value.range)
             }
         }

@@ -34,7 +34,7 @@ enum FilterCheck {
                 .filterChain,
                 isKnown
                     ? FilterRefusal.reason(name, for: type)
-                    : "there is no filter `\(name)`", at: place(of: name, in: chain),
+                    : "unknown filter `\(name)`", at: place(of: name, in: chain),
                 help: Suggestion.help(for: name, among: tables.keys.sorted()))
             return nil
         }
@@ -55,13 +55,13 @@ enum FilterCheck {
             } else {
                 guard !isNamed else {
                     return refuse(
-                        "in `\(name)` a value without a name stands behind one with a name", at: name)
+                        "in `\(name)`, a positional value follows a named one", at: name)
                 }
                 entry = places.next()
                 key = entry?.names[0] ?? ""
             }
             guard let entry else {
-                if key.isEmpty { return refuse("`\(name)` has no option for so many values", at: name) }
+                if key.isEmpty { return refuse("too many values for the filter `\(name)`", at: name) }
                 let exists = FilterInfo.option(key, of: name) != nil
                 return refuse(
                     exists
@@ -78,14 +78,15 @@ enum FilterCheck {
                     "`\(key)` of the filter `\(name)` can't be `\(option.value)`: \(problem)", at: name)
             }
             guard seen.insert(entry.names[0]).inserted else {
-                return refuse("`\(key)` of the filter `\(name)` is said twice", at: name)
+                return refuse("`\(key)` of the filter `\(name)` is set twice", at: name)
             }
             result.options.append(MetadataEntry(key: key, value: option.value))
         }
         // The default mode of `bwdif` outputs two frames for each.
         if name == "bwdif", !seen.contains("mode") {
             return refuse(
-                "`bwdif` must keep one frame for one (`mode=send_frame`); `deinterlace` does it too", at: name
+                "`bwdif` requires `mode=send_frame`, which keeps the number of frames; `deinterlace` does the same",
+                at: name
             )
         }
         return result

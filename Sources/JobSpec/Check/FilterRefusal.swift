@@ -55,7 +55,7 @@ enum FilterRefusal {
     static func reason(_ name: String, for type: MediaType) -> String {
         let other: MediaType = type == .video ? .audio : .video
         if FilterCatalog.tables(other)[name] != nil {
-            return "`\(name)` is a filter for \(other.rawValue), and this is a rule for \(type.rawValue)"
+            return "the filter `\(name)` is for \(other.rawValue), and the rule for \(type.rawValue)"
         }
         if let key = instead[name] { return "the filter `\(name)` can't be used in a job file: use \(key)" }
         if outside.contains(name) {
@@ -64,19 +64,19 @@ enum FilterRefusal {
         }
         if timing.contains(name) {
             return
-                "the filter `\(name)` can't be used in a job file: it changes when frames are shown or how many there are"
+                "the filter `\(name)` can't be used in a job file: it changes timestamps or the number of frames"
         }
         guard let pads = FilterInfo.pads(of: name) else {
             return
-                "the filter `\(name)` can't be used in a job file: how many inputs or outputs it has isn't fixed"
+                "the filter `\(name)` can't be used in a job file: its number of inputs or outputs is variable"
         }
         guard pads.inputs == [type], pads.outputs == [type] else {
             let (inputs, outputs) = (text(pads.inputs), text(pads.outputs))
             return
-                "the filter `\(name)` can't be used here: it makes \(outputs) of \(inputs), and `filters` are for one \(type.rawValue) track"
+                "the filter `\(name)` can't be used here: it converts \(inputs) to \(outputs); `filters` requires one \(type.rawValue) input and one \(type.rawValue) output"
         }
         return
-            "the filter `\(name)` isn't on the list of filters whose options Tandem checks, so it can't be used in a job file"
+            "the filter `\(name)` can't be used in a job file: it is not one of the supported filters"
     }
 
     private static func text(_ pads: [MediaType]) -> String {

@@ -14,14 +14,14 @@ enum ImagesCheck {
                 sink.error(
                     .codecSetting,
                     codec.isLossless
-                        ? "\(codec.name) loses nothing, so it has no quality"
-                        : "\(codec.name) has no quality to choose",
+                        ? "`quality` is not supported by \(codec.name), which is lossless"
+                        : "`quality` is not supported by \(codec.name)",
                     at: quality.range)
             }
         }
         if case .keyFrames(let place) = images.selection, !images.tolerance.isExact {
             sink.error(
-                .conflictingKeys, "key frames are taken as they are, so `tolerance` says nothing of them",
+                .conflictingKeys, "`keyframes` can't be combined with `tolerance`",
                 at: place)
         }
     }
@@ -33,8 +33,9 @@ enum ImagesCheck {
     ) {
         guard isNumbered else { return }
         sink.error(
-            .conflictingKeys, "\(name) is one file, so nothing in its name is of each still",
-            at: path.range, notes: [Diagnostic.Note("it stands here", at: place)])
+            .conflictingKeys,
+            "\(name) is a single file, so `${image.number}` and `${image.time}` can't be in its name",
+            at: path.range, notes: [Diagnostic.Note("it is requested here", at: place)])
     }
 
     /// Reports a single file name for several images, or several names for one file.
@@ -46,13 +47,15 @@ enum ImagesCheck {
         if let animation = images.animation {
             if let sheet = images.sheet {
                 sink.error(
-                    .conflictingKeys, "stills are shown one after the other or beside each other, not both",
-                    at: animation.range, notes: [Diagnostic.Note("`sheet` stands here", at: sheet.range)])
+                    .conflictingKeys, "`animation` can't be combined with `sheet`",
+                    at: animation.range, notes: [Diagnostic.Note("`sheet` is here", at: sheet.range)])
             }
             if let format = images.format {
                 sink.error(
-                    .conflictingKeys, "`animation` says the format", at: format.range,
-                    notes: [Diagnostic.Note("`animation` stands here", at: animation.range)])
+                    .conflictingKeys,
+                    "`format` can't be combined with `animation`, which determines the format",
+                    at: format.range,
+                    notes: [Diagnostic.Note("`animation` is here", at: animation.range)])
             }
             return checkOneFile(
                 "an animation", at: animation.range, isNumbered: isNumbered, path, into: &sink)
@@ -62,24 +65,25 @@ enum ImagesCheck {
             if let rows = sheet.rows, let count = images.selection.count, count > sheet.columns * rows.value {
                 sink.error(
                     .invalidValue,
-                    "\(count) stills don't fit into \(sheet.columns) columns and \(rows.value) rows",
-                    at: images.place, notes: [Diagnostic.Note("`rows` stands here", at: rows.range)])
+                    "\(count) still images don't fit into \(sheet.columns) columns and \(rows.value) rows",
+                    at: images.place, notes: [Diagnostic.Note("`rows` is here", at: rows.range)])
             }
             return
         }
         if !isNumbered, images.selection.count != 1 {
             sink.error(
-                .missingKey, "several stills go into several files: the destination names each",
+                .missingKey, "several still images require a destination with a name for each",
                 at: path.range,
                 help:
-                    "`\(ImagesSpec.Placeholder.number)` or `\(ImagesSpec.Placeholder.time)` in it; or `sheet` or `animation` makes one file of all"
+                    "`\(ImagesSpec.Placeholder.number)` or `\(ImagesSpec.Placeholder.time)` names each file; `sheet` or `animation` writes a single file"
             )
         }
         if isNumbered, let slash = path.value.lastSlash,
             ImagesSpec.Placeholder.all.contains(where: { path.value[..<slash].contains($0) })
         {
             sink.error(
-                .invalidValue, "the files' names tell stills apart, not their folders", at: path.range)
+                .invalidValue, "the placeholder of still images must be in the file name, not in a folder",
+                at: path.range)
         }
     }
 }

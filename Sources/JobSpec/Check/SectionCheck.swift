@@ -14,7 +14,7 @@ struct SectionCheck {
             guard let entry = sections.settings[name] else { continue }
             guard case .mapping(let entries) = entry.value.content else {
                 reader.sink.error(
-                    .wrongType, "the settings `\(name)` are a mapping, not \(entry.value.kind)",
+                    .wrongType, "the settings `\(name)` must be a mapping, not \(entry.value.kind)",
                     at: entry.value.range)
                 continue
             }
@@ -89,7 +89,7 @@ struct SectionCheck {
             if strange.isEmpty, let sound = entries.first(where: { !kinds[0].has($0.key) }) {
                 reader.sink.error(
                     .conflictingKeys,
-                    "settings are for video or for audio, and `\(sound.key)` is of the other kind than what stands before it",
+                    "settings can't mix keys of video and audio; `\(sound.key)` is not of the same kind as the keys before it",
                     at: sound.keyRange)
             } else {
                 _ = reader.fields(node, as: kinds[0])

@@ -14,32 +14,32 @@ struct SizeLimitCheck {
         }
         if let cut = job.cut, cut.value == .smart || cut.value == .smartOrExact {
             refuse(
-                "a smart cut is compared with its whole range, so it can't stop at a size",
-                "`cut` stands here", cut.range)
+                "`limit: { size }` can't be combined with a smart cut, which is verified over its whole range",
+                "`cut` is here", cut.range)
         }
         if let fragment = output.fragmentInterval {
             refuse(
-                "how much the indexes of fragments need isn't known before, so they can't stop at a size",
-                "`fragment` stands here", fragment.range)
+                "`limit: { size }` can't be combined with `fragment`: the size of the fragments' indexes isn't known in advance",
+                "`fragment` is here", fragment.range)
         }
         for rule in output.tracks {
             if rule.mediaType == .data {
                 refuse(
-                    "how much of a track of data belongs to what fits can't be told, so it can't stop at a size",
-                    "the rule stands here", rule.range)
+                    "`limit: { size }` can't be combined with data tracks, which can't be truncated to match the other tracks",
+                    "the rule is here", rule.range)
             }
             var action: TrackRule.Action? = rule.action
             if case .copy(_, let otherwise) = rule.action { action = otherwise }
             guard case .encodeAudio(let spec)? = action else { continue }
             if let normalize = spec.normalize {
                 refuse(
-                    "audio is brought to a loudness as a whole, so it can't stop at a size",
-                    "`normalize` stands here", normalize.range)
+                    "`limit: { size }` can't be combined with `normalize`, which requires the whole audio",
+                    "`normalize` is here", normalize.range)
             }
             if BitstreamTraits.of(spec.codec.value.libavName).saysLengthAtStart {
                 refuse(
-                    "\(spec.codec.value.name) says at its start how long it is and what its checksum is, so it can't stop at a size",
-                    "`codec` stands here", spec.codec.range)
+                    "`limit: { size }` can't be combined with \(spec.codec.value.name), whose header contains its length and checksum",
+                    "`codec` is here", spec.codec.range)
             }
         }
         if let container = output.container, container.value.hasChapters,
@@ -47,8 +47,8 @@ struct SizeLimitCheck {
             case .list? = output.chapters?.value, let chapters = output.chapters
         {
             refuse(
-                "\(container.value.name) has its chapters at its start, so they can't follow where it stops",
-                "`chapters` stand here", chapters.range)
+                "`limit: { size }` can't be combined with a list of chapters in \(container.value.name), which stores chapters first",
+                "`chapters` is here", chapters.range)
         }
     }
 }

@@ -18,9 +18,9 @@ struct AssetDecoder {
         guard case .mapping(let entries) = node.content else {
             let isList = if case .sequence = node.content { true } else { false }
             reader.sink.error(
-                .wrongType, "an asset is a path or a mapping, not \(node.kind)", at: node.range,
+                .wrongType, "an asset must be a path or a mapping, not \(node.kind)", at: node.range,
                 help: isList
-                    ? "`composition: [a.mp4, b.mp4]` joins them; a pattern (`media/*.mp4`) or a `matrix` runs the job once for each"
+                    ? "`composition: [a.mp4, b.mp4]` joins files; a pattern (`media/*.mp4`) or a `matrix` runs the job once for each"
                     : nil)
             return nil
         }
@@ -33,8 +33,8 @@ struct AssetDecoder {
             if fields["output"] != nil, output == nil { return nil }
             if let output, !NodeReader.isIdentifier(output.value) {
                 reader.sink.error(
-                    .invalidName, "`\(output.value)` is no output's id", at: output.range,
-                    help: "ids have letters, digits, `_` and `-`")
+                    .invalidName, "`\(output.value)` is not a valid output id", at: output.range,
+                    help: "ids contain only letters, digits, `_` and `-`")
                 return nil
             }
             return AssetSpec(
@@ -56,7 +56,7 @@ struct AssetDecoder {
         let timing = reader.choice("timing", of: fields, as: AssetTiming.self)
         let url = reader.value(
             fields.value("url"), "`url`",
-            "it is written like https://host/path, without blanks and without a password, which would stand in every report"
+            "expected a URL such as https://host/path, without spaces, and without a password, which reports would contain"
         ) { Self.isURL($0) ? $0 : nil }
         guard let url else { return nil }
         return AssetSpec(
@@ -80,9 +80,10 @@ struct AssetDecoder {
         guard let path, let rate else { return nil }
         guard NumberedName(path: path.value) != nil else {
             reader.sink.error(
-                .invalidValue, "the name has no place for the number, or more than one", at: path.range,
+                .invalidValue, "the file name must contain exactly one placeholder for the number",
+                at: path.range,
                 help:
-                    "`frame-%05d.png` is numbered with five digits, `%d` with as many as it takes; `%%` is a percent sign"
+                    "`%05d` stands for five digits, as in `frame-%05d.png`, `%d` for any number of digits; `%%` is a percent sign"
             )
             return nil
         }
@@ -93,7 +94,7 @@ struct AssetDecoder {
     private func image(_ node: YAMLNode) -> AssetSpec? {
         guard let fields = reader.fields(node, as: Language.imageAsset) else { return nil }
         let path = fields.value("image").flatMap { plainPath($0) }
-        let length = reader.length("duration", of: fields, "an image is shown for some time, up to a day")
+        let length = reader.length("duration", of: fields, "must be a time from 0.001 s to a day, such as 5s")
         let rate = rate(fields)
         guard let path, let length, !fields.has("frame_rate") || rate != nil else { return nil }
         return AssetSpec(
@@ -104,7 +105,7 @@ struct AssetDecoder {
     private func rate(_ fields: Fields) -> Located<Rational>? {
         reader.value(
             fields.value("frame_rate"), "`frame_rate`",
-            "it is written like 25, 29.97 or 30000/1001, up to 1000"
+            "expected a frame rate such as 25, 29.97 or 30000/1001, up to 1000"
         ) { Quantity.frameRate($0) }
     }
 
@@ -112,7 +113,7 @@ struct AssetDecoder {
     private func plainPath(_ node: YAMLNode) -> Located<String>? {
         guard let path = reader.text(node, "a path") else { return nil }
         guard !path.value.isEmpty, path.value.utf8.count <= 4096 else {
-            reader.sink.error(.invalidValue, "a path has between 1 and 4096 bytes", at: path.range)
+            reader.sink.error(.invalidValue, "a path must have from 1 to 4096 bytes", at: path.range)
             return nil
         }
         return path
@@ -121,18 +122,18 @@ struct AssetDecoder {
     private func path(_ node: YAMLNode) -> AssetSpec.Source? {
         guard let path = reader.text(node, "a path") else { return nil }
         guard !path.value.isEmpty, path.value.utf8.count <= 4096 else {
-            reader.sink.error(.invalidValue, "a path has between 1 and 4096 bytes", at: path.range)
+            reader.sink.error(.invalidValue, "a path must have from 1 to 4096 bytes", at: path.range)
             return nil
         }
         if path.value.utf8.contains(0x3a), path.value.contains("://") {
             reader.sink.error(
-                .invalidValue, "a path names a local file, not a URL", at: path.range,
-                help: "a remote asset is written `{ url: … }`, and needs `--allow-network`")
+                .invalidValue, "a path must be a local file, not a URL", at: path.range,
+                help: "write a remote asset as `{ url: … }`; it requires `--allow-network`")
             return nil
         }
         guard GlobPattern.isPattern(path.value) else { return .file(path) }
         if let problem = GlobPattern.problem(path.value) {
-            reader.sink.error(.invalidValue, "the pattern: \(problem)", at: path.range)
+            reader.sink.error(.invalidValue, "invalid pattern: \(problem)", at: path.range)
             return nil
         }
         return .glob(path)
@@ -142,7 +143,7 @@ struct AssetDecoder {
         guard let fields = reader.fields(node, as: Language.pattern) else { return nil }
         let name = reader.word("pattern", of: fields)
         let size = reader.value(
-            fields.value("size"), "`size`", "it is written like 1280x720, both sides even"
+            fields.value("size"), "`size`", "expected a size such as 1280x720, both sides even"
         ) { text in
             Quantity.dimensions(text).flatMap {
                 $0.width.map { $0 % 2 == 0 } == true && $0.height.map { $0 % 2 == 0 } == true ? $0 : nil
@@ -150,13 +151,14 @@ struct AssetDecoder {
         }
         let rate = rate(fields)
         let tone = reader.value(
-            fields.value("tone"), "`tone`", "it is a frequency from 1 Hz to 20 kHz, like 1kHz"
+            fields.value("tone"), "`tone`", "expected a frequency from 1 Hz to 20 kHz, such as 1kHz"
         ) {
             Quantity.frequency($0).flatMap {
                 Language.tone.integers?.contains(Int($0)) == true ? Int($0) : nil
             }
         }
-        let length = reader.length("duration", of: fields, "a test signal lasts some time, up to a day")
+        let length = reader.length(
+            "duration", of: fields, "must be a time from 0.001 s to a day, such as 10s")
         if fields.has("duration"), length == nil { return nil }
         guard let name else { return nil }
         return AssetSpec(

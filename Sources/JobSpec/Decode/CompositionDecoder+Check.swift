@@ -11,7 +11,7 @@ extension CompositionDecoder {
                 if isBefore, case .clip = spec.sequence[index + 1] { isClip = true }
                 if !isBehindClip || !isClip {
                     reader.sink.error(
-                        .conflictingKeys, "a join stands between two clips", at: join.place)
+                        .conflictingKeys, "a join must be between two clips", at: join.place)
                 }
             }
             if case .clip = item { isBehindClip = true } else { isBehindClip = false }
@@ -23,8 +23,8 @@ extension CompositionDecoder {
         for id in ids {
             if let first = names[id.value] {
                 reader.sink.error(
-                    .duplicateKey, "the name `\(id.value)` stands twice", at: id.range,
-                    notes: [Diagnostic.Note("it stands here first", at: first)])
+                    .duplicateKey, "duplicate id `\(id.value)`", at: id.range,
+                    notes: [Diagnostic.Note("the first one is here", at: first)])
             } else {
                 names[id.value] = id.range
             }
@@ -34,7 +34,7 @@ extension CompositionDecoder {
         for anchor in anchors.compactMap(\.self) {
             guard case .item(let name, _) = anchor.base, names[name] == nil else { continue }
             reader.sink.error(
-                .undefinedName, "there is no clip or audio `\(name)`", at: anchor.range,
+                .undefinedName, "unknown clip or audio item `\(name)`", at: anchor.range,
                 help: Suggestion.help(for: name, among: names.keys.sorted()))
         }
         for item in spec.audio {
@@ -46,7 +46,8 @@ extension CompositionDecoder {
             if other.id?.value == item.id?.value || other.duck != nil {
                 reader.sink.error(
                     .conflictingKeys,
-                    "audio makes room for another run, which makes room for none itself", at: under.range)
+                    "an audio item can't be ducked under itself, or under one that has `duck`",
+                    at: under.range)
             }
         }
         checkPatterns(spec)
@@ -57,12 +58,13 @@ extension CompositionDecoder {
         for case .clip(let clip) in spec.sequence where clip.id?.value == id.value {
             guard case .none = clip.audio else { return }
             reader.sink.error(
-                .conflictingKeys, "the clip `\(id.value)` has `audio: none`, so nothing makes room for it",
-                at: id.range, notes: [Diagnostic.Note("the clip stands here", at: clip.place)])
+                .conflictingKeys,
+                "the clip `\(id.value)` has `audio: none`, so nothing can be ducked under it",
+                at: id.range, notes: [Diagnostic.Note("the clip is here", at: clip.place)])
             return
         }
         reader.sink.error(
-            .undefinedName, "there is no clip or audio `\(id.value)`", at: id.range,
+            .undefinedName, "unknown clip or audio item `\(id.value)`", at: id.range,
             help: Suggestion.help(for: id.value, among: names))
     }
 
@@ -75,8 +77,8 @@ extension CompositionDecoder {
         }
         if patterns.count > 1 {
             reader.sink.error(
-                .fanOut, "a composition is run once for each match of one pattern, and this is a second one",
-                at: patterns[1], notes: [Diagnostic.Note("the first one stands here", at: patterns[0])])
+                .fanOut, "a composition can't contain two patterns",
+                at: patterns[1], notes: [Diagnostic.Note("the first one is here", at: patterns[0])])
         }
     }
 }

@@ -24,7 +24,8 @@ struct CompositionDecoder {
             spec.layers = fields.value("layers").map { list($0, "`layers`").compactMap { layer($0) } } ?? []
             spec.audio = fields.value("audio").map { list($0, "`audio`").compactMap { audioItem($0) } } ?? []
             spec.size = reader.value(
-                fields.value("size"), "`size`", "it is written like 1280x720, both sides even and at least 16"
+                fields.value("size"), "`size`",
+                "expected a size such as 1280x720, both sides even and at least 16"
             ) { text in
                 Quantity.dimensions(text).flatMap { size in
                     guard let width = size.width, let height = size.height, width % 2 == 0, height % 2 == 0,
@@ -35,14 +36,15 @@ struct CompositionDecoder {
             }
             spec.frameRate = reader.value(
                 fields.value("frame_rate"), "`frame_rate`",
-                "it is written like 25, 29.97 or 30000/1001, up to 1000"
+                "expected a frame rate such as 25, 29.97 or 30000/1001, up to 1000"
             ) { Quantity.frameRate($0) }
             spec.sampleRate = reader.value(
-                fields.value("sample_rate"), "`sample_rate`", "it is a frequency like 48000 or 44.1kHz"
+                fields.value("sample_rate"), "`sample_rate`",
+                "expected a sample rate such as 48000 or 44.1kHz"
             ) { Quantity.frequency($0).flatMap { $0 >= 8000 ? $0 : nil } }
             spec.channels = reader.value(
                 fields.value("channels"), "`channels`",
-                "it is mono, stereo, 5.1, a number up to 16 or a layout of libav's"
+                "expected mono, stereo, 5.1, a number of channels up to 16, or a channel layout of FFmpeg"
             ) { EncodeDecoder.layout($0) }
         }
         check(spec)
@@ -51,7 +53,7 @@ struct CompositionDecoder {
 
     private func list(_ node: YAMLNode, _ what: String) -> [YAMLNode] {
         guard case .sequence(let items) = node.content else {
-            reader.sink.error(.wrongType, "\(what) is a list, not \(node.kind)", at: node.range)
+            reader.sink.error(.wrongType, "\(what) must be a list, not \(node.kind)", at: node.range)
             return []
         }
         if items.count > Self.most {
@@ -66,7 +68,7 @@ struct CompositionDecoder {
     private func sequence(_ node: YAMLNode) -> [CompositionSpec.Item] {
         let items = list(node, "`sequence`")
         if items.isEmpty {
-            reader.sink.error(.missingKey, "a composition has at least one clip", at: node.range)
+            reader.sink.error(.missingKey, "a composition requires at least one clip", at: node.range)
         }
         return items.compactMap { item($0) }
     }
@@ -84,13 +86,13 @@ struct CompositionDecoder {
             guard let fields = reader.fields(node, as: Language.join) else { return nil }
             let kind = reader.choice("join", of: fields, as: JoinKind.self)
             let overlap = reader.length(
-                "overlap", of: fields, "it is a time from 0.001 s to an hour, such as 1s or 500ms")
+                "overlap", of: fields, "must be a time from 0.001 s to an hour, such as 1s or 500ms")
             guard let kind, let overlap else { return nil }
             return .join(CompositionSpec.Join(kind: kind.value, overlap: overlap, place: node.range))
         }
         if keys.contains("gap") {
             guard let fields = reader.fields(node, as: Language.gap) else { return nil }
-            return reader.length("gap", of: fields, "it is a time from 0.001 s to a day, such as 1s").map {
+            return reader.length("gap", of: fields, "must be a time from 0.001 s to a day, such as 1s").map {
                 .gap($0)
             }
         }
@@ -105,7 +107,8 @@ struct CompositionDecoder {
         var clip = Self.clip(source, at: node.range)
         clip.id = id(fields)
         clip.range = fields.value("range").flatMap { RangeDecoder(reader: reader).range($0) }
-        clip.duration = reader.length("duration", of: fields, "an image is shown for some time, up to a day")
+        clip.duration = reader.length(
+            "duration", of: fields, "must be a time from 0.001 s to a day, such as 5s")
         clip.video = choice(fields.value("video"), of: .video)
         clip.audio = choice(fields.value("audio"), of: .audio)
         clip.subtitle = choice(fields.value("subtitle"), of: .subtitle, mayBeAll: true)
@@ -116,8 +119,8 @@ struct CompositionDecoder {
         clip.leadIn = reader.choice("lead_in", of: fields, as: LeadIn.self)
         if let duration = clip.duration, let range = clip.range {
             reader.sink.error(
-                .conflictingKeys, "`duration` is how long an image is shown, which has no `range`",
-                at: duration.range, notes: [Diagnostic.Note("`range` stands here", at: range.range)])
+                .conflictingKeys, "`duration` is for images, and can't be combined with `range`",
+                at: duration.range, notes: [Diagnostic.Note("`range` is here", at: range.range)])
         }
         return .clip(clip)
     }
@@ -130,8 +133,8 @@ struct CompositionDecoder {
         guard let text = fields.value("id").flatMap({ reader.text($0, "`id`") }) else { return nil }
         guard NodeReader.isIdentifier(text.value), !["start", "end"].contains(text.value) else {
             reader.sink.error(
-                .invalidName, "`\(text.value)` is no name for a clip", at: text.range,
-                help: "names have letters, digits, `_` and `-`, and are none of `start` and `end`")
+                .invalidName, "`\(text.value)` is not a valid id", at: text.range,
+                help: "ids contain only letters, digits, `_` and `-`; `start` and `end` are reserved")
             return nil
         }
         return text
@@ -146,7 +149,7 @@ struct CompositionDecoder {
         if node.text == "all" {
             reader.sink.error(
                 .invalidValue,
-                "one track is taken of each asset; it is `first`, `none`, an index or a mapping",
+                "`all` is not allowed here; expected `first`, `none`, an index or a mapping",
                 at: node.range)
             return .usual
         }
@@ -157,7 +160,7 @@ struct CompositionDecoder {
 
     private func layer(_ node: YAMLNode) -> CompositionSpec.Layer? {
         guard case .mapping(let entries) = node.content else {
-            reader.sink.error(.wrongType, "a layer is a mapping, not \(node.kind)", at: node.range)
+            reader.sink.error(.wrongType, "a layer must be a mapping, not \(node.kind)", at: node.range)
             return nil
         }
         if entries.contains(where: { $0.key == "subtitle" }) { return subtitles(node) }
@@ -169,7 +172,7 @@ struct CompositionDecoder {
         if isText {
             guard let text = fields.value("text").flatMap({ reader.text($0, "`text`") }) else { return nil }
             let color = reader.value(
-                fields.value("color"), "`color`", "it is a name such as white, or written like #ffcc00"
+                fields.value("color"), "`color`", "expected a name such as white, or a code such as #ffcc00"
             ) { Self.color($0) }
             content = .text(
                 text, font: fields.value("font").flatMap { reader.text($0, "`font`") },
@@ -178,7 +181,7 @@ struct CompositionDecoder {
             guard let source = fields.value("asset").flatMap({ asset($0) }) else { return nil }
             let video = choice(fields.value("video"), of: .video)
             if case .none = video, let node = fields.value("video") {
-                reader.sink.error(.invalidValue, "a layer without frames is none", at: node.range)
+                reader.sink.error(.invalidValue, "`video: none` is not allowed in a layer", at: node.range)
             }
             content = .asset(
                 source, range: fields.value("range").flatMap { RangeDecoder(reader: reader).range($0) },
@@ -187,7 +190,8 @@ struct CompositionDecoder {
         return CompositionSpec.Layer(
             content: content, at: anchor(fields.value("at"), "`at`"),
             until: anchor(fields.value("until"), "`until`"),
-            duration: reader.length("duration", of: fields, "it is a time up to a day, such as 3s"),
+            duration: reader.length(
+                "duration", of: fields, "must be a time from 0.001 s to a day, such as 3s"),
             position: fields.value("place").map { position($0) } ?? CompositionSpec.Place(),
             opacity: level(fields["opacity"], as: Language.opacityPoint), place: node.range)
     }
@@ -197,7 +201,7 @@ struct CompositionDecoder {
             let source = fields.value("subtitle").flatMap({ asset($0) })
         else { return nil }
         let color = reader.value(
-            fields.value("color"), "`color`", "it is a name such as white, or written like #ffcc00"
+            fields.value("color"), "`color`", "expected a name such as white, or a code such as #ffcc00"
         ) { Self.color($0).flatMap { Self.digits(of: $0) } }
         let style = CompositionSpec.Layer.Style(
             font: fields.value("font").flatMap { reader.text($0, "`font`") },
@@ -228,7 +232,9 @@ struct CompositionDecoder {
         var place = CompositionSpec.Place()
         guard let fields = reader.fields(node, as: Language.place) else { return place }
         func distance(_ key: String) -> Located<CompositionSpec.Distance>? {
-            reader.value(fields.value(key), "`\(key)`", "it is a number of pixels, or a share such as 10%") {
+            reader.value(
+                fields.value(key), "`\(key)`", "expected a number of pixels, or a percentage such as 10%"
+            ) {
                 text in
                 let isNegative = text.hasPrefix("-")
                 let size = isNegative ? text.dropFirst() : text[...]
@@ -257,19 +263,20 @@ struct CompositionDecoder {
         guard let fields = reader.fields(node, as: Language.audioItem),
             let source = fields.value("asset").flatMap({ asset($0) })
         else { return nil }
-        let form = "it is a time from 0.001 s to an hour, such as 2s"
+        let form = "must be a time from 0.001 s to an hour, such as 2s"
         var duck: (under: Located<String>, billionths: Int64)?
         if let fields = fields.value("duck").flatMap({ reader.fields($0, as: Language.duck) }),
             let under = fields.value("under").flatMap({ reader.text($0, "`under`") })
         {
-            let by = reader.value(fields.value("by"), "`by`", "it is written like 12dB, from 0 to 60 dB") {
+            let by = reader.value(fields.value("by"), "`by`", "expected decibels from 0 to 60, such as 12dB")
+            {
                 Quantity.decibels($0).flatMap { $0 >= 0 ? $0 : nil }
             }
             duck = (under, Self.factor(decibels: -(by?.value ?? 12_000)))
         }
         let choice = choice(fields.value("audio"), of: .audio)
         if case .none = choice, let node = fields.value("audio") {
-            reader.sink.error(.invalidValue, "a run of audio without audio is none", at: node.range)
+            reader.sink.error(.invalidValue, "`audio: none` is not allowed in an audio item", at: node.range)
         }
         return CompositionSpec.AudioItem(
             id: id(fields), asset: source,
@@ -295,8 +302,8 @@ struct CompositionDecoder {
             let value = reader.value(
                 entry.value, "`\(entry.key)`",
                 isVolume
-                    ? "it is a factor from 0 to 16, decibels such as -3dB, or a list of points"
-                    : "it is a number from 0 to 1, or a list of points"
+                    ? "expected a factor from 0 to 16, decibels such as -3dB, or a list of points"
+                    : "expected a number from 0 to 1, or a list of points"
             ) { text -> Int64? in
                 if isVolume, text.lowercased().hasSuffix("db") {
                     return Quantity.decibels(text).map { Self.factor(decibels: $0) }.flatMap {
@@ -312,17 +319,18 @@ struct CompositionDecoder {
             }
         }
         if items.isEmpty {
-            reader.sink.error(.missingKey, "`\(entry.key)` has no point", at: entry.value.range)
+            reader.sink.error(
+                .missingKey, "`\(entry.key)` has no points; expected at least one", at: entry.value.range)
         }
         var points: [(at: MediaTime, billionths: Int64)] = []
         for item in items {
             guard let fields = reader.fields(item, as: type),
-                let time = reader.length("at", of: fields, "it is a time up to a day, such as 2s"),
+                let time = reader.length("at", of: fields, "must be a time from 0 s to a day, such as 2s"),
                 let value = reader.thousandths("value", of: fields)
             else { continue }
             if let last = points.last, time.value <= last.at {
                 reader.sink.error(
-                    .invalidRange, "points follow one another; the one before is at \(last.at) s",
+                    .invalidRange, "points must be in ascending order; the previous one is at \(last.at) s",
                     at: time.range)
             }
             points.append((time.value, Int64(value.value) * 1_000_000))
@@ -331,7 +339,8 @@ struct CompositionDecoder {
     }
 
     private func anchor(_ node: YAMLNode?, _ what: String) -> CompositionSpec.Anchor? {
-        let form = "it is a time such as 2s, `start`, `end`, or an id's start or end such as talk.end-1s"
+        let form =
+            "expected a time such as 2s, `start`, `end`, or the start or end of an id such as talk.end-1s"
         return reader.value(node, what, form) { text -> CompositionSpec.Anchor? in
             guard let node else { return nil }
             func time(_ text: Substring) -> MediaTime? {

@@ -15,7 +15,7 @@ struct EncodeDecoder {
         guard let entry else {
             if !isPartial {
                 reader.sink.error(
-                    .missingKey, "the key `codec` is missing, here and in the settings", at: node.range)
+                    .missingKey, "the key `codec` is missing here and in the named settings", at: node.range)
             }
             return nil
         }
@@ -28,12 +28,12 @@ struct EncodeDecoder {
             .unknownCodec,
             isOther
                 ? "`\(name.value)` is a codec for \(other.rawValue), not \(type.rawValue)"
-                : "there is no \(type.rawValue) codec `\(name.value)`",
+                : "unknown \(type.rawValue) codec `\(name.value)`",
             at: name.range,
             help: ForeignWords.help(codec: name.value.lowercased(), type)
                 ?? CodecCatalog.alias(name.value).map { "did you mean `\($0)`?" } ?? Suggestion.help(
                     for: name.value, among: names)
-                ?? "the \(type.rawValue) codecs are \(names.joined(separator: ", "))")
+                ?? "expected one of \(names.joined(separator: ", "))")
         return nil
     }
 
@@ -54,7 +54,7 @@ struct EncodeDecoder {
             reader.sink.error(
                 .conflictingKeys,
                 "`\(name.value)` is an encoder of \(found.name), and `codec` is \(codec.value.name)",
-                at: name.range, notes: [Diagnostic.Note("`codec` stands here", at: codec.range)],
+                at: name.range, notes: [Diagnostic.Note("`codec` is here", at: codec.range)],
                 help: Self.list(codec.value.codec))
             return (nil, nil)
         }
@@ -75,13 +75,13 @@ struct EncodeDecoder {
             } ?? Suggestion.help(for: name.value, among: names)
                 ?? Suggestion.help(for: name.value, among: CodecCatalog.encoderNames(of: type))
                 ?? codec.map(Self.list)
-                ?? "the \(type.rawValue) encoders are \(names.joined(separator: ", "))")
+                ?? "expected one of \(names.joined(separator: ", "))")
     }
 
     private static func list(_ codec: CodecModel) -> String {
         let names = codec.encoders.map(\.name)
         return names.count == 1
-            ? "the encoder of \(codec.name) is \(names[0])"
+            ? "the only encoder of \(codec.name) is \(names[0])"
             : "the encoders of \(codec.name) are \(names.joined(separator: ", "))"
     }
 
@@ -89,8 +89,8 @@ struct EncodeDecoder {
         guard let entry else { return [] }
         guard case .mapping(let entries) = entry.value.content else {
             reader.sink.error(
-                .wrongType, "`options` is a mapping, not \(entry.value.kind)", at: entry.value.range,
-                help: "it is written like `options: { aq-mode: 2 }`")
+                .wrongType, "`options` must be a mapping, not \(entry.value.kind)", at: entry.value.range,
+                help: "write it as `options: { aq-mode: 2 }`")
             return []
         }
         return entries.compactMap { option in
@@ -102,11 +102,11 @@ struct EncodeDecoder {
 
     /// Returns help with the syntax of a frame rate that is written with rounded decimals.
     private static func rateForms(_ text: String?) -> String {
-        let usual = "it is written like 25, 29.97 or 30000/1001, up to 1000"
+        let usual = "expected a frame rate such as 25, 29.97 or 30000/1001, up to 1000"
         guard let rate = text.flatMap(Quantity.number), rate > 0, rate < 1000 else { return usual }
         let whole = (rate * 1.001).rounded()
         return abs(whole * 1000 / 1001 - rate) < 0.001
-            ? "the rate near it is `\(Int(whole) * 1000)/1001`" : usual
+            ? "the nearest standard rate is `\(Int(whole) * 1000)/1001`" : usual
     }
 
     private func bitRate(_ entry: YAMLNode.Entry?, _ what: String) -> Located<Int64>? {
@@ -114,12 +114,14 @@ struct EncodeDecoder {
             let meant = Quantity.bitRateWithoutUnit(text)
         {
             reader.sink.error(
-                .invalidValue, "\(what) is in bits a second, and `\(text)` of them are no rate",
+                .invalidValue, "\(what) is in bits per second, and `\(text)` is too low",
                 at: node.range,
                 help: "did you mean `\(meant)`?")
             return nil
         }
-        return reader.value(entry?.value, what, "it is written like 128k, 2.5M or 96000, up to 1000M") {
+        return reader.value(
+            entry?.value, what, "expected a bit rate such as 128k, 2.5M or 96000, up to 1000M"
+        ) {
             Quantity.bitRate($0)
         }
     }
@@ -142,7 +144,8 @@ struct EncodeDecoder {
         let maximum = bitRate(fields["max_bitrate"], "`max_bitrate`")
         let buffer = bitRate(fields["buffer_size"], "`buffer_size`")
         let size = reader.value(
-            fields.value("size"), "`size`", "it is written like 1280x720, 1280x or x720, up to 16384"
+            fields.value("size"), "`size`",
+            "expected a size such as 1280x720, 1280x or x720, up to 16384 per side"
         ) { Quantity.dimensions($0) }
         let fit = reader.choice("fit", of: fields, as: FrameFit.self)
         let deinterlace = reader.choice("deinterlace", of: fields, as: Deinterlacing.self)
@@ -152,7 +155,8 @@ struct EncodeDecoder {
             Self.rateForms(fields.value("frame_rate")?.text)
         ) { Quantity.frameRate($0) }
         let aspect = reader.value(
-            fields.value("pixel_aspect_ratio"), "`pixel_aspect_ratio`", "it is written like 1:1 or 64/45"
+            fields.value("pixel_aspect_ratio"), "`pixel_aspect_ratio`",
+            "expected a ratio such as 1:1 or 64/45"
         ) { Quantity.ratio($0) }
         spec.rateControl = rate
         spec.maxBitRate = maximum
@@ -216,7 +220,7 @@ struct EncodeDecoder {
         let bounds = fields.type.type(of: "keyframe_interval")?.integers ?? 1...1
         return reader.value(
             fields.value("keyframe_interval"), "`keyframe_interval`",
-            "it is a count of frames (250), or a time (2s, 1500ms, 50f)"
+            "expected a number of frames (250) or a time (2s, 1500ms, 50f)"
         ) { text in
             if let frames = Int(text) { return bounds.contains(frames) ? .frames(frames) : nil }
             // A number alone is a number of frames, which must be whole.
@@ -280,9 +284,9 @@ struct EncodeDecoder {
             guard let name = text(fields[key], "`\(key)`") else { return nil }
             if ColorDescription.names(of: kind).contains(name.value) { return name }
             reader.sink.error(
-                .invalidValue, "there are no \(key) `\(name.value)`", at: name.range,
+                .invalidValue, "unknown \(key) `\(name.value)`", at: name.range,
                 help: Suggestion.help(for: name.value, among: ColorDescription.names(of: kind))
-                    ?? "there are \(ColorDescription.names(of: kind).joined(separator: ", "))")
+                    ?? "expected one of \(ColorDescription.names(of: kind).joined(separator: ", "))")
             return nil
         }
         return ColorSpec(
@@ -300,11 +304,11 @@ struct EncodeDecoder {
         let rate = bitRate(fields["bitrate"], "`bitrate`")
         let quality = reader.thousandths("quality", of: fields)
         let frequency = reader.value(
-            fields.value("sample_rate"), "`sample_rate`", "it is written like 48000 or 44.1kHz"
+            fields.value("sample_rate"), "`sample_rate`", "expected a sample rate such as 48000 or 44.1kHz"
         ) { Quantity.frequency($0) }
         let channels = reader.value(
             fields.value("channels"), "`channels`",
-            "it is mono, stereo, 5.1, a count from 1 to 16, or a layout as libav names it",
+            "expected mono, stereo, 5.1, a number of channels up to 16, or a channel layout of FFmpeg",
             help: {
                 ForeignWords.value($0, of: "channels", among: ["mono", "stereo", "5.1"]).map {
                     "did you mean `\($0)`?"
@@ -312,10 +316,11 @@ struct EncodeDecoder {
             }
         ) { Self.layout($0) }
         let format = reader.value(
-            fields.value("sample_format"), "`sample_format`", "it is written as libav does: s16, s32, fltp"
+            fields.value("sample_format"), "`sample_format`",
+            "expected a sample format of FFmpeg such as s16, s32 or fltp"
         ) { SampleFormat(named: $0) }
         let gain = reader.value(
-            fields.value("gain"), "`gain`", "it is written like -3dB or 2.5, from -60 to 60 dB"
+            fields.value("gain"), "`gain`", "expected decibels from -60 to 60, such as -3dB or 2.5"
         ) { Quantity.decibels($0) }
         // The other settings are decoded even without a codec.
         var spec = AudioEncodeSpec(
@@ -352,7 +357,7 @@ struct EncodeDecoder {
                 let meant = text.lowercased().replacing("lufs", with: "").filter { $0 != " " }
                 reader.sink.error(
                     .invalidValue,
-                    "`normalize` can't be `\(text)`; it is a loudness in LUFS from \(Int(bounds.lowerBound)) to \(Int(bounds.upperBound)), such as -16",
+                    "`normalize` can't be `\(text)`; expected a loudness in LUFS from \(Int(bounds.lowerBound)) to \(Int(bounds.upperBound)), such as -16",
                     at: node.range,
                     help: Quantity.number(meant).map(bounds.contains) == true && meant != text
                         ? "did you mean `\(meant)`?" : nil)

@@ -45,14 +45,14 @@ struct ExpectDecoder {
 
     private func wantsTrue(_ entry: YAMLNode.Entry) {
         reader.sink.error(
-            .invalidValue, "`\(entry.key): false` expects nothing; leave it out", at: entry.value.range)
+            .invalidValue, "`\(entry.key): false` has no effect; remove it", at: entry.value.range)
     }
 
     private func length(_ node: YAMLNode?, _ what: String) -> MediaTime? {
         guard let time = reader.time(node, what, isLength: true) else { return nil }
         if case .absolute(let value) = time.value { return value }
         reader.sink.error(
-            .invalidValue, "\(what) is a length in seconds, like 90.5, 40ms or 1:40.4", at: time.range)
+            .invalidValue, "\(what) must be a time such as 90.5, 40ms or 1:40.4", at: time.range)
         return nil
     }
 

@@ -19,7 +19,7 @@ struct ImagesDecoder {
         }
         let size = reader.value(
             fields.value("size"), "`size`",
-            "it is written like 1280x720, 1280x or x720, with sides up to 16384"
+            "expected a size such as 1280x720, 1280x or x720, up to 16384 per side"
         ) { Quantity.dimensions($0) }
         let animation = reader.choice("animation", of: fields, as: AnimationFormat.self)
         // The file format depends on `animation`.
@@ -47,7 +47,7 @@ struct ImagesDecoder {
             let nodes = if case .sequence(let items) = node.content { items } else { [node] }
             let times = nodes.compactMap { reader.time($0, "`at`") }
             if nodes.isEmpty {
-                reader.sink.error(.missingKey, "a list of times has at least one", at: node.range)
+                reader.sink.error(.missingKey, "the list of times is empty", at: node.range)
             }
             if nodes.count > 9999 {
                 reader.sink.error(.yamlLimit, "more than 9999 times", at: node.range)
@@ -56,7 +56,7 @@ struct ImagesDecoder {
         }
         if fields.has("every") {
             return reader.length(
-                "every", of: fields, "it is a time from 0.001 s to a day, written like 5s or 500ms"
+                "every", of: fields, "must be a time from 0.001 s to a day, such as 5s or 500ms"
             ).map { .every($0) }
         }
         if fields.has("count") { return reader.integer("count", of: fields).map { .count($0) } }
@@ -71,7 +71,7 @@ struct ImagesDecoder {
             return reader.word(node, as: "tolerance", of: Language.images).map { _ in .keyFrame }
         }
         guard let fields = reader.fields(node, as: Language.imageTolerance) else { return nil }
-        let form = "it is a time up to a day, written like 2s or 500ms"
+        let form = "must be a time from 0 s to a day, such as 2s or 500ms"
         return ImageTolerance(
             before: reader.length("before", of: fields, form)?.value ?? .zero,
             after: reader.length("after", of: fields, form)?.value ?? .zero)

@@ -66,11 +66,14 @@ struct JobDecoder {
         }
         let named = reader.named(entry, "an output")
         if case .mapping(let entries) = entry.value.content, entries.isEmpty {
-            reader.sink.error(.invalidValue, "a job needs an output", at: entry.value.range)
+            reader.sink.error(
+                .invalidValue, "`outputs` is empty; a job requires at least one output", at: entry.value.range
+            )
         }
         if named.count > Self.mostOutputs {
             reader.sink.error(
-                .fanOut, "a job has at most \(Self.mostOutputs) outputs, and this one has \(named.count)",
+                .fanOut,
+                "a job can have at most \(Self.mostOutputs) outputs, and this one has \(named.count)",
                 at: entry.keyRange)
             return ([], false)
         }
@@ -111,10 +114,10 @@ struct JobDecoder {
         guard cut.value == .keyframe || !cutsAudio else { return }
         reader.sink.error(
             .conflictingKeys,
-            "`cut: \(cut.value.rawValue)` is about copied frames, and no video rule copies any",
+            "`cut: \(cut.value.rawValue)` requires a video rule with `copy: true`",
             at: cut.range,
             notes: [Diagnostic.Note("frames are re-encoded here", at: first.action.range)],
-            help: "`copy: true` in the rule; `encode` beside it says how the edges are made")
+            help: "add `copy: true` to the rule; `encode` beside it then applies to the edges")
     }
 
     /// Reports `chapters: clips` without a composition. With `clips` from `defaults`, other jobs keep their source's
@@ -126,8 +129,8 @@ struct JobDecoder {
                 continue
             }
             reader.sink.error(
-                .conflictingKeys, "`clips` are those of a composition, and this job reads one asset",
-                at: chapters.range, help: "`keep` takes the source's own chapters")
+                .conflictingKeys, "`chapters: clips` requires a `composition`",
+                at: chapters.range, help: "`keep` copies the source's chapters")
         }
     }
 
@@ -135,15 +138,17 @@ struct JobDecoder {
     private func checkSkipping(_ job: JobSpec, _ place: SourceRange) {
         if let cut = job.cut, cut.value == .smart || cut.value == .smartOrExact {
             reader.sink.error(
-                .conflictingKeys, "a smart cut is its source byte for byte, so nothing can be skipped in it",
-                at: place, notes: [Diagnostic.Note("`cut` stands here", at: cut.range)])
+                .conflictingKeys,
+                "`on_damage: skip` can't be combined with a smart cut, which requires undamaged packets",
+                at: place, notes: [Diagnostic.Note("`cut` is here", at: cut.range)])
         }
         for expectation in job.outputs.flatMap(\.expectations) {
             guard case .similarity = expectation.check else { continue }
             reader.sink.error(
                 .conflictingKeys,
-                "frames are compared one by one with the source's, so none can be skipped", at: place,
-                notes: [Diagnostic.Note("`similarity` stands here", at: expectation.location)])
+                "`on_damage: skip` can't be combined with `similarity`, which compares every frame with the source",
+                at: place,
+                notes: [Diagnostic.Note("`similarity` is here", at: expectation.location)])
             break
         }
     }
@@ -152,7 +157,7 @@ struct JobDecoder {
         var scheduling = JobScheduling()
         scheduling.timeout =
             reader.length(
-                "timeout", of: fields, "a timeout is a time of the clock on the wall, such as 90 or 10:00")?
+                "timeout", of: fields, "must be a time greater than 0, such as 90 or 10:00")?
             .value
         scheduling.retries = reader.integer("retries", of: fields)?.value ?? 0
         scheduling.priority = reader.integer("priority", of: fields)?.value ?? 0

@@ -11,12 +11,12 @@ extension JobFileDecoder {
         do throws(SpecFileError) {
             bytes = try options.files.read(path, limit: YAMLLimits().fileSize)
         } catch {
-            sink.error(.fileUnreadable, "the job file: \(error.reason)", at: .startOfFile(path))
+            sink.error(.fileUnreadable, "can't read the job file: \(error.reason)", at: .startOfFile(path))
             return Result(file: nil, sink: sink)
         }
         if isBinary(bytes) {
             sink.error(
-                .yamlSyntax, "the file is binary, and a job file is text (YAML)", at: .startOfFile(path),
+                .yamlSyntax, "the file is binary; a job file must be text (YAML)", at: .startOfFile(path),
                 help:
                     "`tandem probe FILE` describes a media file, and `tandem init FILE` writes a job file for it"
             )
@@ -50,7 +50,7 @@ extension SpecOptions {
     package func checkVariables(known: Set<String>, at place: SourceRange, into sink: inout DiagnosticSink) {
         for name in variables.keys.sorted() where !known.contains(name) {
             sink.error(
-                .unusedVariable, "no job file has a variable `\(name)`", at: place,
+                .unusedVariable, "unknown variable `\(name)`: no job file defines it", at: place,
                 help: Suggestion.help(for: name, among: known.sorted()))
         }
     }

@@ -71,11 +71,11 @@ package struct JobFileDecoder {
         let jobs = reader.named(fields["jobs"], "a job")
         if fields["jobs"] == nil, !isIncluded {
             reader.sink.error(
-                .missingKey, "the key `jobs` is missing: without jobs a file can only be included by others",
+                .missingKey, "the key `jobs` is missing; a file without jobs can only be included by others",
                 at: .startOfFile(path))
         }
         if let entry = fields["jobs"], case .mapping(let entries) = entry.value.content, entries.isEmpty {
-            reader.sink.error(.missingKey, "there is no job", at: entry.keyRange)
+            reader.sink.error(.missingKey, "`jobs` is empty; expected at least one job", at: entry.keyRange)
         }
         // Each job gets its own copy of the defaults, whose locations record how it was inserted.
         if let defaults = sections.defaults, let entry = fields["jobs"],
@@ -84,7 +84,7 @@ package struct JobFileDecoder {
         {
             reader.sink.error(
                 .fanOut,
-                "\(jobs.count) jobs with `defaults` of \(defaults.size) values each are too many; values beyond the first \(ExpansionLimits.freeNodes) of each job are at most \(ExpansionLimits.surplusNodes) together",
+                "\(jobs.count) jobs with `defaults` of \(defaults.size) values each are too many; at most \(ExpansionLimits.surplusNodes) values beyond the first \(ExpansionLimits.freeNodes) of each are allowed in total",
                 at: entry.keyRange)
             return Result(sink: reader.sink)
         }
@@ -133,8 +133,8 @@ package struct JobFileDecoder {
         for asset in (file.assets.map(\.asset) + file.jobs.map(\.asset)).flatMap(\.parts) {
             guard case .url(let url) = asset.source else { continue }
             reader.sink.error(
-                .networkNotAllowed, "the asset is a URL, and nothing is fetched unless that is allowed",
-                at: url.range, help: "`--allow-network` allows it for this call")
+                .networkNotAllowed, "the asset is a URL, and network access is not allowed",
+                at: url.range, help: "`--allow-network` allows it")
         }
     }
 

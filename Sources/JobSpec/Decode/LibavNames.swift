@@ -10,7 +10,7 @@ extension NodeReader {
         guard let name = text(node, "`codec`") else { return nil }
         if CodecNames.isCodec(name.value) { return name }
         sink.error(
-            .unknownCodec, "there is no codec `\(name.value)`", at: name.range,
+            .unknownCodec, "unknown codec `\(name.value)`", at: name.range,
             help: CodecCatalog.alias(name.value).map { "did you mean `\($0)`?" }
                 ?? Suggestion.help(for: name.value, among: CodecNames.all))
         return nil
@@ -21,7 +21,7 @@ extension NodeReader {
         guard let name = text(node, "`pixel_format`") else { return nil }
         if let format = PixelFormat(named: name.value) { return Located(format, at: name.range) }
         sink.error(
-            .invalidValue, "there is no pixel format `\(name.value)`", at: name.range,
+            .invalidValue, "unknown pixel format `\(name.value)`", at: name.range,
             help: Suggestion.help(for: name.value, among: PixelFormat.commonNames))
         return nil
     }

@@ -15,7 +15,7 @@ struct MixDecoder {
         }
         if items.isEmpty {
             reader.sink.error(
-                .missingKey, "the list says nothing; `mix: true` sums the tracks as they are",
+                .missingKey, "the list is empty; `mix: true` mixes the tracks at their original levels",
                 at: entry.value.range)
         }
         let inputs = items.compactMap { input($0) }
@@ -34,7 +34,8 @@ struct MixDecoder {
             return MixSpec.Input(selection: tracks, points: [(nil, value)])
         }
         if items.isEmpty {
-            reader.sink.error(.missingKey, "`volume` has no point", at: volume.value.range)
+            reader.sink.error(
+                .missingKey, "`volume` has no points; expected at least one", at: volume.value.range)
         }
         let points = items.compactMap { item -> (at: Located<TimeExpression>?, thousandths: Int)? in
             guard let fields = reader.fields(item, as: Language.volumePoint),

@@ -9,7 +9,7 @@ extension NodeReader {
         guard let range = fields.type.type(of: key)?.integers else { return unlisted(key, fields.type) }
         return value(
             fields.value(key), "`\(key)`",
-            "it is a whole number from \(range.lowerBound) to \(range.upperBound)"
+            "expected an integer from \(range.lowerBound) to \(range.upperBound)"
         ) { text in Int(text).flatMap { range.contains($0) && !text.hasPrefix("+") ? $0 : nil } }
     }
 
@@ -54,7 +54,7 @@ extension NodeReader {
         {
             return Located(length, at: time.range)
         }
-        sink.error(.invalidValue, form, at: time.range)
+        sink.error(.invalidValue, "`\(key)` \(form)", at: time.range)
         return nil
     }
 
@@ -95,7 +95,7 @@ extension NodeReader {
 
     private static func form(_ range: ClosedRange<Double>, as noun: String = "a number") -> String {
         func text(_ bound: Double) -> String { bound == bound.rounded() ? "\(Int(bound))" : "\(bound)" }
-        return "it is \(noun) from \(text(range.lowerBound)) to \(text(range.upperBound))"
+        return "expected \(noun) from \(text(range.lowerBound)) to \(text(range.upperBound))"
     }
 
     /// Handles a key that the table doesn't contain with this type. This indicates a bug, which any test of

@@ -72,7 +72,7 @@ final class NodeReader {
         guard case .mapping(let entries) = node.content else {
             if !node.isDeferred {
                 sink.error(
-                    .wrongType, "\(type.title) is a mapping, not \(node.kind)", at: node.range,
+                    .wrongType, "\(type.title) must be a mapping, not \(node.kind)", at: node.range,
                     help: ForeignWords.example(of: type))
             }
             return nil
@@ -85,7 +85,7 @@ final class NodeReader {
                 isUnfinished = true
                 sink.error(
                     .notSupported,
-                    "`\(entry.key)` is part of the job language, but this version of tandem doesn't have it yet",
+                    "`\(entry.key)` is reserved by the job language, but not supported by this version of tandem",
                     at: entry.keyRange)
             } else {
                 sink.error(
@@ -93,7 +93,7 @@ final class NodeReader {
                     help: Self.decimal(at: index, of: entries)
                         ?? Self.meant(by: entry, in: type).map { "did you mean `\($0)`?" }
                         ?? ForeignWords.help(entry.key, in: type)
-                        ?? "its keys are \(type.keys.map(\.name).joined(separator: ", "))")
+                        ?? "expected one of \(type.keys.map(\.name).joined(separator: ", "))")
             }
         }
         let fields = Fields(Self.respelled(entries, as: type), as: type)
@@ -107,7 +107,7 @@ final class NodeReader {
         guard index > 0, entry.value.isNull, entry.key.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let whole = entries[index - 1].value.text, Int(whole) != nil
         else { return nil }
-        return "decimals are written with a point: `\(entries[index - 1].key): \(whole).\(entry.key)`"
+        return "use a decimal point: `\(entries[index - 1].key): \(whole).\(entry.key)`"
     }
 
     /// Returns the key that was probably meant.
@@ -135,7 +135,8 @@ final class NodeReader {
     /// Reports a version other than the one that this program reads.
     func checkVersion(_ fields: Fields) {
         _ = value(
-            fields.value("version"), "`version`", "this tandem reads version \(Language.version)"
+            fields.value("version"), "`version`",
+            "this version of tandem supports only version \(Language.version)"
         ) { $0 == "\(Language.version)" ? 1 : nil }
     }
 
@@ -146,11 +147,11 @@ final class NodeReader {
             if entry.value.isNull {
                 sink.error(
                     .missingKey, "`\(entry.key)` is empty", at: entry.keyRange,
-                    help: "its entries are indented below it")
+                    help: "indent its entries below it")
                 return []
             }
             sink.error(
-                .wrongType, "`\(entry.key)` is a mapping of ids, not \(entry.value.kind)",
+                .wrongType, "`\(entry.key)` must be a mapping of ids, not \(entry.value.kind)",
                 at: entry.value.range,
                 help: Self.named[entry.key].map { "\(what) needs a name: `\($0)`" })
             return []
@@ -159,7 +160,7 @@ final class NodeReader {
             if NodeReader.isIdentifier(item.key) { return true }
             sink.error(
                 .invalidName,
-                "the name of \(what) can't be `\(item.key)`; it begins with a letter or `_`, then letters, digits, `_` and `-`",
+                "the name of \(what) can't be `\(item.key)`; expected a letter or `_`, followed by letters, digits, `_` and `-`",
                 at: item.keyRange)
             return false
         }
@@ -189,16 +190,16 @@ final class NodeReader {
                 let sorted = group.keys.compactMap { fields[$0] }.sorted { $0.keyRange < $1.keyRange }
                 for other in sorted.dropFirst() {
                     sink.error(
-                        .conflictingKeys, "`\(other.key)` and `\(sorted[0].key)` exclude each other",
+                        .conflictingKeys, "`\(other.key)` can't be combined with `\(sorted[0].key)`",
                         at: other.keyRange,
-                        notes: [Diagnostic.Note("`\(sorted[0].key)` stands here", at: sorted[0].keyRange)])
+                        notes: [Diagnostic.Note("`\(sorted[0].key)` is here", at: sorted[0].keyRange)])
                 }
             }
             if present == 0, group.isRequired, !isUnfinished {
                 let names = group.keys.map { "`\($0)`" }
                 let problem =
                     group.keys.count == type.keys.count && !group.isExclusive && names.count > 2
-                    ? "\(type.title) says nothing; it has \(names.joined(separator: ", "))"
+                    ? "\(type.title) is empty; expected at least one of \(names.joined(separator: ", "))"
                     : "one of \(names.joined(separator: " or ")) is missing"
                 sink.error(.missingKey, problem, at: start(of: node))
             }
@@ -222,7 +223,7 @@ final class NodeReader {
     /// Reads the text of a scalar after substitution.
     func text(_ node: YAMLNode, _ what: String) -> Located<String>? {
         guard let text = node.text else {
-            sink.error(.wrongType, "\(what) is a single value, not \(node.kind)", at: node.range)
+            sink.error(.wrongType, "\(what) must be a single value, not \(node.kind)", at: node.range)
             return nil
         }
         if node.isDeferred {
@@ -234,7 +235,7 @@ final class NodeReader {
             return nil
         }
         if text.utf8.contains(0) {
-            sink.error(.invalidValue, "\(what) has a NUL character in it", at: node.range)
+            sink.error(.invalidValue, "\(what) contains a NUL character", at: node.range)
             return nil
         }
         return Located(text, at: node.range)
@@ -262,7 +263,7 @@ final class NodeReader {
 
     func boolean(_ node: YAMLNode?, _ what: String) -> Located<Bool>? {
         value(
-            node, what, "it is `true` or `false`",
+            node, what, "expected `true` or `false`",
             help: { text in
                 switch text.lowercased() {
                 case "yes", "on", "1", "y", "true", "enabled": "did you mean `true`?"
@@ -282,7 +283,8 @@ final class NodeReader {
         let words = list()
         if words.contains(text.value) { return text }
         sink.error(
-            .invalidValue, "\(what) can't be `\(text.value)`; it is one of \(words.joined(separator: ", "))",
+            .invalidValue,
+            "\(what) can't be `\(text.value)`; expected \(words.count == 1 ? "" : "one of ")\(words.joined(separator: ", "))",
             at: text.range,
             help: help?(text.value, words) ?? Self.truth(text.value, among: words)
                 ?? Suggestion.help(for: text.value, among: words))
@@ -302,7 +304,7 @@ final class NodeReader {
     }
 
     func bytes(_ node: YAMLNode?, _ what: String) -> Located<Int64>? {
-        value(node, what, "a size is written like 50MB (10⁶) or 50MiB") { Quantity.bytes($0) }
+        value(node, what, "expected a size such as 50MB (10⁶) or 50MiB") { Quantity.bytes($0) }
     }
 
     /// Reads a time. `isLength`: a duration rather than a position in a source; the message then lists no positions.
@@ -315,7 +317,7 @@ final class NodeReader {
         let number = text.prefix { $0.isNumber || $0 == "." }
         let unit = text.dropFirst(number.count).trimmingPrefix(" ").lowercased()
         if !number.isEmpty, ["m", "min", "h", "hours", "minutes"].contains(unit) {
-            return "minutes and hours are written like 10:00 and 1:00:00"
+            return "write minutes and hours as 10:00 and 1:00:00"
         }
         if !text.isEmpty, text.allSatisfy({ $0.isNumber || ":.;".contains($0) }) {
             if text.split(whereSeparator: { ":;".contains($0) }).count == 4 {
@@ -325,11 +327,11 @@ final class NodeReader {
                         : "the frame, such as `37f`, or seconds, such as `1.48s`")
             }
             return text.contains(":")
-                ? "minutes and seconds go up to 59, behind hours or minutes"
-                : "that is longer than any time here"
+                ? "minutes and seconds after a `:` must be less than 60"
+                : "the time is too long"
         }
-        let forms = "a time is written like 90.5, 1500ms or 1:30.5"
-        return isLength ? forms : forms + ", and in ranges also like 250f, 25%, -5s, end or chapter:2"
+        let forms = "expected a time such as 90.5, 1500ms or 1:30.5"
+        return isLength ? forms : forms + "; ranges also accept 250f, 25%, -5s, end and chapter:2"
     }
 
     /// Reads a mapping of tags, in order.
@@ -337,8 +339,8 @@ final class NodeReader {
         guard let entry else { return [] }
         guard case .mapping(let entries) = entry.value.content else {
             sink.error(
-                .wrongType, "`\(entry.key)` is a mapping of tags, not \(entry.value.kind)",
-                at: entry.value.range, help: "it is written like `\(entry.key): { title: … }`")
+                .wrongType, "`\(entry.key)` must be a mapping of tags, not \(entry.value.kind)",
+                at: entry.value.range, help: "write it as `\(entry.key): { title: … }`")
             return []
         }
         return entries.compactMap { entry in

@@ -35,7 +35,7 @@ struct OutputDecoder {
         let named = reader.word("container", of: fields)
         let optimize = reader.boolean("optimize_for_network", of: fields)
         let fragment = reader.length(
-            "fragment", of: fields, "a fragment lasts 0.1 s to 60 s; it is written like 2s or 500ms")
+            "fragment", of: fields, "must be a time from 0.1 s to 60 s, such as 2s or 500ms")
         let metadata = fields["metadata"].map { tags($0.value) } ?? MetadataSpec()
         let chapters = fields["chapters"].flatMap { chapterList($0.value) }
         let limit = fields["limit"].map { limits($0.value) }
@@ -76,9 +76,9 @@ struct OutputDecoder {
                 other.value.range.context?.contains(.defaults) != true
             else { continue }
             reader.sink.error(
-                .conflictingKeys, "`\(key)` is about movies, and `\(kind.key)` makes none",
+                .conflictingKeys, "`\(key)` can't be combined with `\(kind.key)`",
                 at: other.keyRange,
-                notes: [Diagnostic.Note("`\(kind.key)` stands here", at: kind.keyRange)])
+                notes: [Diagnostic.Note("`\(kind.key)` is here", at: kind.keyRange)])
         }
     }
 
@@ -140,24 +140,25 @@ struct OutputDecoder {
             let isOther = ending.map { ContainerType.forExtension($0) != nil } ?? false
             if !destination.isTemplate, isOther || told.map({ $0 != type }) ?? false {
                 reader.sink.error(
-                    .unknownContainer, "`.\(ending ?? "")` is no name for \(type.name)", at: place,
-                    notes: [Diagnostic.Note("the format stands here", at: named.range)])
+                    .unknownContainer,
+                    "the extension `.\(ending ?? "")` doesn't match the format \(type.name)", at: place,
+                    notes: [Diagnostic.Note("the format is here", at: named.range)])
             }
             return Located(type, at: named.range)
         }
         if let told, !ContainerType.stills.contains(told) {
             reader.sink.error(
-                .unknownContainer, "a \(told.name) is an animation, and these are stills", at: place,
-                help: "`animation: \(told.name)` in `images` shows them one after the other")
+                .unknownContainer, "\(told.name) is a format of animations, not of still images", at: place,
+                help: "`animation: \(told.name)` in `images` writes an animation")
             return nil
         }
         if let told { return Located(told, at: place) }
         if destination.isTemplate, ending.map({ GlobPattern.isPattern($0) }) ?? true { return nil }
         reader.sink.error(
             .unknownContainer,
-            ending.map { "`.\($0)` tells no format of stills" }
-                ?? "the destination has no extension that tells the format",
-            at: place, help: "name it: `format:` of `images` is one of \(formats)")
+            ending.map { "the extension `.\($0)` is not one of an image format" }
+                ?? "the destination has no extension, which determines the format",
+            at: place, help: "set `format` of `images` to one of \(formats)")
         return nil
     }
 
@@ -167,13 +168,13 @@ struct OutputDecoder {
     private func rules(_ list: YAMLNode.Entry) -> Rules {
         guard case .sequence(let items) = list.value.content else {
             reader.sink.error(
-                .wrongType, "`tracks` is a list of rules, not \(list.value.kind)", at: list.value.range,
-                help: "it is written like `tracks: [ { video: first, copy: true } ]`")
+                .wrongType, "`tracks` must be a list of rules, not \(list.value.kind)", at: list.value.range,
+                help: "write it as `tracks: [ { video: first, copy: true } ]`")
             return ([], false)
         }
         if items.isEmpty {
             reader.sink.error(
-                .missingKey, "\(id == nil ? "a job" : "an output") needs a track", at: list.keyRange)
+                .missingKey, "`tracks` is empty; expected at least one rule", at: list.keyRange)
         }
         let decoder = TrackRuleDecoder(reader: reader, settings: settings)
         let rules = items.compactMap { decoder.rule($0) }
@@ -193,7 +194,7 @@ struct OutputDecoder {
         guard let fields = reader.fields(node, as: Language.limit) else { return (nil, nil) }
         let time = reader.time(fields.value("duration"), "`duration`")
         if let time, case .absolute(let length) = time.value, length <= .zero {
-            reader.sink.error(.invalidRange, "an output of no length is none", at: time.range)
+            reader.sink.error(.invalidRange, "`duration` must be greater than 0", at: time.range)
         }
         return (time, reader.bytes(fields.value("size"), "`size`"))
     }
@@ -222,7 +223,7 @@ struct OutputDecoder {
             guard let problem = DateTag.problem(value) else { continue }
             reader.sink.error(
                 .invalidValue, "`\(key.value)` can't be `\(value)`: \(problem)", at: key.range,
-                help: "a date is written like 2024, 2024-05 or 2024-05-17")
+                help: "expected a date such as 2024, 2024-05 or 2024-05-17")
         }
     }
 
@@ -242,12 +243,14 @@ struct OutputDecoder {
                 time <= before, let last = list.last
             {
                 reader.sink.error(
-                    .invalidValue, "chapters begin one after the other, and this one begins no later",
-                    at: start.range, notes: [Diagnostic.Note("the one before it", at: last.start.range)])
+                    .invalidValue,
+                    "chapters must be in ascending order; this one doesn't start after the previous one",
+                    at: start.range,
+                    notes: [Diagnostic.Note("the previous one is here", at: last.start.range)])
             }
             if case .chapter = start.value {
                 reader.sink.error(
-                    .invalidValue, "a chapter can't begin at a chapter; its start is a time of the output",
+                    .invalidValue, "the start of a chapter must be a time of the output, not another chapter",
                     at: start.range)
             }
             list.append((start, title.value))
@@ -280,7 +283,7 @@ struct OutputDecoder {
         let name = Self.lastPart(of: path.value)
         let problem: String? =
             if path.value.utf8.count > 4096 {
-                "the destination has \(path.value.utf8.count) bytes; a path has at most 4096"
+                "the destination has \(path.value.utf8.count) bytes; at most 4096 are allowed"
             } else if path.value.isEmpty {
                 "the destination is empty; it must name a file"
             } else if name.isEmpty {
@@ -296,7 +299,7 @@ struct OutputDecoder {
         reader.sink.error(
             .invalidValue, problem, at: path.range,
             help: name.isEmpty && !path.value.isEmpty
-                ? "`\(path.value)${asset.stem}.mp4` is named after the source" : nil)
+                ? "use `\(path.value)${asset.stem}.mp4` to name the file after the source" : nil)
         return nil
     }
 
@@ -317,7 +320,8 @@ struct OutputDecoder {
                 let other = ForeignWords.help(extension: ending)
             {
                 reader.sink.error(
-                    .unknownContainer, "`.\(ending)` is no name for \(named.value)",
+                    .unknownContainer,
+                    "the extension `.\(ending)` doesn't match the container \(named.value)",
                     at: destination.path.range, help: other)
             }
             return ContainerType.named(named.value).map { Located($0, at: named.range) }
@@ -327,18 +331,18 @@ struct OutputDecoder {
         guard let fileExtension = name.nameParts.ending else {
             if destination.isTemplate { return nil }
             reader.sink.error(
-                .unknownContainer, "the destination has no extension that tells the container",
+                .unknownContainer, "the destination has no extension, which determines the container",
                 at: destination.path.range,
-                help: "name it: `container:` is one of \(all.map(\.name).joined(separator: ", "))")
+                help: "set `container` to one of \(all.map(\.name).joined(separator: ", "))")
             return nil
         }
         if destination.isTemplate, GlobPattern.isPattern(fileExtension) { return nil }
         guard let type = ContainerType.forExtension(fileExtension) else {
             reader.sink.error(
-                .unknownContainer, "`.\(fileExtension)` tells no container", at: destination.path.range,
+                .unknownContainer, "unknown extension `.\(fileExtension)`", at: destination.path.range,
                 help: ForeignWords.help(extension: fileExtension) ?? Suggestion.help(
                     for: fileExtension.lowercased(), among: all.flatMap(\.extensions))
-                    ?? "name it: `container:` is one of \(all.map(\.name).joined(separator: ", "))")
+                    ?? "set `container` to one of \(all.map(\.name).joined(separator: ", "))")
             return nil
         }
         return Located(type, at: destination.path.range)

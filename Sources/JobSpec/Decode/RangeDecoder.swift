@@ -10,7 +10,7 @@ struct RangeDecoder {
     func ranges(_ node: YAMLNode) -> [RangeSpec] {
         guard case .sequence(let items) = node.content else { return range(node).map { [$0] } ?? [] }
         if items.isEmpty {
-            reader.sink.error(.missingKey, "a list of ranges has at least one", at: node.range)
+            reader.sink.error(.missingKey, "the list of ranges is empty", at: node.range)
         }
         if items.count > 1000 {
             reader.sink.error(.yamlLimit, "more than 1000 ranges", at: node.range)

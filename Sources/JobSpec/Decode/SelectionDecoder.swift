@@ -26,7 +26,7 @@ struct SelectionDecoder {
             }
             reader.sink.error(
                 .invalidValue,
-                "a selection can't be `\(text.value)`; it is `first`, `all`, an index from 0, or a mapping",
+                "a selection can't be `\(text.value)`; expected `first`, `all`, an index from 0, or a mapping",
                 at: node.range,
                 help: Suggestion.help(for: text.value, among: ["first", "all"]))
             return nil
@@ -43,7 +43,7 @@ struct SelectionDecoder {
             ? dataCodec(fields["codec"]) : fields["codec"].flatMap { reader.codecName($0.value)?.value }
         criteria.disposition = fields["disposition"].map { dispositions($0.value) } ?? []
         if let entry = fields["disposition"], case .sequence(let items) = entry.value.content, items.isEmpty {
-            reader.sink.error(.missingKey, "the list says nothing of the tracks", at: entry.value.range)
+            reader.sink.error(.missingKey, "the list of dispositions is empty", at: entry.value.range)
         }
         criteria.characteristic =
             reader.word("characteristic", of: fields)?.value
@@ -57,7 +57,7 @@ struct SelectionDecoder {
         if known.contains(name.value) { return name.value }
         reader.sink.error(
             .unknownCodec,
-            "no container takes data called `\(name.value)`; there is \(known.joined(separator: ", "))",
+            "unknown data codec `\(name.value)`; expected one of \(known.joined(separator: ", "))",
             at: name.range, help: Suggestion.help(for: name.value, among: known))
         return nil
     }

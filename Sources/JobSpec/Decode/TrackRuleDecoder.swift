@@ -12,7 +12,7 @@ struct TrackRuleDecoder {
         guard case .mapping(let entries) = node.content else {
             reader.sink.error(
                 .wrongType,
-                "a track rule is a mapping that begins with `video`, `audio`, `subtitle`, `data` or `attachment`, not \(node.kind)",
+                "a track rule must be a mapping with one of `video`, `audio`, `subtitle`, `data` or `attachment`, not \(node.kind)",
                 at: node.range)
             return nil
         }
@@ -30,16 +30,17 @@ struct TrackRuleDecoder {
         else {
             reader.sink.error(
                 .missingKey,
-                "a track rule begins with `video`, `audio`, `subtitle`, `data` or `attachment`: which tracks it takes",
+                "a track rule requires one of `video`, `audio`, `subtitle`, `data` or `attachment`, which selects its tracks",
                 at: node.range)
             return nil
         }
         if kinds.count > 1 {
             let other = entries[kinds[1]]
             reader.sink.error(
-                .conflictingKeys, "a track rule takes tracks of one kind; `\(other.key)` is a second one",
+                .conflictingKeys,
+                "a track rule can't select tracks of two kinds; `\(other.key)` is the second",
                 at: other.keyRange,
-                notes: [Diagnostic.Note("`\(kind.key)` stands here", at: kind.keyRange)])
+                notes: [Diagnostic.Note("`\(kind.key)` is here", at: kind.keyRange)])
             // The remaining keys are validated as a rule of the first kind.
             let others = Set(kinds.dropFirst())
             let rest = entries.indices.filter { !others.contains($0) }.map { entries[$0] }
@@ -64,8 +65,9 @@ struct TrackRuleDecoder {
         guard let selection, let action else { return nil }
         if let mix, case .copy(let copy, _) = action {
             reader.sink.error(
-                .conflictingKeys, "a mix is made of decoded audio, so it can't be copied", at: copy,
-                notes: [Diagnostic.Note("`mix` stands here", at: mix.range)])
+                .conflictingKeys, "`copy` can't be combined with `mix`, which requires decoded audio",
+                at: copy,
+                notes: [Diagnostic.Note("`mix` is here", at: mix.range)])
             return nil
         }
         return TrackRule(
@@ -103,8 +105,8 @@ struct TrackRuleDecoder {
                 reader.sink.error(
                     .invalidValue,
                     type == .data || type == .attachment
-                        ? "`copy: false` doesn't say what to do; \(type.rawValue) can only be copied"
-                        : "`copy: false` doesn't say what to do; use `encode`", at: value.range)
+                        ? "`copy: false` is not allowed: \(type.rawValue) can only be copied"
+                        : "`copy: false` is not allowed; use `encode`", at: value.range)
                 return nil
             }
             guard fields.has("encode") else { return .copy(copy.keyRange, otherwise: nil) }
@@ -143,7 +145,7 @@ struct TrackRuleDecoder {
         else { return nil }
         guard codec.isAvailable else {
             reader.sink.error(
-                .encoderMissing, "this build has no encoder for \(word.value)", at: word.range)
+                .encoderMissing, "this build of FFmpeg has no encoder for \(word.value)", at: word.range)
             return nil
         }
         return .encodeSubtitle(
@@ -153,7 +155,7 @@ struct TrackRuleDecoder {
 
 extension NodeReader {
     func language(_ node: YAMLNode?) -> Located<String>? {
-        value(node, "`language`", "it is a language code like eng or pt-BR") { text in
+        value(node, "`language`", "expected a language code such as eng or pt-BR") { text in
             let parts = text.split(separator: "-", omittingEmptySubsequences: false)
             let isCode =
                 (2...3).contains(parts[0].utf8.count) && parts[0].utf8.allSatisfy(Self.isLetter)

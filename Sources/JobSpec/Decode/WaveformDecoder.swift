@@ -20,7 +20,7 @@ struct WaveformDecoder {
         guard !isNamed || named != nil else { return nil }
         guard let format = format(named, destination) else { return nil }
         let size = reader.value(
-            fields.value("size"), "`size`", "it is written like 1200x200, with sides up to 16384"
+            fields.value("size"), "`size`", "expected a size such as 1200x200, up to 16384 per side"
         ) { text in
             Quantity.dimensions(text).flatMap { size in
                 size.width.flatMap { width in size.height.map { PixelSize(width: width, height: $0) } }
@@ -28,7 +28,7 @@ struct WaveformDecoder {
         }
         if let size, size.value.width * size.value.height > Self.mostPixels {
             reader.sink.error(
-                .invalidValue, "\(size.value) is more than \(Self.mostPixels / 1_000_000) million pixels",
+                .invalidValue, "\(size.value) has more than \(Self.mostPixels / 1_000_000) million pixels",
                 at: size.range)
         }
         let samples = reader.integer("samples_per_pixel", of: fields)
@@ -42,10 +42,10 @@ struct WaveformDecoder {
                 reader.sink.error(
                     .conflictingKeys,
                     kind.isDrawn
-                        ? "`\(key)` is about json and dat, and \(kind.rawValue) is drawn"
-                        : "`\(key)` is about png and svg, and \(kind.rawValue) is data",
+                        ? "`\(key)` requires json or dat, not \(kind.rawValue)"
+                        : "`\(key)` requires png or svg, not \(kind.rawValue)",
                     at: entry.keyRange,
-                    notes: [Diagnostic.Note("the format comes from here", at: format.range)])
+                    notes: [Diagnostic.Note("the format is determined here", at: format.range)])
             }
         }
         let spec = WaveformSpec(
@@ -62,8 +62,9 @@ struct WaveformDecoder {
 
     private func color(_ key: String, of fields: Fields?) -> WaveformImage.Color {
         let usual = Language.waveformColors.key(key)?.defaultText ?? "#000000"
-        let written = reader.value(fields?.value(key), "`\(key)`", "it is written like #1f77b4 or #1f77b480")
-        {
+        let written = reader.value(
+            fields?.value(key), "`\(key)`", "expected a color such as #1f77b4 or #1f77b480"
+        ) {
             WaveformImage.Color($0)
         }
         return written?.value ?? WaveformImage.Color(usual) ?? WaveformImage.Color("#000000")!
@@ -81,10 +82,10 @@ struct WaveformDecoder {
             return Located(nil, at: destination.range)
         }
         reader.sink.error(
-            .unknownContainer, "the destination's extension tells no format of waveforms",
+            .unknownContainer, "the destination's extension is not one of a waveform format",
             at: destination.range,
             help:
-                "name it: `format:` of `waveform` is one of \(WaveformFormat.allCases.map(\.rawValue).joined(separator: ", "))"
+                "set `format` of `waveform` to one of \(WaveformFormat.allCases.map(\.rawValue).joined(separator: ", "))"
         )
         return nil
     }
@@ -96,7 +97,7 @@ struct WaveformDecoder {
             guard let found = SelectionDecoder(reader: reader).selection(node, of: .audio) else { return nil }
             if case .all = found.value {
                 reader.sink.error(
-                    .invalidValue, "a waveform is of one track; `first`, a number or a mapping says which",
+                    .invalidValue, "a waveform shows one track; expected `first`, an index or a mapping",
                     at: found.range)
                 return nil
             }

@@ -40,7 +40,7 @@ final class BatchDefinition: Sendable {
             let id = Located(entry.key, at: entry.keyRange)
             guard let defaults = sections.defaults else { return Base(id: id, node: entry.value) }
             let under = defaults.reached(
-                through: .defaults, "`defaults` give it to the job `\(entry.key)`", at: entry.keyRange)
+                through: .defaults, "added by `defaults` to the job `\(entry.key)`", at: entry.keyRange)
             let own = OutputNodes.withRules(of: under, in: entry.value)
             return Base(id: id, node: NodeMerge.merge(own, over: under, as: Language.job))
         }
@@ -66,7 +66,7 @@ final class BatchDefinition: Sendable {
     func hasJob(_ id: Located<String>, reader: NodeReader) -> Bool {
         if positions[id.value] != nil { return true }
         reader.sink.error(
-            .undefinedName, "there is no job `\(id.value)`", at: id.range,
+            .undefinedName, "unknown job `\(id.value)`", at: id.range,
             help: Suggestion.help(for: id.value, among: bases.lazy.map(\.id.value)))
         return false
     }

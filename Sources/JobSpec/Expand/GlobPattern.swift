@@ -10,11 +10,11 @@ package enum GlobPattern {
     /// Returns an error message for a malformed pattern; nil if it is valid.
     static func problem(_ path: String) -> String? {
         for part in path.pathParts where part.contains("**") && part != "**" {
-            return "`**` stands for folders, alone between `/`"
+            return "`**` must be a whole path component"
         }
-        if path.components("**") > 4 { return "`**` stands at most four times in a pattern" }
+        if path.components("**") > 4 { return "`**` may occur at most four times" }
         for part in path.pathParts where hasOpenBracket(Array(part.utf8)) {
-            return "a `[` is not closed; one that stands for itself is written `[[]`"
+            return "a `[` is not closed; write a literal `[` as `[[]`"
         }
         return nil
     }

@@ -25,7 +25,8 @@ extension JobExpander {
                 _ = definition.hasJob(needed, reader: own)
                 if let output, !definition.bases.contains(where: { has(output.value, $0.node) }) {
                     own.sink.error(
-                        .undefinedName, "no job has an output `\(output.value)`", at: output.range)
+                        .undefinedName, "unknown output `\(output.value)`: no job defines it",
+                        at: output.range)
                 }
             }
         }

@@ -9,7 +9,7 @@ extension JobExpander {
         if expanded.count > ExpansionLimits.instances {
             if let run = runs.first {
                 reader.sink.error(
-                    .fanOut, "the job comes to more than \(ExpansionLimits.instances) runs",
+                    .fanOut, "the job expands to more than \(ExpansionLimits.instances) instances",
                     at: definition.bases[run.base].id.range)
             }
             return []
@@ -31,8 +31,8 @@ extension JobExpander {
                 if let first = several {
                     reader.sink.error(
                         .fanOut,
-                        "a composition is run once for each run of one job or each match of one pattern, and this is a second one",
-                        at: id.range, notes: [Diagnostic.Note("the first one stands here", at: first)])
+                        "a composition can't contain two jobs with several instances, or two patterns",
+                        at: id.range, notes: [Diagnostic.Note("the first one is here", at: first)])
                     return []
                 }
                 several = id.range
@@ -90,12 +90,14 @@ extension JobExpander {
             let (place, what): (SourceRange, String)
             switch output.kind {
             case .media: return output
-            case .images(let images): (place, what) = (images.range, "stills, which this version can't read")
-            case .waveform(let waveform): (place, what) = (waveform.range, "a waveform, which is no asset")
+            case .images(let images):
+                (place, what) = (images.range, "still images, which can't be read as an asset")
+            case .waveform(let waveform):
+                (place, what) = (waveform.range, "a waveform, which can't be read as an asset")
             }
             reader.sink.error(
-                .notSupported, "`\(job.base)` makes \(what)", at: (named ?? id).range,
-                notes: [Diagnostic.Note("that is said here", at: place)])
+                .notSupported, "`\(job.base)` produces \(what)", at: (named ?? id).range,
+                notes: [Diagnostic.Note("the output is here", at: place)])
             return nil
         }
         let ids = job.outputs.compactMap(\.id?.value)
@@ -103,13 +105,13 @@ extension JobExpander {
             reader.sink.error(
                 .undefinedName, "the job `\(job.base)` has no output `\(named.value)`", at: named.range,
                 help: ids.isEmpty
-                    ? "it has one output, which `asset: { job: \(job.base) }` reads"
+                    ? "use `asset: { job: \(job.base) }`, which has a single output"
                     : Suggestion.help(for: named.value, among: ids)
-                        ?? "its outputs are \(ids.joined(separator: ", "))")
+                        ?? "expected one of \(ids.joined(separator: ", "))")
         } else {
             reader.sink.error(
-                .missingKey, "the job `\(job.base)` has outputs with names: `output` says which one is read",
-                at: id.range, help: "its outputs are \(ids.joined(separator: ", "))")
+                .missingKey, "the job `\(job.base)` has several outputs, so `output` is required",
+                at: id.range, help: "expected one of \(ids.joined(separator: ", "))")
         }
         return nil
     }

@@ -82,7 +82,7 @@ struct JobExpander {
         return jobs.filter { job in
             if seen.insert(job.id.value.exact).inserted { return true }
             reader.sink.error(
-                .duplicateKey, "two runs of the job `\(job.base)` have the name `\(job.id.value)`",
+                .duplicateKey, "two instances of the job `\(job.base)` have the id `\(job.id.value)`",
                 at: job.id.range)
             return false
         }
@@ -131,10 +131,10 @@ struct JobExpander {
     private func tooMany(at job: Int, _ count: ExpansionLimits.Count) -> [Share]? {
         let what =
             count.instances > ExpansionLimits.instances
-            ? "\(ExpansionLimits.instances) runs of jobs"
-            : "\(ExpansionLimits.surplusNodes) values in runs that have more than \(ExpansionLimits.freeNodes) each"
+            ? "\(ExpansionLimits.instances) job instances"
+            : "\(ExpansionLimits.surplusNodes) values in job instances that have more than \(ExpansionLimits.freeNodes) each"
         reader.sink.error(
-            .fanOut, "the file comes to more than \(what)", at: definition.bases[job].id.range)
+            .fanOut, "the file expands to more than \(what)", at: definition.bases[job].id.range)
         return nil
     }
 
@@ -151,7 +151,7 @@ struct JobExpander {
         }
         reader.sink.error(
             .fanOut,
-            "\(instances) runs of \(nodes) values each are too many; values beyond the first \(ExpansionLimits.freeNodes) of each run are at most \(ExpansionLimits.surplusNodes) together",
+            "\(instances) job instances of \(nodes) values each are too many; at most \(ExpansionLimits.surplusNodes) values beyond the first \(ExpansionLimits.freeNodes) of each are allowed in total",
             at: definition.bases[job].id.range)
         return false
     }
@@ -159,7 +159,8 @@ struct JobExpander {
     private func outline(_ index: Int) -> [Run] {
         let base = definition.bases[index]
         guard case .mapping = base.node.content else {
-            reader.sink.error(.wrongType, "a job is a mapping, not \(base.node.kind)", at: base.node.range)
+            reader.sink.error(
+                .wrongType, "a job must be a mapping, not \(base.node.kind)", at: base.node.range)
             return []
         }
         // The values of misspelt keys are checked as well; decoding reports the misspelling.
@@ -269,11 +270,11 @@ struct JobExpander {
             guard let entry = definition.assets[text.value] else {
                 let ids = definition.listedAssets
                 reader.sink.error(
-                    .undefinedName, "there is no asset `\(text.value)`", at: text.range,
+                    .undefinedName, "unknown asset `\(text.value)`", at: text.range,
                     help: Suggestion.help(for: text.value, among: definition.assets.keys.sorted())
                         ?? (ids.isEmpty
-                            ? "the file defines no assets; a path has a `/` or a `.`"
-                            : "the assets are \(ids)"))
+                            ? "the file defines no assets; a path must contain a `/` or a `.`"
+                            : "expected one of \(ids)"))
                 return nil
             }
             let inner = Substitution(scope: definition.scope, reader: reader).apply(to: entry.value)
@@ -282,7 +283,7 @@ struct JobExpander {
         if !text.value.contains("/"), !text.value.contains(".") {
             reader.sink.error(
                 .invalidName,
-                "`\(text.value)` is neither an asset's id nor a path (which has a `/` or a `.`)",
+                "`\(text.value)` is neither an asset's id nor a path, which must contain a `/` or a `.`",
                 at: text.range)
             return nil
         }

@@ -15,7 +15,7 @@ enum Matrix {
         guard let node else { return [[]] }
         guard case .mapping(let entries) = node.content else {
             reader.sink.error(
-                .wrongType, "`matrix` is a mapping of keys to lists, not \(node.kind)", at: node.range)
+                .wrongType, "`matrix` must be a mapping of keys to lists, not \(node.kind)", at: node.range)
             return nil
         }
         var axes: [(key: String, values: [Scope.Value])] = []
@@ -29,8 +29,8 @@ enum Matrix {
                 reader.sink.error(
                     .notSupported,
                     entry.key == "exclude"
-                        ? "`exclude` is read as a matrix axis; this version of tandem can't exclude combinations"
-                        : "`include` is read as a matrix axis; this version of tandem can't add combinations",
+                        ? "`exclude` is not supported in a matrix: it is read as an axis"
+                        : "`include` is not supported in a matrix: it is read as an axis",
                     at: entry.keyRange)
                 isReserved = true
                 continue
@@ -38,7 +38,7 @@ enum Matrix {
             guard NodeReader.isIdentifier(entry.key) else {
                 reader.sink.error(
                     .invalidName,
-                    "a matrix key can't be `\(entry.key)`; it begins with a letter or `_`, then letters, digits, `_` and `-`",
+                    "a matrix key can't be `\(entry.key)`; expected a letter or `_`, followed by letters, digits, `_` and `-`",
                     at: entry.keyRange)
                 return nil
             }
@@ -55,7 +55,7 @@ enum Matrix {
         }
         if isReserved { return nil }
         guard !axes.isEmpty else {
-            reader.sink.error(.missingKey, "the matrix has no key", at: node.range)
+            reader.sink.error(.missingKey, "the matrix is empty; expected at least one key", at: node.range)
             return nil
         }
         return axes.reduce([[]]) { done, axis in
@@ -74,14 +74,14 @@ enum Matrix {
             guard let text = reader.text(item, "a value of `\(entry.key)`") else { continue }
             if let first = seen[text.value.exact] {
                 reader.sink.error(
-                    .duplicateKey, "`\(entry.key)` has the value `\(text.value)` twice", at: text.range,
-                    notes: [Diagnostic.Note("it stands here first", at: first)])
+                    .duplicateKey, "duplicate value `\(text.value)` of `\(entry.key)`", at: text.range,
+                    notes: [Diagnostic.Note("the first one is here", at: first)])
                 continue
             }
             if text.value.contains(where: { ",]=/".contains($0) || $0.isNewline }) || text.value.isEmpty {
                 reader.sink.error(
                     .invalidValue,
-                    "a matrix value becomes part of the run's name and can't have `,` `=` `/` `]` in it, or be empty",
+                    "a matrix value is part of the job instance's id; it can't be empty or contain `,`, `=`, `/` or `]`",
                     at: text.range)
                 continue
             }
@@ -89,7 +89,8 @@ enum Matrix {
             values.append(Scope.Value(text: text.value, range: text.range))
         }
         if values.isEmpty, reader.sink.errorCount == before {
-            reader.sink.error(.missingKey, "`\(entry.key)` has no value", at: entry.keyRange)
+            reader.sink.error(
+                .missingKey, "`\(entry.key)` is empty; expected at least one value", at: entry.keyRange)
         }
         return reader.sink.errorCount == before && !reader.hasDeferred ? values : nil
     }

@@ -53,8 +53,8 @@ struct Scope: Sendable {
         let (name, other) = (String(text[..<mark.lowerBound]), String(text[mark.upperBound...]))
         if other.contains("${") {
             throw .undefined(
-                "what `\(name)` is by default is plain text: no `${` can stand in it",
-                help: "a variable of its own can hold it: `vars: { \(Self.plain(name)): … }`")
+                "the default of `\(name)` can't contain `${`",
+                help: "define a variable: `vars: { \(Self.plain(name)): … }`")
         }
         do throws(Failure) {
             let value = try named(name)
@@ -88,31 +88,31 @@ struct Scope: Sendable {
         if name == "index", let index { return Value(text: "\(index)") }
         if name == "output" {
             if let output { return Value(text: output) }
-            throw .undefined("`${output}` is known inside `outputs` only", help: nil, isMissing: true)
+            throw .undefined("`${output}` is available only inside `outputs`", help: nil, isMissing: true)
         }
         if name.hasPrefix("image.") {
             let place = "${\(name)}"
             guard [ImagesSpec.Placeholder.number, ImagesSpec.Placeholder.time].contains(place) else {
-                throw .undefined("there is no `\(name)`", help: "there are image.number and image.time")
+                throw .undefined("unknown variable `\(name)`", help: "expected image.number or image.time")
             }
             // The placeholder is replaced for each image.
             if makesImages { return Value(text: place) }
-            throw .undefined("`${\(name)}` is known in the destination of `images` only", help: nil)
+            throw .undefined("`${\(name)}` is available only in the destination of `images`", help: nil)
         }
         if name.hasPrefix("asset.") {
             guard let asset else {
-                throw .undefined("`${\(name)}` is known inside a job only, after its asset", help: nil)
+                throw .undefined("`${\(name)}` is available only inside a job, after its asset", help: nil)
             }
             return try asset.value(of: String(name.dropFirst(6)))
         }
         if ["job", "index"].contains(name) {
-            throw .undefined("`${\(name)}` is known inside a job only", help: nil)
+            throw .undefined("`${\(name)}` is available only inside a job", help: nil)
         }
         throw .undefined(
-            "there is no variable `\(name)`",
-            help: Self.bare(name).map { "it is written `${\($0)}`" } ?? Suggestion.help(
+            "unknown variable `\(name)`",
+            help: Self.bare(name).map { "write it as `${\($0)}`" } ?? Suggestion.help(
                 for: name, among: names)
-                ?? "`vars: { \(Self.plain(name)): … }` defines it",
+                ?? "define it: `vars: { \(Self.plain(name)): … }`",
             isMissing: NodeReader.isIdentifier(name))
     }
 
@@ -127,11 +127,11 @@ struct Scope: Sendable {
 
     private func environmentValue(_ name: String) throws(Failure) -> Value {
         guard NodeReader.isIdentifier(name), !name.contains("-") else {
-            throw .undefined("`\(name)` is no name of an environment variable", help: nil)
+            throw .undefined("`\(name)` is not a valid name of an environment variable", help: nil)
         }
         if let value = environment[name] { return Value(text: value) }
         throw .undefined(
-            "the environment has no variable `\(name)`", help: "`${env.\(name):-value}` gives it a default",
+            "the environment variable `\(name)` is not set", help: "set a default: `${env.\(name):-value}`",
             isMissing: true)
     }
 
@@ -163,18 +163,18 @@ struct AssetFacts: Sendable {
         case "id":
             if let id { return Scope.Value(text: id) }
             throw .undefined(
-                "the asset is written in place and has no id", help: "`${asset.stem}` is its name")
+                "an inline asset has no id", help: "use `${asset.stem}` for its name")
         case "stem", "ext", "dir":
             guard let path else {
                 if fact == "stem", let id { return Scope.Value(text: id) }
-                throw .undefined("\(what) has no path, so there is no `asset.\(fact)`", help: nil)
+                throw .undefined("`asset.\(fact)` is not available: \(what) has no path", help: nil)
             }
             return part(fact, of: path)
         default:
             throw .undefined(
-                "there is no `asset.\(fact)`",
+                "unknown variable `asset.\(fact)`",
                 help: Suggestion.help(for: fact, among: ["id", "stem", "ext", "dir"])
-                    ?? "there are asset.id, asset.stem, asset.ext, asset.dir")
+                    ?? "expected asset.id, asset.stem, asset.ext or asset.dir")
         }
     }
 

@@ -20,7 +20,8 @@ struct SettingsResolver {
                 .mapping([YAMLNode.Entry(key: "use", keyRange: node.range, value: node)]), at: node.range)
             guard NodeReader.isIdentifier(text) else {
                 reader.sink.error(
-                    .invalidName, "`\(text)` is no name of settings; write the settings in place, or a name",
+                    .invalidName,
+                    "`\(text)` is not a valid name of settings; expected a name, or the settings themselves",
                     at: node.range)
                 return nil
             }
@@ -31,7 +32,7 @@ struct SettingsResolver {
             if trail.contains(where: { $0.value == name.value }) {
                 reader.sink.error(
                     .settingsCycle,
-                    "settings use each other in a circle: \((trail.map(\.value) + [name.value]).joined(separator: " → "))",
+                    "circular use of settings: \((trail.map(\.value) + [name.value]).joined(separator: " → "))",
                     at: name.range,
                     notes: trail.map {
                         Diagnostic.Note("`\($0.value)` is used here", at: $0.range.with(context: nil))
@@ -40,32 +41,32 @@ struct SettingsResolver {
             }
             guard trail.count < Self.mostUses else {
                 reader.sink.error(
-                    .yamlLimit, "more than \(Self.mostUses) settings use each other one after the other",
+                    .yamlLimit, "more than \(Self.mostUses) levels of `use`",
                     at: name.range)
                 return nil
             }
             trail.append(name)
             guard let found = definition.settings[name.value] else {
                 reader.sink.error(
-                    .undefinedName, "there are no settings `\(name.value)`", at: name.range,
+                    .undefinedName, "unknown settings `\(name.value)`", at: name.range,
                     help: Self.codecHelp(name.value) ?? Suggestion.help(
                         for: name.value, among: definition.settings.keys.sorted())
                         ?? (definition.settings.isEmpty
                             ? "the file defines no `settings`"
-                            : "the settings are \(definition.listedSettings)")
+                            : "expected one of \(definition.listedSettings)")
                 )
                 return nil
             }
             guard case .mapping = found.value.content else {
                 reader.sink.error(
-                    .wrongType, "the settings `\(name.value)` are a mapping, not \(found.value.kind)",
+                    .wrongType, "the settings `\(name.value)` must be a mapping, not \(found.value.kind)",
                     at: found.value.range)
                 return nil
             }
             guard definition.settingsBudget.spend(Int(found.value.size)) else {
                 reader.sink.error(
                     .fanOut,
-                    "settings of more than \(ExpansionLimits.freeSettings) values are used too often: beyond those, all runs use at most \(ExpansionLimits.surplusSettings)",
+                    "settings of more than \(ExpansionLimits.freeSettings) values are used too often; at most \(ExpansionLimits.surplusSettings) further values are allowed in total",
                     at: name.range)
                 return nil
             }
@@ -86,6 +87,7 @@ struct SettingsResolver {
     private static func codecHelp(_ name: String) -> String? {
         let isCodec =
             CodecCatalog.codec(name, of: .video) != nil || CodecCatalog.codec(name, of: .audio) != nil
-        return isCodec ? "a word alone is the name of `settings`; a codec is `{ codec: \(name) }`" : nil
+        return isCodec
+            ? "a single word is the name of `settings`; write a codec as `{ codec: \(name) }`" : nil
     }
 }

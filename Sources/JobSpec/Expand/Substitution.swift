@@ -35,7 +35,8 @@ struct Substitution {
         // Scanned bytes have a budget in addition to substituted ones: many aliases may refer to one long
         // text.
         guard reader.scan(text.utf8.count) else {
-            reader.sink.error(.yamlLimit, "all texts with variables together are too long", at: node.range)
+            reader.sink.error(
+                .yamlLimit, "the total length of texts with variables exceeds the limit", at: node.range)
             return YAMLNode(.scalar(text, style), at: node.range, isFinal: true, isDeferred: true)
         }
         var offsets = ScalarOffsets(text)
@@ -52,7 +53,7 @@ struct Substitution {
                 reader.sink.error(
                     .substitution, "`${` is not closed by `}`",
                     at: Self.part(node, from: dollar.lowerBound, to: text.endIndex, &offsets),
-                    help: "a literal `${` is written `$${`")
+                    help: "write a literal `${` as `$${`")
                 isDeferred = true
                 rest = ""
                 break
@@ -66,7 +67,7 @@ struct Substitution {
                 if let place = value.range, steps < SourceContext.mostNotes {
                     steps += 1
                     context = SourceContext(
-                        .value, "`${\(name)}` is `\(Self.short(value.text))`, from here", at: place,
+                        .value, "`${\(name)}` is `\(Self.short(value.text))`, defined here", at: place,
                         after: context)
                 }
             } catch {
@@ -81,7 +82,7 @@ struct Substitution {
             guard result.utf8.count <= Self.longest, reader.spend(result.utf8.count) else {
                 reader.sink.error(
                     .yamlLimit,
-                    "with its variables the text is longer than the limit of \(Self.longest) bytes, or all texts together are",
+                    "after substitution, the text or the total of all texts exceeds the limit of \(Self.longest) bytes",
                     at: node.range)
                 isDeferred = true
                 break

@@ -23,7 +23,7 @@ struct VariableResolver {
         for name in Scope.builtIn {
             guard let entry = written[name] else { continue }
             reader.sink.error(
-                .invalidName, "`${\(name)}` stands for something by itself, so no variable can be called so",
+                .invalidName, "`\(name)` is the name of a built-in variable",
                 at: entry.keyRange)
         }
         for (name, text) in overrides { scope.variables[name] = Scope.Value(text: text) }
@@ -90,9 +90,9 @@ struct VariableResolver {
             ? circle.prefix(20).joined(separator: " → ") + " → …"
             : (circle + circle.prefix(1)).joined(separator: " → ")
         reader.sink.error(
-            .substitution, "variables stand for each other in a circle: \(names)", at: first.keyRange,
+            .substitution, "circular variables: \(names)", at: first.keyRange,
             notes: circle.prefix(10).compactMap { name in
-                written[name].map { Diagnostic.Note("`\(name)` stands for this", at: $0.value.range) }
+                written[name].map { Diagnostic.Note("`\(name)` is defined here", at: $0.value.range) }
             })
     }
 }

@@ -41,15 +41,16 @@ enum ForeignWords {
         "concat": "`composition: [ a.mp4, b.mp4 ]` joins files, `range: [ … ]` joins parts of one",
         "join": "`composition: [ a.mp4, b.mp4 ]` joins files, `range: [ … ]` joins parts of one",
         "inputs": "a job reads one `asset`, or several on one time line: `composition: [ a.mp4, b.mp4 ]`",
-        "burn": "burning subtitles in is not in this version; `subtitle: …` keeps them as a track",
+        "burn":
+            "`composition: { sequence: [ … ], layers: [ { subtitle: a.srt } ] }` burns subtitles in; `subtitle: …` keeps them as a track",
         "subtitles": "`subtitle: …` is a rule of `tracks`",
-        "speed": "`speed` is a clip's: `composition: [ { asset: a.mp4, speed: 2 } ]`",
+        "speed": "`speed` is a key of clips: `composition: [ { asset: a.mp4, speed: 2 } ]`",
         "ss": "`range: { start: … }`", "start": "`range: { start: … }`", "seek": "`range: { start: … }`",
         "t": "`range: { duration: … }`", "to": "`range: { end: … }`", "end": "`range: { end: … }`",
         "duration": "`range: { duration: … }`",
-        "an": "no rule of `tracks` for audio: what none selects is left out",
-        "vn": "no rule of `tracks` for video: what none selects is left out",
-        "sn": "no rule of `tracks` for subtitles: what none selects is left out",
+        "an": "omit rules for audio in `tracks`; tracks without a rule are dropped",
+        "vn": "omit rules for video in `tracks`; tracks without a rule are dropped",
+        "sn": "omit rules for subtitles in `tracks`; tracks without a rule are dropped",
         "overwrite": "`destination: { path: …, if_exists: replace }`",
         "y": "`destination: { path: …, if_exists: replace }`",
         "codec": "`encode: { codec: … }` in a rule of `tracks`",
@@ -58,21 +59,23 @@ enum ForeignWords {
         "c:v": "`encode: { codec: … }` in a rule of `tracks`",
         "c:a": "`encode: { codec: … }` in a rule of `tracks`", "video": "`video: …` is a rule of `tracks`",
         "audio": "`audio: …` is a rule of `tracks`", "subtitle": "`subtitle: …` is a rule of `tracks`",
-        "encode": "`encode` stands in a rule of `tracks`",
-        "crf": "`crf` stands in the `encode` of a rule of `tracks`",
-        "vf": "`filters` stands in the `encode` of a rule of `tracks`",
-        "af": "`filters` stands in the `encode` of a rule of `tracks`",
-        "filters": "`filters` stands in the `encode` of a rule of `tracks`",
+        "encode": "`encode` belongs in a rule of `tracks`",
+        "crf": "`crf` belongs in the `encode` of a rule of `tracks`",
+        "vf": "`filters` belongs in the `encode` of a rule of `tracks`",
+        "af": "`filters` belongs in the `encode` of a rule of `tracks`",
+        "filters": "`filters` belongs in the `encode` of a rule of `tracks`",
         "filter_complex":
-            "`filters` stands in the `encode` of a rule of `tracks`; several sources are a `composition`",
-        "hls": "`package` will make it; this version doesn't have it yet",
-        "dash": "`package` will make it; this version doesn't have it yet",
-        "thumbnail": "`images: { at: … }` makes stills", "thumbnails": "`images: { every: … }` makes stills",
-        "poster": "`images: { at: … }` makes stills", "screenshot": "`images: { at: … }` makes stills",
+            "`filters` belongs in the `encode` of a rule of `tracks`; a `composition` combines several sources",
+        "hls": "playlists and their segments are not supported",
+        "dash": "playlists and their segments are not supported",
+        "thumbnail": "`images: { at: … }` writes still images",
+        "thumbnails": "`images: { every: … }` writes still images",
+        "poster": "`images: { at: … }` writes still images",
+        "screenshot": "`images: { at: … }` writes still images",
         "watch":
-            "folders aren't watched; `tandem run` again makes what is new, and leaves what is up to date",
+            "watching folders is not supported; run `tandem run` again, which skips jobs that are up to date",
         "hwaccel": hardware, "hardware": hardware, "gpu": hardware,
-        "target_quality": "`crf` stands in the `encode` of a rule of `tracks`",
+        "target_quality": "`crf` belongs in the `encode` of a rule of `tracks`",
     ]
 
     /// Help for keys of `encode`, by the key of another tool.
@@ -83,16 +86,16 @@ enum ForeignWords {
         "hwaccel": hardware, "hwaccel_output_format": hardware, "hwaccel_device": hardware, "gpu": hardware,
         "hardware": hardware, "hw": hardware,
         "target_quality":
-            "`crf` is constant quality; searching for a quality such as an SSIM is not in this version",
-        "vmaf": "`crf` is constant quality; searching for a quality such as a VMAF is not in this version",
+            "`crf` is constant quality; a target quality such as an SSIM is not supported",
+        "vmaf": "`crf` is constant quality; a target quality such as a VMAF is not supported",
         "ssim": "`expect: { similarity: { ssim: { min: 0.98 } } }` of the job checks the finished output",
         "movflags": faststart, "faststart": faststart,
-        "copy": "`copy: true` stands beside `encode`, or instead of it, in the rule of `tracks`",
+        "copy": "`copy: true` belongs in the rule of `tracks`, beside `encode` or instead of it",
     ]
     private static let hardware =
-        "`encoder` names a hardware encoder: `codec: h264, encoder: h264_nvenc`; there is no hardware decoding"
+        "`encoder` selects a hardware encoder: `codec: h264, encoder: h264_nvenc`; hardware decoding is not supported"
     private static let faststart =
-        "`optimize_for_network: true` of the job puts the index at the front (faststart)"
+        "`optimize_for_network: true` of the job moves the index to the front (faststart)"
 
     /// Returns help for an unknown option of an encoder; nil if there is none.
     static func help(option: String) -> String? {
@@ -136,11 +139,11 @@ enum ForeignWords {
                 .contains(name[name.index(after: mark)...])
         else { return nil }
         guard let selection = CodecCatalog.codec(String(name[..<mark]), of: .video) else {
-            return "this hardware encoder isn't supported"
+            return "this hardware encoder is not supported"
         }
         let names = selection.codec.encoders.map(\.name)
         return
-            "this hardware encoder isn't supported; the encoders of \(selection.name) are \(names.joined(separator: ", "))"
+            "this hardware encoder is not supported; use one of \(names.joined(separator: ", "))"
     }
 
     /// Returns the key of a mapping that corresponds to another tool's key; nil if there is none, or if the
@@ -156,10 +159,10 @@ enum ForeignWords {
         case "job", "jobPart": elsewhere[word.lowercased()]
         case "videoEncode", "videoEncodeSettings":
             word == "quality"
-                ? "`crf` is constant quality; searching for a quality such as an SSIM is not in this version"
+                ? "`crf` is constant quality; a target quality such as an SSIM is not supported"
                 : encodeKeys[word.lowercased()]
         case "audioEncode", "audioEncodeSettings": encodeKeys[word.lowercased()]
-        case "metadata", "metadataPart": "a tag is set by `set: { \(word): … }`"
+        case "metadata", "metadataPart": "write tags as `set: { \(word): … }`"
         default: nil
         }
     }
@@ -168,7 +171,7 @@ enum ForeignWords {
     static func example(of type: MappingType) -> String? {
         var name = type.name
         for suffix in ["Part", "Settings"] where name.hasSuffix(suffix) { name.removeLast(suffix.count) }
-        return examples[name].map { "it is written like `\($0)`" }
+        return examples[name].map { "write it as `\($0)`" }
     }
     private static let examples: [String: String] = [
         "range": "{ start: 1s, end: 3s }", "limit": "{ size: 50MB }",
@@ -187,10 +190,10 @@ enum ForeignWords {
     /// Returns help for a file name's extension that isn't a media container's; nil for other extensions.
     static func help(extension word: String) -> String? {
         switch word.lowercased() {
-        case "png", "jpg", "jpeg", "webp": "stills are made by `images: { at: … }` instead of `tracks`"
-        case "gif": "animations are made by `images: { every: 100ms, animation: gif }` instead of `tracks`"
-        case "bmp", "tif", "tiff", "avif": "stills are jpeg, png or webp"
-        case "m3u8", "mpd", "hls", "dash": "playlists and their segments are not written by this version"
+        case "png", "jpg", "jpeg", "webp": "use `images: { at: … }` instead of `tracks` for still images"
+        case "gif": "use `images: { every: 100ms, animation: gif }` instead of `tracks` for animations"
+        case "bmp", "tif", "tiff", "avif": "supported image formats: jpeg, png, webp"
+        case "m3u8", "mpd", "hls", "dash": "playlists and their segments are not supported"
         default: nil
         }
     }

@@ -66,14 +66,15 @@ struct IncludeLoader {
             reader.sink.error(
                 .includeCycle, "the file includes itself", at: written.range,
                 notes: trail[index...].dropFirst().map {
-                    Diagnostic.Note("it is reached from here", at: $0.place)
+                    Diagnostic.Note("it is included from here", at: $0.place)
                 })
             return nil
         }
         count += 1
         guard count <= Self.limit, trail.count < 20 else {
             reader.sink.error(
-                .yamlLimit, "more than \(Self.limit) included files, or 20 one in another", at: written.range)
+                .yamlLimit, "more than \(Self.limit) included files, or more than 20 levels of includes",
+                at: written.range)
             return nil
         }
         let bytes: [UInt8]
@@ -81,7 +82,8 @@ struct IncludeLoader {
             bytes = try files.read(path, limit: YAMLLimits().fileSize)
         } catch {
             reader.sink.error(
-                .fileUnreadable, "the included file `\(written.value)`: \(error.reason)", at: written.range)
+                .fileUnreadable, "can't read the included file `\(written.value)`: \(error.reason)",
+                at: written.range)
             return nil
         }
         // The name is relative to that of the job file, so that the paths in diagnostics resolve.
@@ -104,7 +106,7 @@ struct IncludeLoader {
         reader.checkVersion(fields)
         if let jobs = fields["jobs"] {
             reader.sink.warning(
-                .includedJobs, "the jobs of an included file are not run; it gives its other sections alone",
+                .includedJobs, "the jobs of an included file are not run; only its other sections are used",
                 at: jobs.keyRange, notes: [Diagnostic.Note("it is included here", at: written.range)])
         }
         return sections(
@@ -123,7 +125,7 @@ struct IncludeLoader {
                 result.defaults = defaults.value
             } else {
                 reader.sink.error(
-                    .wrongType, "`defaults` is a mapping of job keys, not \(defaults.value.kind)",
+                    .wrongType, "`defaults` must be a mapping of job keys, not \(defaults.value.kind)",
                     at: defaults.value.range)
             }
         }

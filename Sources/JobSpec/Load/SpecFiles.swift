@@ -25,14 +25,14 @@ package struct SystemSpecFiles: SpecFiles {
     package func read(_ path: String, limit: Int) throws(SpecFileError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            throw SpecFileError("it can't be read: \(String(cString: strerror(errno)))")
+            throw SpecFileError("\(String(cString: strerror(errno)))")
         }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw SpecFileError("it is no regular file")
+            throw SpecFileError("not a regular file")
         }
-        guard status.st_size <= limit else { throw SpecFileError("it has more than \(limit) bytes") }
+        guard status.st_size <= limit else { throw SpecFileError("more than \(limit) bytes") }
         let capacity = Int(status.st_size) + 1
         var failure: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
@@ -45,7 +45,7 @@ package struct SystemSpecFiles: SpecFiles {
             }
         }
         guard failure == 0 else {
-            throw SpecFileError("it can't be read: \(String(cString: strerror(failure)))")
+            throw SpecFileError("\(String(cString: strerror(failure)))")
         }
         return bytes
     }

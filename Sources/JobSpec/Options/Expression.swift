@@ -13,7 +13,7 @@ enum Expression {
     /// Returns the reason why an expression is invalid; nil if it is valid.
     static func problem(_ text: String) -> String? {
         let bytes = Array(text.utf8)
-        guard !bytes.isEmpty else { return "it is empty" }
+        guard !bytes.isEmpty else { return "the expression is empty" }
         var (position, open) = (0, 0)
         while position < bytes.count {
             let byte = bytes[position]
@@ -36,18 +36,18 @@ enum Expression {
             switch byte {
             case UInt8(ascii: "("):
                 open += 1
-                if open > depth { return "it is deeper than \(depth) brackets" }
+                if open > depth { return "more than \(depth) levels of parentheses" }
             case UInt8(ascii: ")"):
                 open -= 1
-                if open < 0 { return "a `)` is too many" }
+                if open < 0 { return "unexpected `)`" }
             default:
                 guard isDigit(byte) || isSpace(byte) || operators.contains(byte) else {
-                    return "`\(String(decoding: [byte], as: UTF8.self))` has no meaning in a formula"
+                    return "`\(String(decoding: [byte], as: UTF8.self))` is not allowed in an expression"
                 }
             }
             position += 1
         }
-        return open == 0 ? nil : "a `)` is missing"
+        return open == 0 ? nil : "missing `)`"
     }
 
     private static let operators = Set("+-*/^.,;:<>=!".utf8)

@@ -28,7 +28,7 @@ struct FilterText {
         guard text.utf8.count <= 4096, !text.utf8.contains(where: Set(";[]\0".utf8).contains) else {
             throw Problem(
                 reason:
-                    "`filters` is a chain of filters with `,` between them, without labels and `;`, of at most 4096 bytes"
+                    "`filters` must be a chain of filters, separated by `,`, without labels and `;`, of at most 4096 bytes"
             )
         }
         let bytes = Array(text.utf8)
@@ -97,7 +97,7 @@ struct FilterText {
                     token.append(bytes[position])
                     position += 1
                 }
-                guard position < bytes.count else { throw Problem(reason: "a `'` has no other one") }
+                guard position < bytes.count else { throw Problem(reason: "unbalanced `'`") }
                 position += 1
                 kept = token.count
             } else {

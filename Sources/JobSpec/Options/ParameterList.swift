@@ -17,14 +17,14 @@ enum ParameterList {
             return nil
         }
         guard bytes.count <= 4096, !bytes.contains(0) else {
-            return refuse("`\(name)` has at most 4096 bytes")
+            return refuse("`\(name)` is longer than 4096 bytes")
         }
         repeat {
             let (key, value): (String, String)
             do throws(FilterText.Problem) {
                 let start = try FilterText.token(bytes, &position, until: Set("=:".utf8))
                 guard !start.isEmpty, position < bytes.count, bytes[position] == UInt8(ascii: "=") else {
-                    return refuse("`\(name)` is made of `name=value` with `:` between them")
+                    return refuse("`\(name)` must be a list of `name=value`, separated by `:`")
                 }
                 position += 1
                 let rest = try FilterText.token(bytes, &position, until: Set(":".utf8))
@@ -38,21 +38,21 @@ enum ParameterList {
                 sink.error(
                     .conflictingKeys,
                     owner.map {
-                        "`\(key)` has a key of its own, `\($0)`, which plan and output must agree with"
-                    } ?? "`\(key)` is what the job, its source and its container decide",
+                        "`\(key)` can't be set here; use the key `\($0)`"
+                    } ?? "`\(key)` can't be set here: the job, its source and its container determine it",
                     at: option.value.range)
                 return nil
             }
             guard let entry = table[plain] else {
                 return refuse(
-                    "`\(key)` in `\(name)` is none of the settings of \(encoder) that a job file may have",
+                    "`\(key)` in `\(name)` is not a setting of \(encoder) that is allowed in a job file",
                     help: Suggestion.help(for: plain, among: table.names))
             }
             if let problem = entry.grammar.problem(value) {
                 return refuse("`\(key)` of `\(name)` can't be `\(value)`: \(problem)")
             }
             guard !entries.contains(where: { $0.key == plain }) else {
-                return refuse("`\(key)` stands in `\(name)` twice")
+                return refuse("`\(key)` is set twice in `\(name)`")
             }
             entries.append(MetadataEntry(key: plain, value: value))
             guard position < bytes.count else { break }

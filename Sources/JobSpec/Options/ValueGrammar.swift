@@ -35,36 +35,37 @@ enum ValueGrammar: Hashable {
     /// Returns the reason why a value is invalid; nil if it is valid. `declaration` is the option's
     /// declaration in its class.
     func problem(_ text: String, declaration: OptionInfo? = nil) -> String? {
-        guard text.utf8.count <= Self.limit else { return "it is longer than \(Self.limit) bytes" }
+        guard text.utf8.count <= Self.limit else { return "longer than \(Self.limit) bytes" }
         switch self {
         case .declared:
-            guard let declaration else { return "nobody says what it takes" }
+            guard let declaration else { return "its type is unknown" }
             return DeclaredValue.problem(text, declaration)
         case .expression: return Expression.problem(text)
         case .numbers:
-            return Self.consists(text, of: Self.digits + "+-., /|:eE") ? nil : "it is made of numbers"
+            return Self.consists(text, of: Self.digits + "+-., /|:eE") ? nil : "expected numbers"
         case .words:
             return Self.consists(text, of: Self.letters + Self.digits + "_-+.|,/()")
-                ? nil : "it is made of names"
+                ? nil : "expected names"
         case .channels:
             return Self.consists(text, of: Self.letters + Self.digits + " _.|=<+-*~()")
-                ? nil : "it names channels"
+                ? nil : "expected channel names"
         case .color:
-            return Self.consists(text, of: Self.letters + Self.digits + "#@.") ? nil : "it is a colour"
+            return Self.consists(text, of: Self.letters + Self.digits + "#@.") ? nil : "expected a color"
         case .choice(let words):
-            return words.contains(text) ? nil : "it is \(words.joined(separator: " or "))"
-        case .integer: return Self.isInteger(text) ? nil : "it is a whole number"
-        case .number: return Self.isNumber(text) ? nil : "it is a number"
+            return words.contains(text) ? nil : "expected \(words.joined(separator: " or "))"
+        case .integer: return Self.isInteger(text) ? nil : "expected an integer"
+        case .number: return Self.isNumber(text) ? nil : "expected a number"
         case .zones:
             return text.split(separator: "/", omittingEmptySubsequences: false).allSatisfy(Self.isZone)
-                ? nil : "it is made of zones such as `0,100,q=20` with `/` between them"
+                ? nil : "expected zones such as `0,100,q=20`, separated by `/`"
         case .pair:
             let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { UInt32($0) }
-            return numbers.count == 2 && !numbers.contains(nil) ? nil : "it is two numbers such as `1000,400`"
+            return numbers.count == 2 && !numbers.contains(nil)
+                ? nil : "expected two numbers such as `1000,400`"
         case .whole(let range):
             return Int(text).map(range.contains) == true
-                ? nil : "it goes from \(range.lowerBound) to \(range.upperBound)"
-        case .boolean: return Self.booleans.contains(text) ? nil : "it is 0 or 1"
+                ? nil : "it must be from \(range.lowerBound) to \(range.upperBound)"
+        case .boolean: return Self.booleans.contains(text) ? nil : "expected 0 or 1"
         }
     }
 
@@ -106,24 +107,25 @@ enum DeclaredValue {
         case .integer, .real:
             if option.constants.contains(text) || ["default", "min", "max"].contains(text) { return nil }
             if let number = number(text, isReal: option.kind == .real) {
-                return option.range.contains(number) ? nil : "it goes \(bounds(option.range))"
+                return option.range.contains(number) ? nil : "it must be \(bounds(option.range))"
             }
-            return option.constants.isEmpty ? "it is a number" : "it is a number or \(list(option.constants))"
+            return option.constants.isEmpty
+                ? "expected a number" : "expected a number or \(list(option.constants))"
         case .flags:
             let names = text.split(whereSeparator: { "+-|".contains($0) }).map(String.init)
             let isKnown = names.allSatisfy { option.constants.contains($0) || ValueGrammar.isInteger($0) }
             return isKnown && !names.isEmpty
-                ? nil : "it is made of \(list(option.constants)) with `+` between them"
+                ? nil : "expected values of \(list(option.constants)), separated by `+`"
         case .boolean: return ValueGrammar.boolean.problem(text)
         case .color: return ValueGrammar.color.problem(text)
         case .rational, .duration, .frameRate, .imageSize:
             let allowed = Set("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ:/.-+".utf8)
             return !text.isEmpty && text.utf8.allSatisfy(allowed.contains)
-                ? nil : "it is a \(name(option.kind))"
-        case .pixelFormat: return PixelFormat(named: text) == nil ? "there is no such pixel format" : nil
-        case .sampleFormat: return SampleFormat(named: text) == nil ? "there is no such sample format" : nil
-        case .channelLayout: return ChannelLayout(named: text) == nil ? "there is no such layout" : nil
-        case .string, .dictionary, .other: return "it can't be set in a job file"
+                ? nil : "expected a \(name(option.kind))"
+        case .pixelFormat: return PixelFormat(named: text) == nil ? "unknown pixel format" : nil
+        case .sampleFormat: return SampleFormat(named: text) == nil ? "unknown sample format" : nil
+        case .channelLayout: return ChannelLayout(named: text) == nil ? "unknown channel layout" : nil
+        case .string, .dictionary, .other: return "not supported in a job file"
         }
     }
 

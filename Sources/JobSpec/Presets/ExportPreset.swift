@@ -108,7 +108,7 @@ public struct ExportPreset: Sendable {
     func tracks(at place: SourceRange) -> YAMLNode {
         let range = place.with(
             context: SourceContext(
-                .preset, "the export preset `\(name)` says it", at: nil, after: place.context))
+                .preset, "from the export preset `\(name)`", at: nil, after: place.context))
         func text(_ value: String) -> YAMLNode { YAMLNode(.scalar(value, .plain), at: range) }
         func mapping(_ entries: [(String, YAMLNode)]) -> YAMLNode {
             YAMLNode(

@@ -10,10 +10,10 @@ enum DateTag {
         else { return nil }
         let numbers = parts.compactMap { Int($0) }
         guard numbers.count == parts.count else { return nil }
-        guard (1...12).contains(numbers[1]) else { return "there is no month \(parts[1])" }
+        guard (1...12).contains(numbers[1]) else { return "month \(parts[1]) doesn't exist" }
         guard numbers.count == 3 else { return nil }
         let isLeap = numbers[0] % 4 == 0 && (numbers[0] % 100 != 0 || numbers[0] % 400 == 0)
         let days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][numbers[1] - 1]
-        return (1...days).contains(numbers[2]) ? nil : "that month has no day \(parts[2])"
+        return (1...days).contains(numbers[2]) ? nil : "day \(parts[2]) doesn't exist in that month"
     }
 }
