@@ -10,63 +10,64 @@ extension Language {
     private static let options = ValueType.mapOf(
         .oneOf([.string(), .number(-1e12...1e12), .boolean]), keys: .any)
     private static let use = KeyInfo(
-        "use", .identifier, "Named settings to start from; what is written beside it wins.")
+        "use", .identifier, "Named settings to start from; keys beside it take precedence.")
 
     static let videoEncode = MappingType(
-        "videoEncode", "video `encode`", "How video is encoded.",
+        "videoEncode", "video `encode`", "Settings of a video encoder.",
         keys: [
             use,
             KeyInfo("codec", .word(CodecCatalog.names(of: .video)), "The codec."),
             KeyInfo(
                 "encoder", .word(CodecCatalog.encoderNames(of: .video)),
-                "A particular encoder of the codec, of those under *Encoders*; hardware encoders are used only when named here.",
+                "An encoder of the codec; see *Encoders*. Hardware encoders are used only if named here.",
                 default: "the codec's first software encoder that FFmpeg was built with"),
-            KeyInfo("crf", .number(0...63), "Constant quality; lower is better."),
-            KeyInfo("qp", .integer(0...255), "Constant quantiser."),
+            KeyInfo("crf", .number(0...63), "Constant quality (CRF); lower is better."),
+            KeyInfo("qp", .integer(0...255), "Constant quantizer (QP)."),
             KeyInfo("bitrate", bitRate, "Average bit rate."),
-            KeyInfo("lossless", .boolean, "Without loss."),
-            KeyInfo("max_bitrate", bitRate, "Highest bit rate, with `buffer_size`."),
+            KeyInfo("lossless", .boolean, "Encode without loss."),
+            KeyInfo("max_bitrate", bitRate, "Maximum bit rate, with `buffer_size`."),
             KeyInfo("buffer_size", bitRate, "Size of the rate-control buffer in bits."),
             KeyInfo(
-                "passes", .integer(1...2), "2 looks at everything first and spends the `bitrate` better.",
+                "passes", .integer(1...2),
+                "Number of passes; 2 analyzes the source first, and distributes the `bitrate` better.",
                 default: "1"),
             KeyInfo(
                 "preset", .oneOf([.string(), .integer(0...13)]),
-                "Speed against size, as the encoder names it."),
-            KeyInfo("tune", .string(), "What the encoder optimises for, as it names it."),
+                "The encoder's preset: encoding speed against file size."),
+            KeyInfo("tune", .string(), "The encoder's tuning, such as `film`."),
             KeyInfo("profile", .oneOf([.string(), .integer(0...3)]), "The codec's profile."),
             KeyInfo(
                 "level", .oneOf([.number(0.5...7), .text(pattern: #"^[1-7](\.[0-9])?b?$"#, example: "4.1")]),
                 "The codec's level."),
             KeyInfo(
                 "keyframe_interval", .oneOf([.integer(1...100_000), time]),
-                "Most time or frames between key frames."),
-            KeyInfo("b_frames", .integer(0...16), "Most B-frames in a row."),
+                "Maximum time or number of frames between keyframes."),
+            KeyInfo("b_frames", .integer(0...16), "Maximum number of consecutive B-frames."),
             KeyInfo(
-                "pixel_format", libavName("yuv420p"), "Pixel format, as libav names it.",
-                default: "the source's, or the nearest that the encoder takes",
+                "pixel_format", libavName("yuv420p"), "FFmpeg's name of the pixel format.",
+                default: "the source's, or the nearest that the encoder supports",
                 examples: ["yuv420p", "yuv422p", "yuv444p", "yuv420p10le", "yuv422p10le", "yuv444p10le"]),
             KeyInfo(
                 "size", dimensions,
-                "Size in pixels, into which `fit` scales the frame; one side alone keeps its shape."),
+                "Size in pixels, into which `fit` scales the frame; with one side, the aspect ratio is kept."),
             KeyInfo(
                 "fit", .word(FrameFit.allCases.map(\.rawValue)),
                 "How the frame is scaled into a `size` of another shape: uniformly, as large as fits (`inside`); the same with black bars up to the size (`contain`); uniformly, filling the size, with the rest cropped (`cover`); to exactly the size, distorted (`stretch`); like `inside`, but never enlarged, and with the size rotated for a portrait frame (`scale-down`). Pixels are square. Beside `pixel_aspect_ratio` it is always `stretch`.",
                 default: "inside"),
             KeyInfo(
                 "crop", .oneOf([.word(["clean_aperture"]), .mapping(crop)]),
-                "The part of the coded frame that is kept."),
+                "The part of the coded frame to keep."),
             KeyInfo(
                 "orientation",
                 .word(["keep", "bake", "0", "90", "180", "270"]),
                 "`keep` carries the display matrix, `bake` rotates the frame, an angle (0, 90, 180, 270) rotates it clockwise and clears the matrix.",
                 default: "keep"),
-            KeyInfo("frame_rate", frameRate, "Frames a second.", default: "every frame at its own time"),
+            KeyInfo("frame_rate", frameRate, "Frames per second.", default: "the source's frames and times"),
             KeyInfo(
                 "deinterlace", .word(Deinterlacing.allCases.map(\.rawValue)),
-                "Makes whole frames of fields; `auto` of the frames that the decoder reports as interlaced.",
+                "Deinterlacing; `auto` applies to frames that the decoder reports as interlaced.",
                 default:
-                    "auto where frames are scaled, cropped or rotated, and for interlaced frames that a progressive track has later (H.264, ProRes); off otherwise"
+                    "auto if frames are scaled, cropped or rotated, and for interlaced frames after progressive ones (H.264, ProRes); otherwise off"
             ),
             KeyInfo(
                 "color", .oneOf([.word(["sdr"]), .mapping(color)]),
@@ -74,13 +75,13 @@ extension Language {
                 default: "the source's"),
             KeyInfo(
                 "pixel_aspect_ratio", .text(pattern: "^[1-9][0-9]{0,4}[:/][1-9][0-9]{0,4}$", example: "1:1"),
-                "Shape of a pixel, written without touching the frame.", default: "the source's"),
+                "Pixel aspect ratio, set without changing the frame.", default: "the source's"),
             KeyInfo(
-                "filters", .string(), "A chain of libavfilter's video filters, of those under *Filters*.",
+                "filters", .string(), "A chain of FFmpeg's video filters; see *Filters*.",
                 examples: ["hqdn3d", "eq=contrast=1.1,unsharp"]),
             KeyInfo(
                 "options", options,
-                "The encoder's private options, of those under *Encoder options*."),
+                "The encoder's private options; see *Encoder options*."),
         ],
         laterKeys: ["parallel", "target_size", "burn"],
         alternatives: [.atMostOne(["crf", "qp", "bitrate", "lossless"]), .atLeastOne(["codec", "use"])],
@@ -97,7 +98,7 @@ extension Language {
 
     static let color = MappingType(
         "color", "`color`",
-        "Colour by libav's names; the frame is converted where the source's is another.",
+        "Color properties by FFmpeg's names; frames of other properties are converted.",
         keys: [
             KeyInfo("primaries", .word(ColorDescription.names(of: .primaries)), "Primaries, such as bt709."),
             KeyInfo(
@@ -107,29 +108,29 @@ extension Language {
         ], alternatives: [.atLeastOne(["primaries", "transfer", "matrix", "range"])])
 
     static let audioEncode = MappingType(
-        "audioEncode", "audio `encode`", "How audio is encoded.",
+        "audioEncode", "audio `encode`", "Settings of an audio encoder.",
         keys: [
             use,
             KeyInfo("codec", .word(CodecCatalog.names(of: .audio)), "The codec."),
             KeyInfo(
                 "encoder", .word(CodecCatalog.encoderNames(of: .audio)),
-                "A particular encoder of the codec, of those under *Encoders*.",
+                "An encoder of the codec; see *Encoders*.",
                 default: "the codec's first encoder that FFmpeg was built with"),
             KeyInfo("bitrate", bitRate, "Bit rate."),
             KeyInfo("quality", .number(-2...10), "Variable bit rate by quality, as the encoder counts it."),
             KeyInfo("profile", .string(), "The codec's profile."),
             KeyInfo(
                 "sample_rate", frequency, "Samples a second.",
-                default: "the source's, or the nearest that the encoder takes"),
+                default: "the source's, or the nearest that the encoder supports"),
             KeyInfo(
                 "sample_format",
                 .word([
                     "u8", "s16", "s32", "s64", "flt", "dbl", "u8p", "s16p", "s32p", "s64p", "fltp", "dblp",
-                ]), "Sample format, as libav names it."),
-            KeyInfo("bit_depth", .integer(8...32), "Bits a sample, for lossless codecs."),
+                ]), "FFmpeg's name of the sample format."),
+            KeyInfo("bit_depth", .integer(8...32), "Bits per sample, for lossless codecs."),
             KeyInfo(
                 "channels", channels,
-                "`mono`, `stereo`, `5.1`, a count or a layout.",
+                "`mono`, `stereo`, `5.1`, a number of channels, or a channel layout.",
                 default: "the source's", examples: ["mono", "stereo", "5.1"]),
             KeyInfo(
                 "gain",
@@ -137,30 +138,30 @@ extension Language {
                     .number(-60...60),
                     .text(pattern: #"^[+-]?[0-9]+(\.[0-9]+)?( ?[dD][bB])?$"#, example: "-3dB"),
                 ]),
-                "Louder or softer, in dB.", default: "0"),
+                "Gain in dB.", default: "0"),
             KeyInfo(
                 "normalize", .oneOf([.number(-70 ... -5), .mapping(normalize)]),
-                "Loudness by EBU R128: measured first, then corrected."),
+                "Loudness normalization by EBU R128 in two passes."),
             KeyInfo(
-                "filters", .string(), "A chain of libavfilter's audio filters, of those under *Filters*.",
+                "filters", .string(), "A chain of FFmpeg's audio filters; see *Filters*.",
                 examples: ["highpass=f=80", "acompressor"]),
             KeyInfo(
                 "options", options,
-                "The encoder's private options, of those under *Encoder options*."),
+                "The encoder's private options; see *Encoder options*."),
         ],
         alternatives: [.atMostOne(["bitrate", "quality"]), .atLeastOne(["codec", "use"])], shortForm: "use")
 
     static let normalize = MappingType(
         "normalize", "`normalize`", "Loudness by EBU R128.",
         keys: [
-            KeyInfo("integrated", .number(-70 ... -5), "Loudness of the whole, in LUFS.", default: "-16"),
-            KeyInfo("true_peak", .number(-9...0), "Highest true peak, in dBTP.", default: "-1"),
+            KeyInfo("integrated", .number(-70 ... -5), "Integrated loudness in LUFS.", default: "-16"),
+            KeyInfo("true_peak", .number(-9...0), "Maximum true peak in dBTP.", default: "-1"),
             KeyInfo(
-                "range", .number(1...50), "Loudness range at most, in LU.",
-                default: "the dynamics are left alone"),
+                "range", .number(1...50), "Maximum loudness range in LU.",
+                default: "unchanged"),
             KeyInfo(
                 "tags", .boolean,
-                "Write the loudness that was reached as tags: ReplayGain, or of Opus `R128_TRACK_GAIN`.",
+                "Write the resulting loudness as tags: ReplayGain, or `R128_TRACK_GAIN` for Opus.",
                 default: "false"),
         ], shortForm: "integrated")
 }

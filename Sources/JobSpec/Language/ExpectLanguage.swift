@@ -3,83 +3,83 @@ internal import Media
 /// The keys of `expect`.
 extension Language {
     static let expectDuration = MappingType(
-        "expectDuration", "`duration` of `expect`", "How long the output lasts.",
+        "expectDuration", "`duration` of `expect`", "Duration of the output.",
         keys: [
-            KeyInfo("is", length(), "How long.", required: true),
-            KeyInfo("within", length(), "How far off it may be.", default: "1ms"),
+            KeyInfo("is", length(), "Expected duration.", required: true),
+            KeyInfo("within", length(), "Tolerance.", default: "1ms"),
         ], shortForm: "is")
     static let expectSize = MappingType(
-        "expectSize", "`size` of `expect`", "How large the file is.",
+        "expectSize", "`size` of `expect`", "Size of the file.",
         keys: [
-            KeyInfo("max", Language.bytes, "At most.", required: true)
+            KeyInfo("max", Language.bytes, "Maximum size.", required: true)
         ])
     static let expectLongest = MappingType(
-        "expectLongest", "a longest stretch", "The longest section of it.",
-        keys: [KeyInfo("max", length(), "At most so long.", required: true)])
+        "expectLongest", "a longest section", "The longest section.",
+        keys: [KeyInfo("max", length(), "Maximum duration.", required: true)])
     static let expectVideo = MappingType(
         "expectVideo", "`video` of `expect`", "The first video track.",
         keys: [
-            KeyInfo("codec", libavName("h264"), "The codec, as libav names it."),
-            KeyInfo("profile", .string(), "The profile, as libav names it."),
-            KeyInfo("width", .integer(1...16_384), "Pixels."),
-            KeyInfo("height", .integer(1...16_384), "Pixels."),
-            KeyInfo("frame_rate", frameRate, "Average frames a second."),
-            KeyInfo("pixel_format", libavName("yuv420p"), "Pixel format, as libav names it."),
+            KeyInfo("codec", libavName("h264"), "FFmpeg's name of the codec."),
+            KeyInfo("profile", .string(), "FFmpeg's name of the profile."),
+            KeyInfo("width", .integer(1...16_384), "Width in pixels."),
+            KeyInfo("height", .integer(1...16_384), "Height in pixels."),
+            KeyInfo("frame_rate", frameRate, "Average frames per second."),
+            KeyInfo("pixel_format", libavName("yuv420p"), "FFmpeg's name of the pixel format."),
         ])
     static let expectAudio = MappingType(
         "expectAudio", "`audio` of `expect`", "The first audio track.",
         keys: [
-            KeyInfo("codec", libavName("h264"), "The codec, as libav names it."),
-            KeyInfo("profile", .string(), "The profile, as libav names it."),
-            KeyInfo("sample_rate", frequency, "Samples a second."),
+            KeyInfo("codec", libavName("h264"), "FFmpeg's name of the codec."),
+            KeyInfo("profile", .string(), "FFmpeg's name of the profile."),
+            KeyInfo("sample_rate", frequency, "Samples per second."),
             KeyInfo(
                 "channels", channels,
-                "mono, stereo, 5.1, a count, or a layout as libav names it."),
-            KeyInfo("language", .string(), "Language, as the container says it."),
+                "`mono`, `stereo`, `5.1`, a number of channels, or a channel layout."),
+            KeyInfo("language", .string(), "Language that the container states."),
         ])
     static let expectIntegrated = MappingType(
-        "expectIntegrated", "`integrated` of `expect`", "Integrated loudness by EBU R128.",
+        "expectIntegrated", "`integrated` of `expect`", "Integrated loudness (EBU R128).",
         keys: [
-            KeyInfo("is", .number(-70...0), "How loud, in LUFS.", required: true),
-            KeyInfo("within", .number(0...20), "How far off it may be, in LU.", default: "0.5"),
+            KeyInfo("is", .number(-70...0), "Loudness in LUFS.", required: true),
+            KeyInfo("within", .number(0...20), "Tolerance in LU.", default: "0.5"),
         ])
     static let expectPeak = MappingType(
         "expectPeak", "`true_peak` of `expect`", "The highest true peak.",
-        keys: [KeyInfo("max", .number(-60...12), "At most, in dBTP.", required: true)])
+        keys: [KeyInfo("max", .number(-60...12), "Maximum in dBTP.", required: true)])
     static let expectLoudness = MappingType(
-        "expectLoudness", "`loudness` of `expect`", "Loudness of the first audio track by EBU R128.",
+        "expectLoudness", "`loudness` of `expect`", "Loudness of the first audio track (EBU R128).",
         keys: [
             KeyInfo("integrated", .mapping(expectIntegrated), "Integrated loudness."),
             KeyInfo("true_peak", .mapping(expectPeak), "The highest true peak."),
         ], alternatives: [.atLeastOne(["integrated", "true_peak"])])
     static let expect = MappingType(
         "expect", "`expect`",
-        "What must hold of the finished output before it is published; otherwise the job fails and nothing is published.",
+        "Expectations that the finished output must meet; otherwise the job fails, and nothing is published.",
         keys: [
-            KeyInfo("duration", .oneOf([length(), .mapping(expectDuration)]), "How long it lasts."),
-            KeyInfo("frames", .integer(1...1_000_000_000), "How many frames its first video track has."),
-            KeyInfo("size", .mapping(expectSize), "How large its file is."),
-            KeyInfo("video", .mapping(expectVideo), "Properties of its first video track."),
-            KeyInfo("audio", .mapping(expectAudio), "Properties of its first audio track."),
-            KeyInfo("loudness", .mapping(expectLoudness), "Loudness of its first audio track."),
-            KeyInfo("silence", .mapping(expectLongest), "Its longest silence, below -60 dB."),
-            KeyInfo("black", .mapping(expectLongest), "Its longest run of black frames."),
+            KeyInfo("duration", .oneOf([length(), .mapping(expectDuration)]), "Duration of the output."),
+            KeyInfo("frames", .integer(1...1_000_000_000), "Number of frames of the first video track."),
+            KeyInfo("size", .mapping(expectSize), "Size of the file."),
+            KeyInfo("video", .mapping(expectVideo), "Properties of the first video track."),
+            KeyInfo("audio", .mapping(expectAudio), "Properties of the first audio track."),
+            KeyInfo("loudness", .mapping(expectLoudness), "Loudness of the first audio track."),
+            KeyInfo("silence", .mapping(expectLongest), "The longest silence, below -60 dB."),
+            KeyInfo("black", .mapping(expectLongest), "The longest section of black frames."),
             KeyInfo(
                 "similarity", .mapping(expectSimilarity),
-                "How much its first video track is like what went into the encoder, on the mean."),
-            KeyInfo("decodes", .onlyTrue, "All of it decodes without an error."),
+                "Mean similarity of the first video track to the encoder's input."),
+            KeyInfo("decodes", .onlyTrue, "The output decodes without errors."),
         ])
     static let expectSimilarity = MappingType(
         "expectSimilarity", "`similarity` of `expect`",
-        "Frames beside those that went into the encoder, on the mean.",
+        "Mean similarity of the frames to the encoder's input.",
         keys: [
-            KeyInfo("ssim", .mapping(expectSSIM), "Structural similarity, from 0 to 1."),
-            KeyInfo("psnr", .mapping(expectPSNR), "Peak signal to noise, in dB."),
+            KeyInfo("ssim", .mapping(expectSSIM), "Structural similarity from 0 to 1."),
+            KeyInfo("psnr", .mapping(expectPSNR), "Peak signal-to-noise ratio in dB."),
         ], alternatives: [.atLeastOne(["ssim", "psnr"])])
     static let expectSSIM = MappingType(
-        "expectSSIM", "`ssim` of `expect`", "Structural similarity.",
-        keys: [KeyInfo("min", .number(0...1), "At least so much.", required: true)])
+        "expectSSIM", "`ssim` of `expect`", "Structural similarity (SSIM).",
+        keys: [KeyInfo("min", .number(0...1), "Minimum.", required: true)])
     static let expectPSNR = MappingType(
-        "expectPSNR", "`psnr` of `expect`", "Peak signal to noise.",
-        keys: [KeyInfo("min", .number(0...200), "At least, in dB.", required: true)])
+        "expectPSNR", "`psnr` of `expect`", "Peak signal-to-noise ratio (PSNR).",
+        keys: [KeyInfo("min", .number(0...200), "Minimum in dB.", required: true)])
 }

@@ -5,65 +5,67 @@ internal import Media
 extension Language {
     static let imageTolerance = MappingType(
         "imageTolerance", "`tolerance` of `images`",
-        "How far from the time that is asked for a still may lie.",
+        "How far a still image may be from the requested time.",
         keys: [
-            KeyInfo("before", length(0...86_400), "How much earlier.", default: "0"),
-            KeyInfo("after", length(0...86_400), "How much later.", default: "0"),
+            KeyInfo("before", length(0...86_400), "Maximum time before it.", default: "0"),
+            KeyInfo("after", length(0...86_400), "Maximum time after it.", default: "0"),
         ])
     static let imageSheet = MappingType(
-        "imageSheet", "`sheet` of `images`", "All stills in one file, in columns and rows.",
+        "imageSheet", "`sheet` of `images`", "All still images in one file, in columns and rows.",
         keys: [
-            KeyInfo("columns", .integer(1...200), "Stills beside each other.", required: true),
-            KeyInfo("rows", .integer(1...200), "Rows of stills.", default: "as many as it takes"),
+            KeyInfo("columns", .integer(1...200), "Number of columns.", required: true),
+            KeyInfo("rows", .integer(1...200), "Number of rows.", default: "as many as necessary"),
             KeyInfo(
                 "index", .word(["vtt"]),
-                "A WebVTT file beside it that says which part of the sheet belongs to which time, for players that show it above their time line."
+                "Write a WebVTT file beside the sheet that maps times to its parts, for previews in players."
             ),
         ])
     static let images = MappingType(
         "images", "`images`",
-        "Stills of the first video track: of these times, at this distance, so many, of all key frames or of scenes. The destination names each by `${image.number}` or `${image.time}`, or is one file for one still, a sheet or an animation.",
+        "Still images of the first video track: at given times, at an interval, a number of them, at all keyframes, or at scene changes. The destination names each by `${image.number}` or `${image.time}`, or is a single file for one image, a sheet or an animation.",
         keys: [
             KeyInfo(
                 "at", .oneOf([.number(-1e9...1e9), time, .list(timeOrNumber)]),
-                "These times of the range; `end` is the last frame."),
-            KeyInfo("every", length(0.001...86_400), "The first frame, and one after each such time."),
+                "Times in the range; `end` is the last frame."),
+            KeyInfo(
+                "every", length(0.001...86_400),
+                "Interval: the first frame, and one at each multiple of the interval."),
             KeyInfo(
                 "count", .integer(1...9999),
-                "That many, evenly spaced: the range is divided into that many equal parts, and each still is from the middle of one."
+                "Number of images: the range is divided into that many equal parts, and each image is from the middle of one."
             ),
-            KeyInfo("keyframes", .onlyTrue, "Every key frame."),
+            KeyInfo("keyframes", .onlyTrue, "Every keyframe."),
             KeyInfo(
                 "scenes", .number(0.001...1),
-                "The first frame, and the first one of each scene: where a frame differs from the one before by so much, from 0 to 1 as ffmpeg's `select` measures it; 0.3 to 0.5 finds cuts. Each plan decodes the source to find them."
+                "Scene detection: the first frame, and each frame that differs from the previous one by at least this value, from 0 to 1 (FFmpeg's `select` filter); 0.3 to 0.5 detects cuts. Each plan decodes the source."
             ),
             KeyInfo(
                 "tolerance", .oneOf([.word(["keyframe"]), .mapping(imageTolerance)]),
-                "How far from its time a still may lie, where that is cheaper: `keyframe` takes the key frame before it.",
-                default: "the very frame"),
+                "How far an image may be from its time, to save decoding; `keyframe` uses the keyframe at or before it.",
+                default: "exact"),
             KeyInfo(
                 "size", dimensions,
-                "Size in pixels: of one side, the other follows the frame's shape; of both, what fits into it.",
-                default: "as it is shown"),
+                "Size in pixels; with one side, the aspect ratio is kept; with both, the image is scaled to fit.",
+                default: "the display size"),
             KeyInfo(
                 "aperture", .word(ApertureMode.allCases.map(\.rawValue)),
-                "`clean` is the part that the source says is to be seen, `production` the whole frame, both with square pixels; `encoded` the frame's own pixels.",
+                "`clean` is the source's clean aperture, `production` the whole frame, both with square pixels; `encoded` is the coded frame.",
                 default: "clean"),
             KeyInfo(
-                "orientation", .word(["apply", "ignore"]), "Whether frames are rotated as the source says.",
+                "orientation", .word(["apply", "ignore"]), "Whether the source's rotation is applied.",
                 default: "apply"),
             KeyInfo(
-                "format", .word(CodecCatalog.stills.map(\.name)), "The kind of file.",
+                "format", .word(CodecCatalog.stills.map(\.name)), "The image format.",
                 default: "from the destination's extension"),
             KeyInfo(
-                "quality", .integer(1...100), "For lossy formats; 100 is the best.",
+                "quality", .integer(1...100), "Quality of lossy formats; 100 is the best.",
                 default: CodecCatalog.stills.compactMap { codec in
                     codec.stillQuality.map { "\($0.defaultValue) for \(codec.name)" }
                 }.joined(separator: ", ")),
-            KeyInfo("sheet", .mapping(imageSheet), "All stills in one file, in columns and rows."),
+            KeyInfo("sheet", .mapping(imageSheet), "All still images in one file, in columns and rows."),
             KeyInfo(
                 "animation", .word(AnimationFormat.allCases.map(\.rawValue)),
-                "All stills in one file, shown one after the other, each until the time of the next: over and over again. A GIF has one palette for all of them."
+                "All still images in one file, as a repeating animation; each is shown until the time of the next. A GIF has one palette for all images."
             ),
         ],
         alternatives: [.exactlyOne(["at", "every", "count", "keyframes", "scenes"])])

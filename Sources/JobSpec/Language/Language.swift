@@ -52,41 +52,43 @@ package enum Language {
     ])
 
     static let pattern = MappingType(
-        "patternAsset", "a test signal", "A test signal: moving frames and a tone, made without a file.",
+        "patternAsset", "a test signal", "A generated test signal: moving frames and a tone.",
         keys: [
-            KeyInfo("pattern", .word(TestPattern.sources.map(\.name)), "What is shown.", required: true),
+            KeyInfo("pattern", .word(TestPattern.sources.map(\.name)), "The test pattern.", required: true),
             KeyInfo("size", fullDimensions, "Size in pixels; both even.", default: "1280x720"),
-            KeyInfo("frame_rate", frameRate, "Frames a second.", default: "25"),
-            KeyInfo("duration", length(0.001...86_400), "How long it lasts, up to a day.", default: "10s"),
-            KeyInfo("tone", tone, "Frequency of the tone; without it there is no audio."),
+            KeyInfo("frame_rate", frameRate, "Frames per second.", default: "25"),
+            KeyInfo("duration", length(0.001...86_400), "Duration, up to a day.", default: "10s"),
+            KeyInfo("tone", tone, "Frequency of the tone; no audio by default."),
         ])
     static let imagesAsset = MappingType(
-        "imagesAsset", "an image sequence", "Numbered images, each of which is a frame.",
+        "imagesAsset", "an image sequence", "A sequence of numbered images, one for each frame.",
         keys: [
             KeyInfo(
                 "images", .text(pattern: NumberedName.pattern, example: "render/%05d.png"),
-                "Where they are, with a place for the number in the name: `render/%05d.png` for five digits or more, `%d` for as many as it takes. All numbers from the lowest to the highest must be there.",
+                "Path with a placeholder for the number: `render/%05d.png` for at least five digits, `%d` for any number of digits. All numbers from the lowest to the highest must exist.",
                 required: true),
-            KeyInfo("frame_rate", frameRate, "Frames a second.", required: true),
+            KeyInfo("frame_rate", frameRate, "Frames per second.", required: true),
         ])
     static let imageAsset = MappingType(
-        "imageAsset", "an image", "An image that is shown for some time.",
+        "imageAsset", "an image", "An image that is shown for a duration.",
         keys: [
-            KeyInfo("image", .string(mayBeEmpty: false), "Where it is.", required: true),
             KeyInfo(
-                "duration", length(0.001...86_400), "How long it is shown, up to a day.", required: true),
-            KeyInfo("frame_rate", frameRate, "Frames a second.", default: "25"),
+                "image", .string(mayBeEmpty: false), "Path, relative to the file that contains it.",
+                required: true),
+            KeyInfo(
+                "duration", length(0.001...86_400), "Duration, up to a day.", required: true),
+            KeyInfo("frame_rate", frameRate, "Frames per second.", default: "25"),
         ])
     static let fileAsset = MappingType(
         "fileAsset", "a file asset", "A media file.",
         keys: [
             KeyInfo(
                 "path", .string(mayBeEmpty: false),
-                "Where it is, relative to the file that says it; a pattern (`*`, `?`, `[…]`, `**`) runs the job once for each match.",
+                "Path, relative to the file that contains it; a pattern (`*`, `?`, `[…]`, `**`) runs the job once for each match.",
                 required: true),
             KeyInfo(
                 "timing", .word(AssetTiming.allCases.map(\.rawValue)),
-                "`fast` takes times from the header and the index, `precise` measures every packet.",
+                "`fast` reads times from the header and the index, `precise` reads every packet.",
                 default: "fast"),
         ], shortForm: "path")
     static let urlAsset = MappingType(
@@ -94,17 +96,17 @@ package enum Language {
         keys: [
             KeyInfo(
                 "url", .text(pattern: "^https?://[^/@ ]+/[^ ]*$", example: "https://host/a.mp4"),
-                "Where it is. The server must say how long it is, and give parts of it.", required: true),
+                "The URL. The server must report the length, and support range requests.", required: true),
             KeyInfo(
                 "timing", .word(AssetTiming.allCases.map(\.rawValue)),
-                "`fast` takes times from the header and the index, `precise` measures every packet.",
+                "`fast` reads times from the header and the index, `precise` reads every packet.",
                 default: "fast"),
         ])
     static let jobAsset = MappingType(
-        "jobAsset", "a job's output", "What another job publishes; this job waits for it.",
+        "jobAsset", "a job's output", "An output of another job, for which this job waits.",
         keys: [
             KeyInfo("job", .identifier, "The job's id.", required: true),
-            KeyInfo("output", .identifier, "Which of its outputs, where it has several."),
+            KeyInfo("output", .identifier, "The output's id, if the job has several."),
         ])
     static let asset = ValueType.oneOf([
         .string(), .mapping(fileAsset), .mapping(urlAsset), .mapping(pattern), .mapping(imagesAsset),
@@ -112,47 +114,47 @@ package enum Language {
     ])
 
     static let range = MappingType(
-        "range", "a range", "A stretch of the asset's time line: `[start, end)`.",
+        "range", "a range", "A section of the asset's time line: `[start, end)`.",
         keys: [
-            KeyInfo("start", timeOrNumber, "Where it begins.", default: "0"),
-            KeyInfo("end", timeOrNumber, "Where it ends; the end is not part of it.", default: "end"),
-            KeyInfo("duration", timeOrNumber, "How long it is, instead of `end`."),
+            KeyInfo("start", timeOrNumber, "Start.", default: "0"),
+            KeyInfo("end", timeOrNumber, "End, which is not part of the range.", default: "end"),
+            KeyInfo("duration", timeOrNumber, "Duration, instead of `end`."),
         ], alternatives: [.atMostOne(["end", "duration"])])
 
     static let limit = MappingType(
-        "limit", "`limit`", "Truncates the output cleanly; the rest of the source is left out.",
+        "limit", "`limit`", "Truncates the output; the rest of the source is omitted.",
         keys: [
             KeyInfo("duration", timeOrNumber, "Maximum duration of the output."),
             KeyInfo(
                 "size", bytes,
-                "Maximum file size. All tracks end together where no more fits: the source is truncated, not encoded to fit."
+                "Maximum file size. All tracks end at the time up to which they fit: the source is truncated, not encoded to fit."
             ),
         ],
         alternatives: [.atLeastOne(["duration", "size"])])
 
     static let chapter = MappingType(
-        "chapter", "a chapter", "A chapter of the output, until the next one begins.",
+        "chapter", "a chapter", "A chapter of the output, up to the start of the next one.",
         keys: [
-            KeyInfo("start", timeOrNumber, "Where it begins in the output.", required: true),
-            KeyInfo("title", .string(), "Its title.", required: true),
+            KeyInfo("start", timeOrNumber, "Start in the output.", required: true),
+            KeyInfo("title", .string(), "Title of the chapter.", required: true),
         ])
 
     static let selection = MappingType(
-        "selection", "a selection", "Tracks by what is known of them; all that is said must hold.",
+        "selection", "a selection", "Tracks by their properties, all of which must match.",
         keys: [
-            KeyInfo("index", .integer(0...255), "Position among the tracks of the kind, from 0."),
-            KeyInfo("id", .integer(0...Int(Int32.max)), "The container's own number of the track."),
+            KeyInfo("index", .integer(0...255), "Index among the tracks of the kind, from 0."),
+            KeyInfo("id", .integer(0...Int(Int32.max)), "The track's id in the container."),
             KeyInfo(
                 "language", .text(pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", example: "eng"),
-                "Language as the container says it."),
-            KeyInfo("codec", libavName("h264"), "The codec, as libav names it."),
+                "Language that the container states."),
+            KeyInfo("codec", libavName("h264"), "FFmpeg's name of the codec."),
             KeyInfo(
                 "disposition", .oneOf([.word(TrackDisposition.names), .list(.word(TrackDisposition.names))]),
-                "What the track is for; with several, it has them all."),
+                "Disposition of the track; with several, it must have all."),
             KeyInfo(
                 "characteristic", .word(["visual", "audible", "legible"]),
-                "What it does: is seen, is heard, is read."),
-            KeyInfo("title", .string(), "The track's name."),
+                "Whether the track is seen, heard or read."),
+            KeyInfo("title", .string(), "Title of the track."),
         ],
         alternatives: [
             .atLeastOne(["index", "id", "language", "codec", "disposition", "characteristic", "title"])
@@ -162,86 +164,86 @@ package enum Language {
     static let videoTrack = MappingType(
         "videoTrack", "a video track rule", "A rule for video tracks.",
         keys: [
-            KeyInfo("video", select, "Which tracks.", required: true),
+            KeyInfo("video", select, "The tracks to select.", required: true),
             KeyInfo(
                 "encode", .oneOf([.identifier, .mapping(videoEncode)]),
-                "Decode and re-encode; a name stands for named settings. Beside `copy`: how what can't be copied is made."
+                "Decode and re-encode; a name stands for named settings. With `copy`: settings for the sections that can't be copied."
             ),
-            KeyInfo("copy", .onlyTrue, "Take the packets as they are, where that can be."),
+            KeyInfo("copy", .onlyTrue, "Copy the packets without re-encoding, where possible."),
         ] + trackKeys, alternatives: [.atLeastOne(["encode", "copy"])])
     static let audioTrack = MappingType(
         "audioTrack", "an audio track rule", "A rule for audio tracks.",
         keys: [
-            KeyInfo("audio", select, "Which tracks.", required: true),
+            KeyInfo("audio", select, "The tracks to select.", required: true),
             KeyInfo(
                 "encode", .oneOf([.identifier, .mapping(audioEncode)]),
-                "Decode and re-encode; a name stands for named settings. Beside `copy`: how what can't be copied is made."
+                "Decode and re-encode; a name stands for named settings. With `copy`: settings for the sections that can't be copied."
             ),
-            KeyInfo("copy", .onlyTrue, "Take the packets as they are, where that can be."),
+            KeyInfo("copy", .onlyTrue, "Copy the packets without re-encoding, where possible."),
             KeyInfo(
                 "mix", .oneOf([.boolean, .list(.mapping(mixInput))]),
-                "The selected tracks become one: the sum of their levels, each as it is or as the list says.",
+                "Mix the selected tracks into one, at their original levels or at those of the list.",
                 default: "false"),
         ] + trackKeys, alternatives: [.atLeastOne(["encode", "copy"])])
     static let mixInput = MappingType(
-        "mixInput", "an entry of `mix`", "How loud some of the tracks of a mix are.",
+        "mixInput", "an entry of `mix`", "The volume of some tracks of a mix.",
         keys: [
             KeyInfo(
-                "audio", select, "Which tracks of the source; they are among the selected.", required: true),
+                "audio", select, "Tracks of the source, which the rule must select.", required: true),
             KeyInfo(
                 "volume", .oneOf([.number(0...16), .list(.mapping(volumePoint))]),
-                "The factor of the samples; or a list of points, linear between them.", required: true),
+                "Factor of the samples, or a list of points with linear interpolation.", required: true),
         ])
     static let volumePoint = MappingType(
         "volumePoint", "a point of `volume`", "A volume at a time of the output.",
         keys: [
-            KeyInfo("at", timeOrNumber, "When, in the output.", required: true),
-            KeyInfo("value", .number(0...16), "The factor of the samples.", required: true),
+            KeyInfo("at", timeOrNumber, "Time in the output.", required: true),
+            KeyInfo("value", .number(0...16), "Factor of the samples.", required: true),
         ])
     static let subtitleTrack = MappingType(
-        "subtitleTrack", "a subtitle track rule", "A rule for tracks of subtitles.",
+        "subtitleTrack", "a subtitle track rule", "A rule for subtitle tracks.",
         keys: [
-            KeyInfo("subtitle", select, "Which tracks.", required: true),
+            KeyInfo("subtitle", select, "The tracks to select.", required: true),
             KeyInfo(
                 "encode", .mapping(subtitleEncode),
-                "Turn into another kind of text. Beside `copy`: how what can't be copied is made."),
-            KeyInfo("copy", .onlyTrue, "Take the cues as they are, where that can be."),
+                "Convert to another text format. With `copy`: the format of tracks that can't be copied."),
+            KeyInfo("copy", .onlyTrue, "Copy the events without conversion, where possible."),
         ] + trackKeys, alternatives: [.atLeastOne(["encode", "copy"])])
     static let subtitleEncode = MappingType(
-        "subtitleEncode", "subtitle `encode`", "How subtitles are written.",
+        "subtitleEncode", "subtitle `encode`", "The format of converted subtitles.",
         keys: [
             KeyInfo(
                 "codec", .word(SubtitleCodec.allCases.map(\.rawValue)),
-                "The kind of text. Image subtitles can only be copied.", required: true)
+                "The text format. Image subtitles can only be copied.", required: true)
         ])
     static let attachmentTrack = MappingType(
-        "attachmentTrack", "an attachment rule", "A rule for files that travel along, such as fonts.",
+        "attachmentTrack", "an attachment rule", "A rule for attached files, such as fonts.",
         keys: [
-            KeyInfo("attachment", select, "Which ones.", required: true),
-            KeyInfo("copy", .onlyTrue, "They are taken as they are.", required: true),
-            KeyInfo("optional", .boolean, "A selection that matches nothing is no error.", default: "false"),
+            KeyInfo("attachment", select, "The attachments to copy.", required: true),
+            KeyInfo("copy", .onlyTrue, "Copy without changes.", required: true),
+            KeyInfo("optional", .boolean, "A selection without a match is not an error.", default: "false"),
         ])
     static let dataTrack = MappingType(
         "dataTrack", "a data track rule",
-        "A rule for tracks of data, such as a camera's telemetry; timecode and chapters go along by themselves.",
+        "A rule for data tracks, such as a camera's telemetry; timecode and chapters are kept without a rule.",
         keys: [
-            KeyInfo("data", select, "Which tracks.", required: true),
-            KeyInfo("copy", .onlyTrue, "They are taken as they are.", required: true),
+            KeyInfo("data", select, "The tracks to select.", required: true),
+            KeyInfo("copy", .onlyTrue, "Copy without changes.", required: true),
         ] + trackKeys)
     private static let trackKeys = [
-        KeyInfo("optional", .boolean, "A selection that matches nothing is no error.", default: "false"),
+        KeyInfo("optional", .boolean, "A selection without a match is not an error.", default: "false"),
         KeyInfo(
             "language", .text(pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", example: "eng"),
             "Language of the output's track.",
             default: "the source's"),
-        KeyInfo("title", .string(), "Name of the output's track.", default: "the source's"),
+        KeyInfo("title", .string(), "Title of the output's track.", default: "the source's"),
         KeyInfo(
             "disposition",
             .oneOf([
                 .word(["none"] + TrackDisposition.names),
                 .list(.word(TrackDisposition.names), mayBeEmpty: true),
             ]),
-            "What the output's track is for.", default: "the source's"),
+            "Disposition of the output's track.", default: "the source's"),
         KeyInfo("metadata", .mapOf(.string(), keys: .any), "Tags of the output's track."),
     ]
 
@@ -250,7 +252,7 @@ package enum Language {
     private static let sections = [
         KeyInfo(
             "include", .oneOf([.string(), .list(.string(), mayBeEmpty: true)]),
-            "Other files whose vars, settings, assets and defaults are taken; what is here wins."),
+            "Other files whose vars, settings, assets and defaults are used; this file takes precedence."),
         KeyInfo("vars", .mapOf(.string(), keys: .identifiers), "Values for `${name}`."),
         KeyInfo("assets", .mapOf(asset, keys: .identifiers), "Sources by id."),
         KeyInfo(
@@ -272,7 +274,7 @@ package enum Language {
             + sections + [
                 KeyInfo(
                     "jobs", .mapOf(.mapping(job.partial()), keys: .identifiers, mayBeEmpty: false),
-                    "Jobs by id; a file without them can be included alone."
+                    "Jobs by id; a file without jobs can only be included."
                 )
             ])
 
@@ -299,7 +301,7 @@ package enum Language {
     /// An included file.
     static let included = MappingType(
         "included", "an included file", "Sections for other files.",
-        keys: [version1, KeyInfo("name", .string(), "Of no meaning here.")] + sections + [
-            KeyInfo("jobs", .mapOf(.mapping(job), keys: .identifiers), "Not run from here.")
+        keys: [version1, KeyInfo("name", .string(), "Ignored.")] + sections + [
+            KeyInfo("jobs", .mapOf(.mapping(job), keys: .identifiers), "Ignored in an included file.")
         ])
 }

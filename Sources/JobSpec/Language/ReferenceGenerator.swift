@@ -7,8 +7,8 @@ package enum ReferenceGenerator {
         let text = """
             # The job language, version \(Language.version)
 
-            Made from the program's own table by `tandem schema --reference`; what a message's id means is in
-            [rules.md](rules.md). `schemas/tandem-v1.schema.json` describes the same to editors.
+            Generated from the program's table by `tandem schema --reference`. The rule ids of messages are explained in
+            [rules.md](rules.md). `schemas/tandem-v1.schema.json` is the schema for editors.
 
             ```yaml
             version: 1
@@ -65,8 +65,8 @@ package enum ReferenceGenerator {
 
             ## Filters
 
-            One frame in, one frame out; none of them opens a file. A value is a number, a name of the filter's own, or where it says so in
-            FFmpeg's documentation a formula, which has no `while`, `taylor` or `root`. `enable` goes with filters that know it.
+            Each filter has one input and one output, keeps the number of frames, and opens no file. A value is a number, a constant of the filter, or, as stated in
+            FFmpeg's documentation, an expression without `while`, `taylor` and `root`. `enable` is available for filters that support it.
 
 
             """
@@ -82,8 +82,8 @@ package enum ReferenceGenerator {
         var text = """
             ## Encoders
 
-            In the order of preference: a codec is encoded by its first software encoder that FFmpeg was built with, unless `encoder` names another one. `tandem codecs` lists those of this
-            build. Settings such as `preset`, `profile` and `crf` are the encoder's own, so their values differ between the encoders of a codec.
+            In order of preference: a codec is encoded by its first software encoder that FFmpeg was built with, unless `encoder` names another one. `tandem codecs` lists those of this
+            build. The values of settings such as `preset`, `profile` and `crf` differ between the encoders of a codec.
 
             | codec | encoders |
             | --- | --- |
@@ -105,7 +105,7 @@ package enum ReferenceGenerator {
             let names = EncoderOptionCatalog.options(of: encoder).names
             text += "| \(encoder) | \(names.map { "`\($0)`" }.joined(separator: ", ")) |\n"
         }
-        text += "\nWhat stands in a list of its own:\n\n| option | settings |\n| --- | --- |\n"
+        text += "\nOptions that contain a list of settings:\n\n| option | settings |\n| --- | --- |\n"
         for option in EncoderOptionCatalog.lists {
             let names = EncoderOptionCatalog.parameters(of: option)?.names ?? []
             text += "| `\(option)` | \(names.map { "`\($0)`" }.joined(separator: ", ")) |\n"
@@ -173,7 +173,7 @@ package enum ReferenceGenerator {
         }
         if !type.laterKeys.isEmpty {
             text +=
-                "\nNot in this version yet: \(type.laterKeys.map { "`\($0)`" }.joined(separator: ", ")).\n"
+                "\nReserved, but not supported in this version: \(type.laterKeys.map { "`\($0)`" }.joined(separator: ", ")).\n"
         }
         return text + "\n"
     }
@@ -183,8 +183,8 @@ package enum ReferenceGenerator {
     private static func describe(_ type: ValueType) -> String {
         switch type {
         case .string: "text"
-        case .identifier: "a name"
-        case .text(_, let example): "like `\(example)`"
+        case .identifier: "an identifier"
+        case .text(_, let example): "such as `\(example)`"
         case .integer(let range): "\(range.lowerBound) to \(range.upperBound)"
         case .number(let range): "\(plain(range.lowerBound)) to \(plain(range.upperBound))"
         case .boolean: "`true`, `false`"

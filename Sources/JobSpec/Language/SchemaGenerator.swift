@@ -61,7 +61,7 @@ package enum SchemaGenerator {
     /// A value with `${…}`, whose type is known only after substitution.
     private static let substitution = JSON.object([
         ("type", .string("string")), ("pattern", .string(#"\$\{"#)),
-        ("description", .string("A value with `${…}` in it, whose type is read after substitution.")),
+        ("description", .string("A value that contains `${…}`; its type is determined after substitution.")),
     ])
     private static let isSubstitution = JSON.object([("$ref", .string("#/definitions/substitution"))])
 

@@ -5,32 +5,33 @@ extension Language {
     static let waveformColor = ValueType.text(
         pattern: "^#([0-9a-fA-F]{6}|[0-9a-fA-F]{8})$", example: "#1f77b4")
     static let waveformColors = MappingType(
-        "waveformColors", "`colors`", "The colours of a waveform that is drawn.",
+        "waveformColors", "`colors`", "Colors of a drawn waveform.",
         keys: [
-            KeyInfo("background", waveformColor, "What is behind it.", default: "#ffffff"),
-            KeyInfo("waveform", waveformColor, "The waveform.", default: "#1f4e79"),
+            KeyInfo("background", waveformColor, "Color of the background.", default: "#ffffff"),
+            KeyInfo("waveform", waveformColor, "Color of the waveform.", default: "#1f4e79"),
         ])
     static let waveform = MappingType(
         "waveform", "`waveform`",
-        "How loud a track of audio is over its length: drawn, or as data that players draw.",
+        "The waveform of an audio track, as an image or as data for players.",
         keys: [
-            KeyInfo("audio", select, "Which track; of several the first.", default: "first"),
+            KeyInfo("audio", select, "The track; the first of several.", default: "first"),
             KeyInfo(
                 "format", .word(WaveformFormat.allCases.map(\.rawValue)),
-                "`png` and `svg` are drawn; `json` and `dat` are audiowaveform's data.",
+                "`png` and `svg` are images; `json` and `dat` are data in the format of audiowaveform.",
                 default: "from the destination's extension"),
-            KeyInfo("size", fullDimensions, "Of png and svg, in pixels.", default: "1200x200"),
+            KeyInfo("size", fullDimensions, "Size in pixels (png and svg).", default: "1200x200"),
             KeyInfo(
                 "samples_per_pixel", .integer(1...1_000_000_000),
-                "Of json and dat: samples of each channel in a pixel.",
+                "Samples of each channel per pixel (json and dat).",
                 default: "256"),
-            KeyInfo("bits", .word(["8", "16"]), "Of json and dat: bits of a value.", default: "8"),
-            KeyInfo("colors", .mapping(waveformColors), "Of png and svg."),
+            KeyInfo("bits", .word(["8", "16"]), "Bits per value (json and dat).", default: "8"),
+            KeyInfo("colors", .mapping(waveformColors), "Colors (png and svg)."),
             KeyInfo(
-                "split_channels", .boolean, "Each channel by itself; otherwise their mean.", default: "false"),
+                "split_channels", .boolean, "Show each channel separately instead of their mean.",
+                default: "false"),
             KeyInfo(
                 "measure", .word(WaveformImage.Measure.allCases.map(\.rawValue)),
-                "Of png and svg: the lowest and highest samples, or the root of their mean square.",
+                "Minimum and maximum of the samples, or their root mean square (png and svg).",
                 default: "peak"),
         ])
 }
