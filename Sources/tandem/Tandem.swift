@@ -83,8 +83,8 @@ extension Tandem {
         let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
         if names.contains(word) { return nil }
         let help =
-            Suggestion.help(for: word, among: names) ?? "the commands are \(names.joined(separator: ", "))"
-        return "there is no command `\(TextRenderer.printable(word))`; \(help)"
+            Suggestion.help(for: word, among: names) ?? "expected one of \(names.joined(separator: ", "))"
+        return "unknown command `\(TextRenderer.printable(word))`; \(help)"
     }
 }
 
@@ -92,10 +92,10 @@ extension Tandem {
 struct Tandem: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tandem",
-        abstract: "Carries out media jobs that a YAML file describes: checked first, planned, then run.",
+        abstract: "Validate, plan and run media jobs that a YAML file describes.",
         discussion: """
-            Exit status: 0 all is well; 1 a job failed; 3 a job file is wrong; 4 this machine can't; \
-            5 nothing worse than a failed expectation; 64 wrong usage; \
+            Exit status: 0 success; 1 a job failed; 3 error in a job file; 4 problem of the machine; \
+            5 only expectations failed; 64 usage error; \
             130 interrupted; 143 terminated.
             """,
         version: "tandem \(ProgramVersion.current) (FFmpeg \(LibraryVersions.ffmpeg))",

@@ -128,7 +128,7 @@ import Testing
         #expect(planted.status == 0, "\(planted.errors)")
         let hung = try program("timeout", ["20", Places.tandem, "run", "jobs.yaml"], directory: inside.path)
         #expect(
-            hung.status == 0 && hung.errors.contains("was damaged and is begun anew"),
+            hung.status == 0 && hung.errors.contains("was damaged, and is created anew"),
             "\(hung.status) \(hung.errors)")
     }
 

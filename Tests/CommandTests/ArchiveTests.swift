@@ -93,7 +93,7 @@ import Testing
         // What looks like no report may be a source, and is left.
         try scratch.write("no report", to: "j.xml")
         let spared = try run()
-        #expect(spared.status == 3 && spared.errors.contains("j.xml is no report"), "\(spared.errors)")
+        #expect(spared.status == 3 && spared.errors.contains("j.xml is not a report"), "\(spared.errors)")
         #expect(try text("j.xml") == "no report")
         try FileManager.default.removeItem(atPath: scratch.file("j.xml"))
         try write(job("one", asset: "./a.mp4", to: "a.mp4"), in: scratch)

@@ -43,14 +43,14 @@ import Testing
                 with:
                     "two: { asset: \(testSignal), tracks: [ { video: first, encode: { codec: h264, preset: ultrafast, crf: 31"
             ), in: scratch)
-        #expect(try why("two") == "two: runs\n  track 0 crf: 30 → 31\n")
+        #expect(try why("two") == "two: will run\n  track 0 crf: 30 → 31\n")
         try expect(["two"], "a setting")
         try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=160x90:d=2", "-c:v", "libx264", scratch.file("a.mp4"))
         #expect(try why("one").contains("source size: "))
         #expect(try why("three").contains("the job `one`, whose output it reads, runs"))
         try expect(["one", "three"], "a source, and who reads what comes of it")
         try FileManager.default.removeItem(atPath: outputs[1])
-        #expect(try why("two") == "two: runs\n  its output is gone: \(outputs[1])\n")
+        #expect(try why("two") == "two: will run\n  its output is gone: \(outputs[1])\n")
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
         before = try outputs.map(inode)
         try FileManager.default.removeItem(atPath: scratch.file(".tandem"))

@@ -13,8 +13,8 @@ import Testing
         let before = try Data(contentsOf: URL(filePath: scratch.file("a.mp4")))
         for (arguments, reason) in [
             (["--junit", "a.mp4"], "a source"), (["--events", "jobs.yaml"], "a job file"),
-            (["--junit", "link.xml"], "a source"), (["--junit", "out/one.mp4"], "a job's output"),
-            (["--report", "r.json", "--junit", "./r.json"], "asked for twice"),
+            (["--junit", "link.xml"], "a source"), (["--junit", "out/one.mp4"], "the destination of a job"),
+            (["--report", "r.json", "--junit", "./r.json"], "given twice"),
             (["--report", "none/r.json"], "can't be written"),
         ] {
             let run = try program(
@@ -165,7 +165,9 @@ import Testing
             ),
             to: "jobs.yaml")
         let why = try tandem("explain", "jobs.yaml", "two", in: scratch).text
-        #expect(why.contains("its output stays, and is judged\n  expectation duration 1 s"), "\(why)")
+        #expect(
+            why.contains("will evaluate its expectations; the output is kept\n  expectation duration 1 s"),
+            "\(why)")
     }
 
     /// Where bytes count, a tree that was copied or moved is up to date: in its new place, and for other names.
@@ -180,7 +182,8 @@ import Testing
             cp A/jobs.yaml A/other.yaml && "$0" history A/other.yaml
             """
         let run = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
-        #expect(run.text == "done one\nsame one\nsame one\n3\nno run is known\n", "\(run.text) \(run.errors)")
+        #expect(
+            run.text == "done one\nsame one\nsame one\n3\nno runs recorded\n", "\(run.text) \(run.errors)")
     }
 
     /// An included file of an untrusted job file lies beneath the root as well.

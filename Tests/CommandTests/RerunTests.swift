@@ -50,7 +50,7 @@ internal import Testing
         ] {
             try scratch.write(text, to: "jobs.yaml")
             let why = try tandem("explain", "jobs.yaml", "one", in: scratch)
-            #expect(why.status == 0 && why.text.contains("one: runs"), "\(text)\(why.text)\(why.errors)")
+            #expect(why.status == 0 && why.text.contains("one: will run"), "\(text)\(why.text)\(why.errors)")
             #expect(why.text.contains(words), "\(text)\(why.text)")
             #expect(why.text.split(separator: "\n").count <= 7, "one change, few lines: \(text)\(why.text)")
         }
@@ -96,7 +96,8 @@ internal import Testing
         let before = try scratch.shell("stat -c '%i %Y' one.mkv")
         try scratch.write(spec("expect: { size: { max: 10B } }"), to: "jobs.yaml")
         let why = try tandem("explain", "jobs.yaml", "one", in: scratch)
-        #expect(why.text.hasPrefix("one: its output stays, and is judged\n"), "\(why.text)")
+        #expect(
+            why.text.hasPrefix("one: will evaluate its expectations; the output is kept\n"), "\(why.text)")
         let plan = try tandem("plan", "jobs.yaml", in: scratch)
         #expect(plan.text.contains("  judged     "), "\(plan.text)")
         for isolation in ["worker", "none"] {
@@ -199,7 +200,8 @@ internal import Testing
         #expect(try planned() == ["each"])
         #expect(try Data(contentsOf: URL(filePath: scratch.file("0001.png"))) == whole)
         try scratch.shell("cp --preserve=all both-0001.png both-0003.png; rm -r .tandem")
-        #expect(try tandem("explain", "jobs.yaml", "both", in: scratch).text.contains("both/stills: runs"))
+        #expect(
+            try tandem("explain", "jobs.yaml", "both", in: scratch).text.contains("both/stills: will run"))
         #expect(try planned().count == 4)
         let known = try scratch.shell("md5sum both-*.png | cut -d' ' -f1 | sort -u | wc -l")
         #expect(known.trimmingCharacters(in: .whitespacesAndNewlines) == "3")
@@ -237,7 +239,7 @@ internal import Testing
         let all = try tandem("explain", "jobs.yaml", "one", in: scratch)
         #expect(all.status == 3 && all.errors.contains("b.mp4"), "\(all.errors)")
         #expect(
-            all.text == "one[a.mp4]: runs\n  no output yet\none[c.mp4]: runs\n  no output yet\n",
+            all.text == "one[a.mp4]: will run\n  no output yet\none[c.mp4]: will run\n  no output yet\n",
             "\(all.text)")
         let none = try tandem("explain", "jobs.yaml", "one[x]", in: scratch)
         #expect(none.errors.contains("jobs.yaml: error[undefined-name]"), "\(none.errors)")

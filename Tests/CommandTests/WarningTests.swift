@@ -77,7 +77,8 @@ import Testing
         for _ in 0..<2 {
             let run = try tandem(
                 "run", "--warnings-as-errors", "--events", "e.jsonl", "jobs.yaml", in: scratch)
-            #expect(run.status == 1 && run.errors.contains("under --warnings-as-errors"), "\(run.errors)")
+            #expect(
+                run.status == 1 && run.errors.contains("errors with --warnings-as-errors"), "\(run.errors)")
             let events = try String(contentsOfFile: scratch.file("e.jsonl"), encoding: .utf8)
             #expect(
                 events.split(separator: "\n").last?.contains("\"status\":\"failed\"") == true, "\(events)")

@@ -198,7 +198,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
         let scratch = try Scratch()
         let command = try program(Places.tandem, ["vaildate", "jobs.yaml"], directory: scratch.path)
         #expect(command.status == 64 && command.text.isEmpty)
-        #expect(command.errors == "error: there is no command `vaildate`; did you mean `validate`?\n")
+        #expect(command.errors == "error: unknown command `vaildate`; did you mean `validate`?\n")
         try ffmpeg("-f", "lavfi", "-i", "sine=d=0.1", scratch.file("a.mp4"))
         for name in ["validate", "plan", "run"] {
             let result = try program(Places.tandem, [name, "a.mp4"], directory: scratch.path)

@@ -48,7 +48,7 @@ import Testing
             records, .quiet, again: ProgressDisplay.Again(words: ["run", "my jobs.yaml"], takesNames: true))
         #expect(text.contains("fail b") && text.contains("the disk is full"))
         #expect(!text.contains("\u{1b}"))
-        #expect(text.contains("1 of 3 jobs done, 1 of them up to date, 2 not\n"))
+        #expect(text.contains("1 of 3 jobs done, 1 of them up to date, 2 not done\n"))
         #expect(
             text.contains("run again: tandem run 'my jobs.yaml' --only $'b\\033[2J' --only c\n"), "\(text)")
         #expect(details.errorCount == 1)

@@ -36,11 +36,13 @@ package struct SourceAccess: Sendable {
         root: String?, isUntrusted: Bool, allowsNetwork: Bool, for files: [String]
     ) throws(EngineError) -> SourceAccess {
         if isUntrusted, root == nil {
-            guard let file = files.first else { throw EngineError(.usage, "--untrusted wants --root here") }
+            guard let file = files.first else {
+                throw EngineError(.usage, "--untrusted requires --root here")
+            }
             if let linked = link(onTheWayTo: file) {
                 throw EngineError(
                     .usage,
-                    "\(SafeText.line(linked)) is a link: --root says which folder --untrusted keeps everything in"
+                    "\(SafeText.line(linked)) is a symbolic link, with which --untrusted requires --root"
                 )
             }
         }
@@ -55,7 +57,7 @@ package struct SourceAccess: Sendable {
     package static func root(_ folder: String?) throws(EngineError) -> PathRoot {
         guard let folder else { return .anywhere }
         guard let root = PathRoot(folder: folder) else {
-            throw EngineError(.environment, "the folder \(folder) of --root can't be opened")
+            throw EngineError(.environment, "can't open the folder \(folder) of --root")
         }
         return root
     }

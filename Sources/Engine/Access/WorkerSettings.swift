@@ -29,7 +29,7 @@ package struct WorkerSettings: Sendable {
     ) throws(EngineError) -> WorkerPool? {
         let isRequired = requiresSandbox || access.isUntrusted
         if isRequired, !usesWorkers || !isSandboxed {
-            throw EngineError(.usage, "--untrusted and --require-sandbox want workers and their sandbox")
+            throw EngineError(.usage, "--untrusted and --require-sandbox require sandboxed workers")
         }
         guard usesWorkers else {
             FirstWorker.release()
@@ -49,7 +49,7 @@ package struct WorkerSettings: Sendable {
                 throw EngineError(
                     .environment,
                     "the sandbox is required, and this machine lacks: "
-                        + (lacking?.joined(separator: ", ") ?? "no worker starts"))
+                        + (lacking?.joined(separator: ", ") ?? "no worker can be started"))
             }
         }
         return pool

@@ -31,7 +31,7 @@ package struct PresetsReport: Encodable, Sendable {
         let width = (presets.map(\.name.count).max() ?? 0) + 2
         return presets.map { preset in
             let name = preset.name + String(repeating: " ", count: width - preset.name.count)
-            let what = preset.problem.map { "not this file: " + TextRenderer.printable($0) }
+            let what = preset.problem.map { "not possible for this file: " + TextRenderer.printable($0) }
             return "\(name)\(what ?? "\(preset.summary); \(preset.containers.joined(separator: ", "))")\n"
         }.joined()
     }

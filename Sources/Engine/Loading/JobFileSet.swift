@@ -63,7 +63,7 @@ package struct JobFileSet: Sendable {
         var values: [String: String] = [:]
         for text in arguments {
             guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
-                throw EngineError(.usage, "--set wants name=value, not '\(text)'")
+                throw EngineError(.usage, "--set requires name=value, not '\(text)'")
             }
             values[String(text[..<equals])] = String(text[text.index(after: equals)...])
         }

@@ -117,15 +117,15 @@ package struct CodecsReport: Encodable, Sendable {
     private static func describe(_ container: ContainerType, codecs: [String]) -> Container {
         let kinds: [MediaType] = [.video, .audio, .subtitle, .data, .attachment]
         let abilities: [(Bool, String)] = [
-            (container.hasEditLists, "edit lists"), (!container.hasTimestamps, "no times"),
-            (container.canOptimizeForNetwork, "index in front"), (container.hasFragments, "fragments"),
+            (container.hasEditLists, "edit lists"), (!container.hasTimestamps, "no timestamps"),
+            (container.canOptimizeForNetwork, "index at the front"), (container.hasFragments, "fragments"),
             (container.hasChapters, "chapters"), (container.hasTimecode, "timecode"),
             (container.hasDisplayMatrix, "rotation"), (container.saysColor, "color"),
             (container.saysColorRange, "color range"),
             (container.holdsAlphaBeside, "alpha beside VP8 and VP9"),
             (container.holdsDolbyVision, "Dolby Vision"),
-            (!container.languages.isEmpty, "languages"), (container.hasTrackTitles, "titles of tracks"),
-            (container.hasTrackTags, "tags of tracks"),
+            (!container.languages.isEmpty, "languages"), (container.hasTrackTitles, "track titles"),
+            (container.hasTrackTags, "track tags"),
         ]
         return Container(
             name: container.name, muxer: container.muxer, extensions: container.extensions,

@@ -37,7 +37,7 @@ package struct DoctorReport: Encodable, Sendable {
         let path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
         guard file >= 0 else {
             throw EngineError(
-                .environment, "a file in /tmp can't be made: \(String(cString: strerror(errno)))")
+                .environment, "can't create a file in /tmp: \(String(cString: strerror(errno)))")
         }
         // The file's mode allows everyone to read and write, so that only the sandbox can deny access.
         fchmod(file, 0o666)
@@ -47,7 +47,7 @@ package struct DoctorReport: Encodable, Sendable {
         }
         guard let findings = pool.escape(from: path, network: allowsNetwork),
             let lacking = pool.lacking(within: 10)
-        else { throw EngineError(.environment, "no worker can be started, or it died") }
+        else { throw EngineError(.environment, "can't start a worker, or it ended unexpectedly") }
         (ffmpeg, kernel, landlock) = (
             LibraryVersions.ffmpeg, Self.kernelVersion, KernelFeatures.landlockVersion
         )
@@ -65,9 +65,9 @@ package struct DoctorReport: Encodable, Sendable {
         var lines = [
             "FFmpeg     \(ffmpeg)", "kernel     Linux \(kernel)",
             "Landlock   \(landlock == 0 ? "none" : "version \(landlock)")",
-            "user       \(isRoot ? "root; each worker is another one" : "not root; workers are the same one")",
+            "user       \(isRoot ? "root; each worker runs as its own user" : "not root; workers run as the same user")",
             "sandbox    \(sandbox)",
-            "attempts of a worker to",
+            "attempts of a sandboxed worker:",
         ]
         for attempt in attempts {
             let mark = attempt.isClosed ? "  denied   " : "  ALLOWED  "

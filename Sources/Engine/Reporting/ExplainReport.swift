@@ -15,7 +15,8 @@ package struct ExplainReport: Sendable {
                 let reasons = forecast.reasons(for: task)
                 let verdict =
                     reasons.lines.isEmpty
-                    ? "up to date" : reasons.onlyJudges ? "its output stays, and is judged" : "runs"
+                    ? "up to date"
+                    : reasons.onlyJudges ? "will evaluate its expectations; the output is kept" : "will run"
                 lines.append("\(task.name): \(verdict)")
                 lines += reasons.lines.map { "  \($0)" }
             }

@@ -25,14 +25,14 @@ package struct HistoryReport: Sendable {
 
     /// Text form of the report for the user: a line for each run, and up to ten failures of each.
     package var text: String {
-        if entries.isEmpty { return "no run is known\n" }
+        if entries.isEmpty { return "no runs recorded\n" }
         return entries.map { entry in
             let run = entry.run
             let begun = Date(timeIntervalSince1970: run.begun).formatted(.iso8601)
-            let open = run.status == "running" ? "so far" : "did not end"
+            let open = run.status == "running" ? "in progress" : "did not finish"
             let duration = run.ended.map { String(Int(($0 - run.begun).rounded())) + " s" } ?? open
             var lines = [
-                "run \(run.number)  \(begun)  \(run.status)  \(run.done) done, \(run.current) up to date, \(run.failed) not  \(duration)  \(TextRenderer.printable(run.files))\n"
+                "run \(run.number)  \(begun)  \(run.status)  \(run.done) done, \(run.current) up to date, \(run.failed) not done  \(duration)  \(TextRenderer.printable(run.files))\n"
             ]
             for attempt in entry.failures.prefix(10) {
                 let why = attempt.message.isEmpty ? "" : ": " + TextRenderer.printable(attempt.message)

@@ -51,16 +51,16 @@ package struct ReportDestinations: Sendable {
         var seen: Set<DestinationPath> = []
         for path in paths {
             guard let place = DestinationPath(path.hasPrefix("/") ? path : here + "/" + path) else {
-                return "\(path) can't be written: it lies in no folder"
+                return "\(path) can't be written: the path is invalid"
             }
-            if !seen.insert(place).inserted { return "\(path) is asked for twice" }
-            if destinations.contains(place) { return "\(path) is where a job's output goes" }
+            if !seen.insert(place).inserted { return "\(path) is given twice" }
+            if destinations.contains(place) { return "\(path) is the destination of a job" }
             let folder = place.path.lastSlash.map { String(place.path[..<$0]) } ?? ""
             guard access(folder.isEmpty ? "/" : folder, W_OK | X_OK) == 0 else {
                 return "\(path) can't be written: \(String(cString: strerror(errno)))"
             }
             if let identity = FileIdentity(path: place.path), inputs.contains(SourceFileKey(identity)) {
-                return "\(path) is a job file or a source, and neither is written over"
+                return "\(path) is a job file or a source, which can't be overwritten"
             }
             if let problem = ReportFile.problem(place.path) { return problem }
         }

@@ -44,11 +44,11 @@ package final class UnfinishedRun: Sendable {
             problems: known.problems, in: known.jobs, files: known.files, begun: begun,
             seconds: Date().timeIntervalSince1970 - begun, status: status.word)
         let kept = destinations.paths.filter { !Self.mayWrite($0, known.files) }
-        guard kept.isEmpty else { return kept.map { "error: \($0) is no report, and is not written over" } }
+        guard kept.isEmpty else { return kept.map { "error: \($0) is not a report, and is not overwritten" } }
         if let events = destinations.events { EventWriter(path: events)?.tell(report) }
         let problems = destinations.write(report)
         return problems
-            + (GitHubActions.summarize(report) ? [] : ["warning: the step's summary can't be written"])
+            + (GitHubActions.summarize(report) ? [] : ["warning: the step summary can't be written"])
     }
 
     /// Returns whether a report may be written at a path: if there is no file or a report. The sources are

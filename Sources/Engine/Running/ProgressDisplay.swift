@@ -106,7 +106,7 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
             let more = output.stills.count > 1 && !last.isEmpty ? " … \(TextRenderer.printable(last))" : ""
             return say(
                 mark("done", "32")
-                    + " \(id): \(TextRenderer.printable(output.destination))\(more) (\(counted(output.stills.count, "still")), \(PlanText.bytes(output.size)), \(Self.one(seconds)) s)"
+                    + " \(id): \(TextRenderer.printable(output.destination))\(more) (\(counted(output.stills.count, "image")), \(PlanText.bytes(output.size)), \(Self.one(seconds)) s)"
             )
         }
         let speed = seconds > 0 ? output.duration.seconds / seconds : 0
@@ -167,7 +167,7 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
             console.write(
                 "\(done) of \(records.count) jobs done"
                     + (current > 0 ? ", \(current) of them up to date" : "")
-                    + (left.isEmpty ? "" : ", \(left.count) not") + "\n")
+                    + (left.isEmpty ? "" : ", \(left.count) not done") + "\n")
             if let again, !left.isEmpty, records.count > 1 {
                 // Jobs that are done are skipped, so that without names the same command suffices.
                 let names = again.takesNames && left.count <= 8 ? left.flatMap { ["--only", $0] } : []

@@ -76,7 +76,8 @@ package struct RunSession: Sendable {
             SignalWatch.Handlers(
                 onFirstInterrupt: {
                     display.say(
-                        "interrupted: running jobs finish, no further one starts; once more cancels them")
+                        "interrupted: running jobs finish, and no further job starts; interrupt again to cancel them"
+                    )
                     runner.stopAdmitting()
                 }, onCancel: { runner.cancel() }))
         let planned = runnable.planned
@@ -98,7 +99,7 @@ package struct RunSession: Sendable {
         let warned = records.count { !$0.warnings.isEmpty }
         if status == .succeeded, strictness.warningsAreErrors, warned > 0 {
             messages.append(
-                "error: \(warned == 1 ? "an output has" : "\(warned) outputs have") warnings, and under --warnings-as-errors these are errors"
+                "error: \(counted(warned, "job")) with warnings, which are errors with --warnings-as-errors"
             )
             status = .jobFailed
         }
@@ -111,7 +112,7 @@ package struct RunSession: Sendable {
                 &report, previews: &previews, most: destinations.wantsPreviews ? HTMLRenderer.previews : 0)
         }
         messages += state.end(records, status: report.status).map {
-            "warning: \($0); the next run may do more than it must"
+            "warning: \($0); the next run may repeat finished jobs"
         }
         var problems = destinations.write(report, previews: previews)
         if let problem = events?.end(records, status: report.status) {

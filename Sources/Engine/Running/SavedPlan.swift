@@ -23,7 +23,7 @@ package struct SavedPlan: Sendable {
             guard let index = shard ?? inherited, index >= 0 else {
                 throw EngineError(
                     .usage,
-                    "\(path) is a plan in parts; --shard, SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX says which"
+                    "\(path) is a plan in parts; select one by --shard, SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX"
                 )
             }
             do throws(ShardFolder.Problem) {
@@ -36,7 +36,7 @@ package struct SavedPlan: Sendable {
             do {
                 file = try PlanFile.read(try Data(contentsOf: URL(filePath: path)))
             } catch {
-                throw EngineError(.specWrong, "\(path) is no plan that can be read")
+                throw EngineError(.specWrong, "\(path) is not a readable plan")
             }
             folder = nil
         }
@@ -53,7 +53,7 @@ package struct SavedPlan: Sendable {
     private static func refuse(_ problem: String?) throws(EngineError) {
         guard let problem else { return }
         throw EngineError(
-            .specWrong, "the plan is not carried out: \(problem); `tandem plan` makes a new one")
+            .specWrong, "the plan can't be run: \(problem); create a new one with `tandem plan`")
     }
 
     private static func isFolder(_ path: String) -> Bool {

@@ -44,7 +44,7 @@ package final class SignalWatch: @unchecked Sendable {
     package init(_ first: Handlers) throws(EngineError) {
         handlers = Guarded(first)
         let descriptor = tandem_watch_signals()
-        guard descriptor >= 0 else { throw EngineError(.environment, "signals can't be watched") }
+        guard descriptor >= 0 else { throw EngineError(.environment, "can't watch signals") }
         source = DispatchSource.makeReadSource(
             fileDescriptor: descriptor, queue: DispatchQueue(label: "tandem.signals"))
         source.setEventHandler { @Sendable [weak self] in

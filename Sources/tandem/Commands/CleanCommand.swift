@@ -8,11 +8,11 @@ internal import JobSpec
 struct CleanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clean",
-        abstract: "Lists outputs that were published and are no longer asked for; removes them with --yes.",
+        abstract: "List outputs that were published and are no longer requested; with --yes, remove them.",
         discussion: """
-            What is asked for is told by the job files as they are now, with this --set and this environment; of stills that are \
-            named by ${image.number} or ${image.time}, which their sources tell, it is what was made last. An output that \
-            somebody changed since it was published, or that is a source, is never listed and never removed.
+            The current job files, with this --set and this environment, determine which outputs are requested. For still images \
+            that are named by ${image.number} or ${image.time}, these are the images of the last run. An output that \
+            was changed since it was published, or that is a source, is neither listed nor removed.
             """)
 
     @OptionGroup var spec: SpecArguments
@@ -21,10 +21,10 @@ struct CleanCommand: ParsableCommand {
     @OptionGroup var state: StateArguments
     @OptionGroup var reporting: ReportArguments
 
-    @Flag(help: "Removes what is listed.")
+    @Flag(help: "Remove the listed outputs.")
     var yes = false
 
-    @Flag(help: "Waits for a run that uses the state folder, instead of failing.")
+    @Flag(help: "If another run uses the state folder, wait for it instead of failing.")
     var wait = false
 
     func run() throws {
@@ -43,7 +43,8 @@ struct CleanCommand: ParsableCommand {
             do throws(EngineError) {
                 let isRemoved = try strays.remove(stray)
                 Terminal.print(
-                    SafeText.line(isRemoved ? "removed \(stray.path)" : "kept \(stray.path): it was changed")
+                    SafeText.line(
+                        isRemoved ? "removed \(stray.path)" : "kept \(stray.path), which was changed")
                         + "\n")
             } catch {
                 failed = true
@@ -52,9 +53,9 @@ struct CleanCommand: ParsableCommand {
         }
         withExtendedLifetime(locks) {}
         if strays.all.isEmpty {
-            Terminal.report("nothing that was published is out of use\n")
+            Terminal.report("no outputs to remove\n")
         } else if !yes {
-            Terminal.report("\(strays.all.count) to remove; --yes removes them\n")
+            Terminal.report("\(counted(strays.all.count, "output")) to remove; --yes removes them\n")
         }
         if failed { throw ExitCode(RunStatus.jobFailed) }
     }

@@ -4,9 +4,9 @@ internal import Engine
 
 struct CodecsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "codecs", abstract: "Tells what this build encodes, decodes and writes.")
+        commandName: "codecs", abstract: "List the encoders, decoders and formats of this build.")
 
-    @Option(help: "How it is printed.")
+    @Option(help: "Output format.")
     var format: ProbeFormat = .text
 
     func run() throws {

@@ -6,16 +6,16 @@ internal import JobRun
 struct CollectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "collect",
-        abstract: "Tells what became of a plan that was carried out in parts, and names what is missing.",
+        abstract: "Report the results of a plan that was run in parts, and list the jobs that are not done.",
         discussion:
-            "It is the one truth about what is done: an output counts only while it is as it was published.")
+            "An output counts as done only if it is unchanged since it was published.")
 
-    @Argument(help: "The folder that `tandem plan --shards N --out DIR` made.", completion: .directory)
+    @Argument(help: "Folder that `tandem plan --shards N --out DIR` created.", completion: .directory)
     var folder: String
 
     @Option(
         help: ArgumentHelp(
-            "The folder itself, and every output that its results name, must lie beneath this one, whatever links lead there.",
+            "Require the folder and all outputs in its results to be inside this folder, with symbolic links resolved.",
             valueName: "dir"),
         completion: .directory)
     var root: String?

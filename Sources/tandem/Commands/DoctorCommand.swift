@@ -8,25 +8,25 @@ struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract:
-            "Reports what this machine's sandbox prevents: a sandboxed worker attempts what it must not be able to do.",
+            "Test the sandbox of this machine: a worker attempts actions that the sandbox must deny.",
         discussion: """
-            Nothing is guessed: each line is something that a worker tried from inside. Exit status 0 where nothing worked, 4 \
-            otherwise; `--require-sandbox` asks for the same parts.
+            Each line is an action that a worker attempted. Exit status: 0 if all were denied, 4 \
+            otherwise. `--require-sandbox` requires the same parts.
             """)
 
     @OptionGroup var workers: WorkerArguments
 
-    @Option(help: "How it is printed.")
+    @Option(help: "Output format.")
     var format: ProbeFormat = .text
 
-    @Flag(help: "Asks a worker that may fetch by URL.")
+    @Flag(help: "Test a worker with network access.")
     var allowNetwork = false
 
     func run() throws {
         let access = SourceAccess(
             sources: SourceEnvironment(allowsNetwork: allowNetwork), isUntrusted: false)
         guard let pool = try workers.settings.pool(in: nil, access) else {
-            throw ValidationError("doctor asks a worker; --isolation none has none")
+            throw ValidationError("doctor requires a worker, and can't be combined with --isolation none")
         }
         defer { pool.close() }
         let report = try DoctorReport(pool, isSandboxed: workers.sandbox, allowsNetwork: allowNetwork)

@@ -6,12 +6,12 @@ internal import JobRun
 
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "explain", abstract: "Says why a job would run again, or that it is up to date.")
+        commandName: "explain", abstract: "Report why a job would run again, or that it is up to date.")
 
-    @Argument(help: "A job file.", completion: .file(extensions: ["yaml", "yml"]))
+    @Argument(help: "Job file.", completion: .file(extensions: ["yaml", "yml"]))
     var file: String
 
-    @Argument(help: "A job, or a run of one.")
+    @Argument(help: "A job or a job instance.")
     var job: String
 
     @OptionGroup var variables: VariableArguments

@@ -6,7 +6,7 @@ internal import FileSystem
 struct HistoryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
-        abstract: "Lists past runs of job files, the latest first, with what failed in them.")
+        abstract: "List past runs of job files with their failures, latest first.")
 
     @Argument(help: "Job files.", completion: .file(extensions: ["yaml", "yml"]))
     var files: [String]
@@ -14,16 +14,16 @@ struct HistoryCommand: ParsableCommand {
     @OptionGroup var access: AccessArguments
     @OptionGroup var state: StateArguments
 
-    @Option(name: .shortAndLong, help: "How many runs at most.")
+    @Option(name: .shortAndLong, help: "Maximum number of runs.")
     var number = 20
 
-    @Option(help: "How it is printed.")
+    @Option(help: "Output format.")
     var format: ProbeFormat = .text
 
     func run() throws {
         let access = try access.granted(for: files)
         for file in files where FileIdentity(path: file) == nil {
-            throw EngineError(.specWrong, "there is no job file \(file)")
+            throw EngineError(.specWrong, "job file not found: \(file)")
         }
         let memory = try state.location.open(files: files, access)
         let report = try HistoryReport(memory, limit: number)

@@ -8,9 +8,9 @@ internal import Media
 
 struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "init", abstract: "Writes a commented job file for a media file to standard output.")
+        commandName: "init", abstract: "Print a commented job file for a media file.")
 
-    @Argument(help: "A media file, or with --allow-network a URL.", completion: .file())
+    @Argument(help: "Media file, or URL with --allow-network.", completion: .file())
     var asset: String
 
     @OptionGroup var access: AccessArguments
@@ -22,8 +22,8 @@ struct InitCommand: ParsableCommand {
         let template = JobFileTemplate(path: asset, source: source, schema: InstalledSchema.path)
         let draft = try workers.settings.probing(access) { prober in JobFileDraft(template, prober: prober) }
         guard let text = draft.text else {
-            let why = draft.problems.first ?? "there is no track that this build can decode"
-            throw EngineError(.jobFailed, "\(asset): nothing in it can be encoded: \(why)")
+            let why = draft.problems.first ?? "no track that this build can decode"
+            throw EngineError(.jobFailed, "\(asset): no track can be encoded: \(why)")
         }
         Terminal.print(text)
     }

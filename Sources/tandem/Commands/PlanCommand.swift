@@ -8,7 +8,7 @@ struct PlanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",
         abstract:
-            "The dry run: probes the sources and prints what will happen to every track; writes no output.")
+            "Dry run: probe the sources, and print what will happen to every track. Writes no output.")
 
     @OptionGroup var spec: SpecArguments
     @OptionGroup var variables: VariableArguments
@@ -20,26 +20,26 @@ struct PlanCommand: ParsableCommand {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "Only this job (or run of one), and what it reads or needs; may be given several times.",
+            "Plan only this job or job instance, and the jobs that it requires; repeatable.",
             valueName: "id"))
     var only: [String] = []
 
     @Option(
         help:
-            "Writes the plan to a file, for `tandem run --plan`; with --shards the folder that gets the parts.",
+            "Write the plan to a file for `tandem run --plan`; with --shards, to a folder.",
         completion: .file())
     var out: String?
 
     @Option(
         help:
-            "Splits the plan into so many parts, which may be carried out on several machines that share the folder."
+            "Number of parts of the plan, which can run on several machines that share the folder."
     )
     var shards: Int?
 
     func validate() throws {
         guard let shards else { return }
-        if out == nil { throw ValidationError("--shards wants --out DIR, the folder for the parts") }
-        if !(1...10_000).contains(shards) { throw ValidationError("--shards is a number from 1 to 10000") }
+        if out == nil { throw ValidationError("--shards requires --out DIR, the folder for the parts") }
+        if !(1...10_000).contains(shards) { throw ValidationError("--shards must be from 1 to 10000") }
     }
 
     func run() throws {
@@ -67,7 +67,7 @@ struct PlanCommand: ParsableCommand {
         if let status, !isWritable(planned, all) {
             if out != nil {
                 Terminal.report(
-                    "no plan was written: it would be of a part of the jobs; --only leaves others out\n")
+                    "no plan was written, because it would be incomplete; --only selects jobs\n")
             }
             throw ExitCode(status)
         }
@@ -77,7 +77,7 @@ struct PlanCommand: ParsableCommand {
         guard let status else { return }
         let count = written.refusals.count
         Terminal.report(
-            "the parts are written without \(count) job\(count == 1 ? "" : "s") that can't be carried out; `tandem collect` reports \(count == 1 ? "it" : "them") as failed\n"
+            "the parts don't contain \(counted(count, "job")) with errors, which `tandem collect` reports as failed\n"
         )
         throw ExitCode(status)
     }

@@ -11,26 +11,26 @@ internal import YAMLDocument
 struct PresetsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "presets",
-        abstract: "Lists the export presets; with a media file those that it can be exported with.",
-        discussion: "With a preset its settings as YAML; with both, as they come out for that file.")
+        abstract: "List the export presets; with a media file, those that support it.",
+        discussion: "With a preset, print its settings as YAML; with both, the settings for that file.")
 
-    @Argument(help: "A preset's name, a media file, or one after the other.", completion: .file())
+    @Argument(help: "Name of a preset, media file, or both.", completion: .file())
     var words: [String] = []
 
     @OptionGroup var access: AccessArguments
     @OptionGroup var workers: WorkerArguments
 
-    @Option(help: "How the list is printed.")
+    @Option(help: "Output format of the list.")
     var format: ProbeFormat = .text
 
     func validate() throws {
-        if words.count > 2 { throw ValidationError("a preset and a media file at most") }
+        if words.count > 2 { throw ValidationError("at most a preset and a media file are allowed") }
         if words.count == 2, ExportPreset.named(words[0]) == nil { throw Self.unknown(words[0]) }
         if words.count == 1, !Self.isPath(words[0]), ExportPreset.named(words[0]) == nil {
             throw Self.unknown(words[0])
         }
         if format == .json, words.contains(where: { ExportPreset.named($0) != nil }) {
-            throw ValidationError("--format is about the list")
+            throw ValidationError("--format json can't be combined with a preset")
         }
     }
 
@@ -39,7 +39,7 @@ struct PresetsCommand: ParsableCommand {
     private static func unknown(_ name: String) -> ValidationError {
         let help = Suggestion.help(for: name, among: ExportPreset.names)
         return ValidationError(
-            "there is no preset `\(name)`; \(help ?? "a media file has a `/` or a `.`")")
+            "unknown preset `\(name)`; \(help ?? "the path of a media file must contain a `/` or a `.`")")
     }
 
     func run() throws {
@@ -57,7 +57,7 @@ struct PresetsCommand: ParsableCommand {
         case (let preset?, let asset):
             let trial = PresetTrial(preset, of: asset ?? "", prober: prober)
             guard let plan = trial.plan else {
-                throw EngineError(.jobFailed, trial.problem ?? "it can't be exported with this preset")
+                throw EngineError(.jobFailed, trial.problem ?? "the file can't be exported with this preset")
             }
             Terminal.print(PresetTrial.yaml(of: preset, plan))
         }

@@ -8,18 +8,18 @@ public import Media
 
 struct ProbeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "probe", abstract: "Tells what is in a media file: tracks, timing, tags.")
+        commandName: "probe", abstract: "Print the tracks, timing and tags of a media file.")
 
-    @Argument(help: "A media file, or with --allow-network a URL.", completion: .file())
+    @Argument(help: "Media file, or URL with --allow-network.", completion: .file())
     var asset: String
 
     @OptionGroup var access: AccessArguments
     @OptionGroup var workers: WorkerArguments
 
-    @Option(help: "fast takes times from the header and the index, precise measures every packet.")
+    @Option(help: "Read times from the header and the index (fast), or from every packet (precise).")
     var timing: AssetTiming = .fast
 
-    @Option(help: "How it is printed.")
+    @Option(help: "Output format.")
     var format: ProbeFormat = .text
 
     func run() throws {

@@ -8,10 +8,10 @@ internal import JobSpec
 
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run", abstract: "Plans job files and carries them out.",
+        commandName: "run", abstract: "Plan and run job files.",
         discussion: """
-            The first interrupt (Ctrl-C) starts no further job and lets running ones finish; the second, and SIGTERM, cancel \
-            at once. A job that does not succeed leaves nothing behind.
+            After the first interrupt (Ctrl-C), running jobs finish and no further job starts; the second, and SIGTERM, cancel \
+            running jobs. A job that doesn't succeed publishes no output.
             """)
 
     @OptionGroup var spec: SpecArguments
@@ -20,13 +20,13 @@ struct RunCommand: AsyncParsableCommand {
     @OptionGroup var reporting: ReportArguments
 
     @Option(
-        help: "Carries out a plan that `tandem plan --out` wrote, and refuses where anything changed since.",
+        help: "Run a plan that `tandem plan --out` wrote; fails if anything has changed since.",
         completion: .file())
     var plan: String?
 
     @Option(
         help: ArgumentHelp(
-            "With --plan DIR: the part to carry out, from 0; from SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX when absent.",
+            "With --plan DIR: index of the part to run, from 0 (default: SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX).",
             valueName: "index"))
     var shard: Int?
 
@@ -38,28 +38,28 @@ struct RunCommand: AsyncParsableCommand {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "Only this job (or run of one), and what it reads or needs; may be given several times.",
+            "Run only this job or job instance, and the jobs that it requires; repeatable.",
             valueName: "id"))
     var only: [String] = []
 
-    @Flag(help: "Runs jobs whose outputs are up to date, too.")
+    @Flag(help: "Also run jobs that are up to date.")
     var force = false
 
     @Flag(
         exclusivity: .exclusive,
-        help: ArgumentHelp("After a failure: start nothing more, or carry on with jobs that don't need it."))
+        help: ArgumentHelp("After a failure: start no further job, or continue with independent jobs."))
     var afterFailure = AfterFailure.keepGoing
 
-    @Flag(help: "Waits for a run that uses the state folder, instead of failing.")
+    @Flag(help: "If another run uses the state folder, wait for it instead of failing.")
     var wait = false
 
     @OptionGroup var outputs: RunOutputs
     @OptionGroup var happening: EventArguments
 
-    @Flag(help: "Keeps an output that fails its expectations, as NAME.failed.EXT beside its destination.")
+    @Flag(help: "Keep an output that fails its expectations as NAME.failed.EXT beside its destination.")
     var keepFailed = false
 
-    @Flag(exclusivity: .exclusive, help: "Print only errors; or also list jobs that are up to date.")
+    @Flag(exclusivity: .exclusive, help: "Print only errors, or also list jobs that are up to date.")
     var verbosity = Talk.normal
 
     @OptionGroup var state: StateArguments
@@ -91,13 +91,13 @@ struct RunCommand: AsyncParsableCommand {
 
     func validate() throws {
         if plan != nil, !spec.files.isEmpty || !variables.variables.isEmpty {
-            throw ValidationError("--plan names the job files and variables itself")
+            throw ValidationError("--plan can't be combined with job files or --set, which the plan contains")
         }
-        if shard != nil, plan == nil { throw ValidationError("--shard wants --plan DIR") }
+        if shard != nil, plan == nil { throw ValidationError("--shard requires --plan DIR") }
         if plan != nil, !only.isEmpty {
-            throw ValidationError("--plan is carried out as a whole; plan with --only")
+            throw ValidationError("--plan can't be combined with --only; create the plan with --only")
         }
-        if let jobs, !(1...256).contains(jobs) { throw ValidationError("--jobs is a number from 1 to 256") }
+        if let jobs, !(1...256).contains(jobs) { throw ValidationError("--jobs must be from 1 to 256") }
     }
 
     func run() async throws {
@@ -179,7 +179,7 @@ struct RunCommand: AsyncParsableCommand {
             Terminal.print(
                 GitHubActions.annotations(reporting.format == .github ? DiagnosticSink() : found))
             if !GitHubActions.summarize(result.report) {
-                Terminal.say("warning: the step's summary can't be written")
+                Terminal.say("warning: the step summary can't be written")
             }
         }
         workers.settings.report(pool)

@@ -3,9 +3,9 @@ internal import JobSpec
 
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "schema", abstract: "Prints the JSON Schema (draft-07) of job files, or the reference.")
+        commandName: "schema", abstract: "Print the JSON Schema (draft-07) of job files, or the reference.")
 
-    @Flag(help: "Prints the reference of the job language as Markdown instead.")
+    @Flag(help: "Print the reference of the job language as Markdown.")
     var reference = false
 
     func run() { Terminal.print(reference ? ReferenceGenerator.reference() : SchemaGenerator.schema()) }

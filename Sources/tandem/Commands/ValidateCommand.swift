@@ -4,7 +4,7 @@ internal import Engine
 struct ValidateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "validate",
-        abstract: "Checks job files by themselves, and files that they include; opens no media.")
+        abstract: "Check job files and the files that they include, without opening media.")
 
     @OptionGroup var spec: SpecArguments
     @OptionGroup var variables: VariableArguments

@@ -6,23 +6,23 @@ internal import Engine
 struct AccessArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Every job file that is included, source and destination must lie beneath this folder, whatever links lead there.",
+            "Require all included files, sources and destinations to be inside this folder, with symbolic links resolved.",
             valueName: "dir"),
         completion: .directory)
     var root: String?
 
     @Flag(
         help: ArgumentHelp(
-            "For what strangers wrote: everything beneath one folder (of the file, unless --root says another), no environment, no network, the sandbox required, no state but that of --state."
+            "Run job files from untrusted authors: require the sandbox and a root folder (default: the job file's folder); disable environment variables, the network, and state other than that of --state."
         ))
     var untrusted = false
 
-    @Flag(help: "Sources may be http and https URLs; nothing is fetched otherwise.")
+    @Flag(help: "Allow http and https URLs as sources.")
     var allowNetwork = false
 
     func validate() throws {
         if untrusted, allowNetwork {
-            throw ValidationError("--untrusted fetches nothing: not with --allow-network")
+            throw ValidationError("--untrusted can't be combined with --allow-network")
         }
     }
 

@@ -15,11 +15,11 @@ enum ReportFormat: String, ExpressibleByArgument, CaseIterable {
 struct ReportArguments: ParsableArguments {
     @Option(
         help:
-            "How results are printed: text; json, sarif or github (annotations) on standard output. Without it text, and annotations as well under GitHub Actions."
+            "Output format of diagnostics (default: text, on GitHub Actions also annotations). All but text are printed to standard output."
     )
     var format: ReportFormat?
 
-    @Flag(help: "Warnings are errors.")
+    @Flag(help: "Treat warnings as errors.")
     var warningsAsErrors = false
 
     /// The severities that fail a command.

@@ -5,27 +5,27 @@ internal import Engine
 struct EventArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "What happens as it happens, as JSON lines; - is standard output.", valueName: "file"),
+            "Write events as JSON lines while jobs run; - is standard output.", valueName: "file"),
         completion: .file())
     var events: String?
 }
 
 /// The options for a run's report files.
 struct RunOutputs: ParsableArguments {
-    @Option(help: ArgumentHelp("The results as JUnit's XML.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("Write the results as JUnit XML.", valueName: "file"), completion: .file())
     var junit: String?
 
     @Option(
         help: ArgumentHelp(
-            "The results as a page to read (.html), or for programs (.json); may be given several times.",
+            "Write the results as HTML (.html) or JSON (.json); repeatable.",
             valueName: "file"), completion: .file())
     var report: [String] = []
 
     func validate() throws {
         for path in report where !path.hasSuffix(".html") && !path.hasSuffix(".json") {
-            throw ValidationError("--report is a file that ends in .html or .json, not \(path)")
+            throw ValidationError("--report must end in .html or .json, not \(path)")
         }
-        if junit == "-" { throw ValidationError("--junit is a file: only --events can be -") }
+        if junit == "-" { throw ValidationError("--junit must be a file; only --events can be -") }
     }
 
     /// Returns the report files as the engine's configuration.

@@ -15,7 +15,7 @@ struct SpecArguments: ParsableArguments {
 struct VariableArguments: ParsableArguments {
     @Option(
         name: .customLong("set"), parsing: .singleValue,
-        help: ArgumentHelp("Gives a variable a value; wins over `vars`.", valueName: "name=value"))
+        help: ArgumentHelp("Set a variable; overrides `vars`.", valueName: "name=value"))
     var variables: [String] = []
 
     /// Returns the variables by name.

@@ -7,13 +7,13 @@ struct StateArguments: ParsableArguments {
     @Option(
         name: .customLong("state"),
         help: ArgumentHelp(
-            "The folder that remembers what was done; `.tandem` beside each job file when absent.",
+            "Folder of the state, which records finished jobs (default: .tandem beside each job file).",
             valueName: "dir"), completion: .directory)
     var folder: String?
 
     @Option(
         help: ArgumentHelp(
-            "By what a source is known to be unchanged: stat (size, time, inode) or content (SHA-256)."))
+            "Detect changed sources by size, time and inode (stat), or by SHA-256 (content)."))
     var fingerprint: Fingerprint = .stat
 
     /// Command-line values of `FingerprintMode`.

@@ -6,21 +6,21 @@ internal import JobSpec
 struct WorkerArguments: ParsableArguments {
     @Option(
         help:
-            "worker: media are read in processes of their own, and what brings one of them down is that job's failure; none: in this process."
+            "Read media in worker processes, whose crash fails only one job (worker), or in this process (none)."
     )
     var isolation: Isolation = .worker
 
     @Flag(
         inversion: .prefixedNo,
         help:
-            "Workers take from themselves what they don't need: files but their own, the network, new privileges."
+            "Restrict workers: no access to other files, the network, other processes or new privileges."
     )
     var sandbox = true
 
-    @Flag(help: "Refuses to run where the sandbox can't be had as a whole.")
+    @Flag(help: "Fail if the sandbox is not completely available.")
     var requireSandbox = false
 
-    @Option(help: ArgumentHelp("Memory that a worker may take, such as 2GiB.", valueName: "size"))
+    @Option(help: ArgumentHelp("Memory limit of a worker, such as 2GiB.", valueName: "size"))
     var workerMemory: String?
 
     enum Isolation: String, ExpressibleByArgument, CaseIterable {
@@ -29,10 +29,10 @@ struct WorkerArguments: ParsableArguments {
 
     func validate() throws {
         if requireSandbox, isolation == .none || !sandbox {
-            throw ValidationError("--require-sandbox wants workers and their sandbox")
+            throw ValidationError("--require-sandbox requires sandboxed workers")
         }
         if let workerMemory, Self.bytes(workerMemory) == nil {
-            throw ValidationError("--worker-memory is a size such as 512MiB or 2GB, of 16 MiB or more")
+            throw ValidationError("--worker-memory must be a size such as 512MiB or 2GB, at least 16 MiB")
         }
     }
 
