@@ -41,8 +41,12 @@ final class ForkServer: Sendable {
         lifeline = Pipe()
         _ = fcntl(lifeline.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
         process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [program]
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        let candidates = folders.map { "\($0)/\(program)" }
+        guard let path = candidates.first(where: FileManager.default.isExecutableFile) else {
+            throw JudgeError(message: "\(program) is not installed")
+        }
+        process.executableURL = URL(filePath: path)
         process.environment = ProcessInfo.processInfo.environment.merging([
             "LD_PRELOAD": library, "FORK_SERVER_SOCKET": socketName,
         ]) { $1 }
