@@ -41,9 +41,10 @@ need_swift() {
 build_release() {
     say "Building (release)" >&2
     # The linker's note about mktemp is about Foundation's own code.
-    # `scripts/test` builds beside tests, which lock .build.
-    local folder=${TANDEM_RELEASE_FOLDER:-.build}
-    swift build -c release --static-swift-stdlib --product tandem --scratch-path "$folder" 2>&1 | grep -vE 'mktemp|^\s*$' >&2
+    # `scripts/test` builds beside tests, which lock .build, and without optimization.
+    local folder=${TANDEM_RELEASE_FOLDER:-.build} flags
+    read -ra flags <<<"${TANDEM_RELEASE_FLAGS:-}"
+    swift build -c release --static-swift-stdlib --product tandem --scratch-path "$folder" "${flags[@]}" 2>&1 | grep -vE 'mktemp|^\s*$' >&2
     tandem="$(swift build -c release --static-swift-stdlib --scratch-path "$folder" --show-bin-path)/tandem"
 }
 
