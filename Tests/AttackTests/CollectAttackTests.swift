@@ -133,7 +133,7 @@ import Testing
         #expect(swapped.text.contains("3 of 4 jobs done"))
         // A size that the file doesn't have.
         let size = try after { job in if job["id"] as? String == "a" { job["size"] = 5 } }
-        #expect(size.status == 1 && size.text.contains("5 by its result"), "\(size.text)")
+        #expect(size.status == 1 && size.text.contains("its result states 5"), "\(size.text)")
         // Left out, where the plan leaves nothing out.
         let skipped = try after { job in if job["id"] as? String == "a" { job["outcome"] = "skipped" } }
         #expect(skipped.status == 1 && skipped.text.contains("if_exists: skip"), "\(skipped.text)")

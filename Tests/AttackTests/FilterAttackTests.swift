@@ -126,7 +126,7 @@ import Testing
                 command, "jobs.yaml", in: scratch,
                 environment: ["TANDEM_WORKER_FAULTS": "trial:hang,trial:hang,stall:1"])
             #expect(
-                result.status == 3 && result.errors.contains("nothing moved in it for"), "\(result.errors)")
+                result.status == 3 && result.errors.contains("it made no progress for"), "\(result.errors)")
             #expect(result.errors.contains("jobs.yaml:5:"), "\(result.errors)")
         }
     }

@@ -89,7 +89,8 @@ import YAMLDocument
         for images in ["every: 1ms", "every: 500ms"] {
             let diagnostics = try plan(images).diagnostics.diagnostics
             #expect(diagnostics.count == 1 && diagnostics.first?.range.line == 6, "\(diagnostics)")
-            #expect(diagnostics.first?.message.contains("at most 9999 stills") == true, "\(diagnostics)")
+            #expect(
+                diagnostics.first?.message.contains("at most 9999 still images") == true, "\(diagnostics)")
         }
     }
 

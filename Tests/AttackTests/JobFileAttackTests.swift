@@ -107,7 +107,7 @@ import Testing
             atPath: inside.file(".tandem"), withDestinationPath: outside.path)
         let linked = try tandem("run", "jobs.yaml", in: inside)
         #expect(
-            linked.status == 4 && linked.errors.contains("a link to one is not followed"), "\(linked.errors)")
+            linked.status == 4 && linked.errors.contains("links are not followed"), "\(linked.errors)")
         #expect(outside.contents == [])
         try FileManager.default.removeItem(atPath: inside.file(".tandem"))
         #expect(try tandem("run", "jobs.yaml", in: inside).status == 0)
@@ -196,7 +196,7 @@ import Testing
         for words in all("mine.json") {
             let result = try tandem(words, in: inside)
             #expect(
-                result.status == 4 && result.errors.contains("is not written over"),
+                result.status == 4 && result.errors.contains("it is not overwritten"),
                 "\(words): \(result.errors)")
             #expect(try String(contentsOfFile: inside.file("mine.json"), encoding: .utf8) == "mine")
         }

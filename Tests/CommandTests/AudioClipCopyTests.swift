@@ -196,30 +196,36 @@ import Testing
     @Test(arguments: [
         (
             "[ ./a.mp4, { join: dissolve, overlap: 200ms }, ./b.mp4 ]", "smart", "mp4",
-            "of run 1, something else is heard at the same time"
+            "audio item 1 can't be copied: it overlaps other audio"
         ),
         (
             "[ ./a.mp4, { asset: ./b.mp4, volume: -3dB } ]", "smart", "mp4",
-            "jobs.yaml:4:29: error[copy-range]: the audio of the composition can't be copied: of run 1, its volume is changed"
+            "jobs.yaml:4:29: error[copy-range]: audio item 1 can't be copied: its volume is changed"
         ),
         (
             "[ ./a.mp4, { asset: ./b.mp4, speed: 2 } ]", "smart", "mp4",
-            "of run 1, it is played at another speed"
+            "audio item 1 can't be copied: its speed is changed"
         ),
-        ("[ ./a.mp4, { gap: 1s }, ./b.mp4 ]", "smart", "mp4", "nothing is heard from 2 s to 3 s"),
+        ("[ ./a.mp4, { gap: 1s }, ./b.mp4 ]", "smart", "mp4", "there is a gap from 2 s to 3 s"),
         (
             "[ ./a.mp4, ./other.mp4 ]", "smart", "mp4",
-            "of run 1, it has 44100 samples a second, and the others 48000"
+            "audio item 1 can't be copied: its sample rate is 44100 Hz, the others' is 48000 Hz"
         ),
-        ("[ ./a.mp4, ./mp3.mp4 ]", "smart", "mp4", "of run 1, it is mp3, and the others aac"),
-        ("[ ./a.mp4, ./stereo.mp4 ]", "smart", "mp4", "its channels are stereo, and the others' mono"),
+        (
+            "[ ./a.mp4, ./mp3.mp4 ]", "smart", "mp4",
+            "audio item 1 can't be copied: its codec is mp3, the others' is aac"
+        ),
+        (
+            "[ ./a.mp4, ./stereo.mp4 ]", "smart", "mp4",
+            "its channel layout is stereo, the others' is mono"
+        ),
         (
             "{ sequence: [ ./a.mp4 ], sample_rate: 44100 }", "smart", "mp4",
-            "and the composition is to have 44100"
+            "the composition's is 44100 Hz"
         ),
         (
             "{ sequence: [ ./a.mp4 ], audio: [ { asset: ./b.mp4 } ] }", "smart", "mp4",
-            "of run 1, something else is heard at the same time"
+            "audio item 1 can't be copied: it overlaps other audio"
         ),
         (
             "{ sequence: [ { asset: ./a.mp4, audio: none } ], audio: [ { asset: ./b.mp4, loop: true } ] }",
@@ -227,7 +233,7 @@ import Testing
         ),
         (
             "[ { pattern: smpte, duration: 1s, tone: 1kHz } ]", "smart", "mp4",
-            "of run 0, it is no file with packets"
+            "audio item 0 can't be copied: its source is not a media file"
         ),
         (
             "[ ./a.mp4, ./b.mp4 ]", "exact", "mp4",
@@ -237,8 +243,8 @@ import Testing
             "[ ./a.mp4, ./b.mp4 ]", "keyframe", "mp4",
             "`cut: keyframe` requires a video rule with `copy: true`"
         ),
-        ("[ ./pcm.mkv, ./pcm.mkv ]", "smart", "ts", "ts can't hold pcm_s16le, which the clips' audio has"),
-        ("[ ./a.mp4, ./b.mp4 ]", "smart", "adts", "adts has no time stamps to say so"),
+        ("[ ./pcm.mkv, ./pcm.mkv ]", "smart", "ts", "ts can't hold pcm_s16le, the codec of the clips' audio"),
+        ("[ ./a.mp4, ./b.mp4 ]", "smart", "adts", "requires timestamps; adts has none"),
     ])
     func whatCantBeCopiedIsAnError(_ composition: String, _ cut: String, _ to: String, _ words: String) throws
     {
@@ -313,14 +319,14 @@ import Testing
         try scratch.write(job("[ ./a.mp4, ./late.mp4 ]"), to: "jobs.yaml")
         let plan = try tandem("plan", "jobs.yaml", in: scratch)
         #expect(
-            plan.status == 0 && plan.text.contains("nothing is heard from 0:02 to 0:02.6"),
+            plan.status == 0 && plan.text.contains("the copied audio has a gap from 0:02 to 0:02.6"),
             "\(plan.errors)\(plan.text)")
         // Clips without a whole packet make no output, and are told.
         try scratch.write(
             "version: 1\njobs:\n  j: { composition: [ { asset: ./a.mp4, range: { start: 0.111s, end: 0.121s } } ], cut: smart, tracks: [ { audio: first, copy: true } ], destination: o.m4a }\n",
             to: "jobs.yaml")
         let run = try tandem("run", "jobs.yaml", in: scratch)
-        #expect(run.status == 1 && run.errors.contains("nothing to show in this range"), "\(run.errors)")
+        #expect(run.status == 1 && run.errors.contains("no samples in this range"), "\(run.errors)")
         #expect(!scratch.contents.contains("o.m4a"))
         // A clip that shows nothing is where the error stands, too.
         try scratch.write(

@@ -50,7 +50,7 @@ import Testing
         #expect(try why("three").contains("the job `one`, whose output it reads, runs"))
         try expect(["one", "three"], "a source, and who reads what comes of it")
         try FileManager.default.removeItem(atPath: outputs[1])
-        #expect(try why("two") == "two: will run\n  its output is gone: \(outputs[1])\n")
+        #expect(try why("two") == "two: will run\n  its output no longer exists: \(outputs[1])\n")
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
         before = try outputs.map(inode)
         try FileManager.default.removeItem(atPath: scratch.file(".tandem"))
@@ -322,7 +322,7 @@ import Testing
             scratch.contents.filter { $0.hasSuffix(".flac") } == ["in/o/a.flac", "in/o/i.flac"],
             "\(scratch.contents)")
         #expect(
-            result.errors.contains("it lies outside --root, or a link leads out of it"), "\(result.errors)")
+            result.errors.contains("it is outside of --root, or a link leads out of it"), "\(result.errors)")
     }
 
     // MARK: While it runs

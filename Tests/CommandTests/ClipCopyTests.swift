@@ -49,7 +49,7 @@ import Testing
     private func counts(in scratch: Scratch) throws -> [Int] {
         let text = try tandem("plan", "jobs.yaml", in: scratch).text
         let copied = try #require(text.firstMatch(of: /copied +(\d+) frames of/))
-        let rest = try #require(text.firstMatch(of: /(\d+) frames at the ends of \d+ clips, (\d+) between/))
+        let rest = try #require(text.firstMatch(of: /(\d+) frames at the edges of \d+ clips, (\d+) between/))
         return [copied.1, rest.1, rest.2].compactMap { Int($0) }
     }
 
@@ -156,16 +156,16 @@ import Testing
             let plan = try tandem("plan", "jobs.yaml", in: scratch)
             #expect(plan.status == 3)
             for words in [
-                "jobs.yaml:4:29: error[copy-range]: clip 1 can't be copied: it is shown with 80x48 pixels",
+                "jobs.yaml:4:29: error[copy-range]: clip 1 can't be copied: its frames are 80x48",
                 "clip 3 can't be copied: it was encoded with other settings",
-                "clip 4 can't be copied: mpeg4 can't be cut so",
+                "clip 4 can't be copied: smart cuts support H.264 and HEVC, not mpeg4",
             ] { #expect(plan.errors.contains(words), "\(words): \(plan.errors)") }
         }
         try scratch.write(job(clips, cut: "smart-or-exact"), to: "jobs.yaml")
         let plan = try tandem("plan", "jobs.yaml", in: scratch)
         #expect(plan.text.contains("a.mp4, 0 s to 2 s; copied"), "\(plan.text)")
         #expect(plan.text.contains("small.mp4, 0 s to 1 s; re-encoded"), "\(plan.text)")
-        #expect(plan.text.contains("re-encoded from 0:02 to 0:03: clip 1: it is shown with"), "\(plan.text)")
+        #expect(plan.text.contains("re-encoded from 0:02 to 0:03: clip 1: its frames are"), "\(plan.text)")
         try run(job(clips, cut: "smart-or-exact"), in: scratch)
         #expect(try counts(in: scratch) == [100, 0, 125])
         #expect(try Judge(scratch.file("o.mp4")).frames().times.count == 225)
@@ -175,18 +175,18 @@ import Testing
     @Test(arguments: [
         (
             "[ ./a.mp4, { join: dissolve, overlap: 200ms }, ./b.mp4 ]", "    cut: exact\n",
-            "is joined with the one before"
+            "join of clip 1 and the preceding one"
         ),
-        ("[ ./a.mp4, { gap: 1s } ]", "", "nothing can be copied: a gap"),
-        ("[ { asset: ./a.mp4, range: { start: 0.2s } } ]", "", "begins or ends inside a group of frames"),
-        ("[ { asset: ./a.mp4, speed: 2 }, ./b.mp4 ]", "", "clip 0: it is played at another speed"),
-        ("{ sequence: [ ./a.mp4 ], layers: [ { asset: ./b.mp4, at: 1s } ] }", "", "layer 0 lies above"),
-        ("[ ./a.mp4, ./b.mp4 ]", "    cut: keyframe\n", "`keyframe` would make clips longer"),
-        ("[ ./a.mp4, ./b.mp4 ]", "    range: { end: 1s }\n", "a part of a composition can't be copied"),
-        ("{ sequence: [ ./a.mp4 ], size: 80x48 }", "    cut: smart\n", "and the composition with 80x48"),
+        ("[ ./a.mp4, { gap: 1s } ]", "", "can't be copied: a gap"),
+        ("[ { asset: ./a.mp4, range: { start: 0.2s } } ]", "", "begins or ends within a GOP"),
+        ("[ { asset: ./a.mp4, speed: 2 }, ./b.mp4 ]", "", "clip 0: its speed is changed"),
+        ("{ sequence: [ ./a.mp4 ], layers: [ { asset: ./b.mp4, at: 1s } ] }", "", "can't be copied: layer 0"),
+        ("[ ./a.mp4, ./b.mp4 ]", "    cut: keyframe\n", "`cut: keyframe` is not supported for compositions"),
+        ("[ ./a.mp4, ./b.mp4 ]", "    range: { end: 1s }\n", "a range of a composition can't be copied"),
+        ("{ sequence: [ ./a.mp4 ], size: 80x48 }", "    cut: smart\n", "the composition's are 80x48"),
         (
             "{ sequence: [ ./a.mp4 ], frame_rate: 30 }", "    cut: smart\n",
-            "doesn't have the 30 frames a second"
+            "is not the composition's constant 30 frames/s"
         ),
         (
             "[ { pattern: smpte, duration: 1s } ]", "    cut: smart\n",
@@ -284,7 +284,8 @@ import Testing
         let plan = try tandem("plan", "jobs.yaml", in: scratch)
         #expect(
             plan.status == 3
-                && plan.errors.contains("clip 1 can't be copied: it begins with frames that nothing"),
+                && plan.errors.contains(
+                    "clip 1 can't be copied: it begins with frames whose references are missing"),
             "\(plan.errors)")
     }
 }

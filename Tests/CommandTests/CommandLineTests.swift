@@ -52,7 +52,7 @@ import Testing
         let text = try tandem("plan", "jobs.yaml", in: scratch)
         #expect(text.status == 0)
         for part in [
-            "0.2 s to 0.8 s", "h264 (libx264)", "crf 23  (default)", "track 1   left     audio aac",
+            "0.2 s to 0.8 s", "h264 (libx264)", "crf 23  (default)", "track 1   dropped  audio aac",
             "no rule selects it",
         ] {
             #expect(text.text.contains(part), "\(part) in \(text.text)")
@@ -114,7 +114,7 @@ import Testing
                 directory: scratch.path, environment: ["SWIFT_BACKTRACE": "enable=no"])
             #expect([0, 1].contains(result.status), "\(name): \(result.status) \(result.errors)")
             #expect(
-                !result.errors.contains("worker-died") && !result.errors.contains("worker that looked"),
+                !result.errors.contains("worker-died") && !result.errors.contains("worker that probed"),
                 "\(name): \(result.errors)")
             if result.status == 0 {
                 #expect(try Judge(scratch.file("out.mov")).decodeErrors() == "", "\(name)")
@@ -137,7 +137,7 @@ import Testing
         #expect(wrong.status == 5)
         #expect(wrong.errors.contains("error[expectation-failed]"))
         // Said when it happens, and once more at the end.
-        #expect(wrong.errors.components(separatedBy: "expected at most").count == 3, "\(wrong.errors)")
+        #expect(wrong.errors.components(separatedBy: "expected size at most").count == 3, "\(wrong.errors)")
         #expect(wrong.errors.contains("jobs.yaml:10:21"))
         try scratch.write(jobFile(asset: "./none.mp4", destination: "b.mp4"), to: "broken.yaml")
         #expect(try tandem("run", "jobs.yaml", "broken.yaml", in: scratch).status == 1)

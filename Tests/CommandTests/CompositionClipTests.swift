@@ -21,7 +21,7 @@ import Testing
         #expect(psnr > 40, "\(psnr)")
         try FileManager.default.removeItem(atPath: scratch.file("o.mkv"))
         let plain = try error("[ { asset: ./a.mkv, crop: { width: 999, height: 10 } } ]", in: scratch)
-        #expect(plain.contains("the rectangle reaches out of the frame, which is 128x96"), "\(plain)")
+        #expect(plain.contains("the crop rectangle exceeds the frame, which is 128x96"), "\(plain)")
         let odd = try error("[ { asset: ./a.mkv, filters: \"movie=x\" } ]", in: scratch, "validate")
         #expect(odd.contains("jobs.yaml:4:"), "\(odd)")
     }
@@ -176,9 +176,9 @@ import Testing
         try scratch.write(text, to: "jobs.yaml")
         let plan = try tandem("plan", "jobs.yaml", in: scratch)
         for line in [
-            "left     clip 0, two.mkv: track 2 (audio flac 48000 Hz mono): nothing takes it",
-            "left     clip 1, b.mkv: track 1 (audio flac 48000 Hz mono): `audio: none`",
-            "left     layer 0, c.mkv: track 1 (audio flac 48000 Hz mono): a layer shows one track of frames",
+            "dropped  clip 0, two.mkv: track 2 (audio flac 48000 Hz mono): no key selects it",
+            "dropped  clip 1, b.mkv: track 1 (audio flac 48000 Hz mono): `audio: none`",
+            "dropped  layer 0, c.mkv: track 1 (audio flac 48000 Hz mono): a layer uses one video track",
         ] { #expect(plan.status == 0 && plan.text.contains(line), "\(line): \(plan.text)") }
         try scratch.write(text + "\n    leftover: error\n", to: "jobs.yaml")
         let strict = try tandem("plan", "jobs.yaml", in: scratch)

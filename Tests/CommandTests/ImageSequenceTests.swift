@@ -85,8 +85,9 @@ import Testing
             """.replacingOccurrences(of: "card2", with: "{ image: r/f-0010.png, duration: 1s }"), in: scratch)
         #expect(result.status == 1)
         for words in [
-            "and 12 is missing", "there is no file of these names", "no such file",
-            "its content is no media format", "no file of one image", "images are no packets of a track",
+            "but 12 is missing", "no file matches", "no such file",
+            "its content is not a media format", "not a file with a single image",
+            "image files can't be stream-copied",
             "audio",
         ] {
             #expect(result.errors.contains(words), "\(words): \(result.errors)")
@@ -133,7 +134,9 @@ import Testing
         let over = try run(
             "  all: { asset: frames, images: { at: 0s }, destination: { path: r/f-0012.png, if_exists: replace } }",
             in: scratch)
-        #expect(over.status == 3 && over.errors.contains("sources are never overwritten"), "\(over.errors)")
+        #expect(
+            over.status == 3 && over.errors.contains("also a source, which is never overwritten"),
+            "\(over.errors)")
     }
 
     @Test func numberedNames() throws {

@@ -82,7 +82,7 @@ import Testing
                 "[ ./s.mkv, ./h.mkv ]",
                 tracks: "[ { video: first, encode: { codec: ffv1 } } ]"), to: "jobs.yaml")
         let plan = try tandem("plan", "jobs.yaml", in: scratch)
-        #expect(plan.text.contains("h.mkv, 0 s to 1 s; tones mapped"), "\(plan.text)")
+        #expect(plan.text.contains("h.mkv, 0 s to 1 s; tone-mapped"), "\(plan.text)")
         let run = try tandem("run", "jobs.yaml", in: scratch)
         try #require(run.status == 0, "\(run.errors)")
         try ffmpeg(

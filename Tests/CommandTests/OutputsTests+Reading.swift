@@ -42,7 +42,8 @@ extension OutputsTests {
         let lines = plan.split(separator: "\n").filter { $0.hasPrefix("  read ") }.map { $0.dropFirst(13) }
         #expect(
             lines == [
-                "once, with c", "by itself: another range or length than the other outputs", "once, with a",
+                "shared with c", "separate from the other outputs, because range or duration differ",
+                "shared with a",
             ],
             "\(plan)")
         try scratch.write(job([("a", video)]), to: "jobs.yaml")

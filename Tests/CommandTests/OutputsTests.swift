@@ -328,7 +328,7 @@ import Testing
         let judged = try tandem("run", "jobs.yaml", in: scratch)
         let summary = judged.errors.split(separator: "\n").first { $0.hasPrefix("fail") } ?? ""
         #expect(
-            summary.components(separatedBy: "the output of an earlier run stays").count == 2, "\(summary)")
+            summary.components(separatedBy: "the output of an earlier run is kept").count == 2, "\(summary)")
         #expect(judged.errors.contains("one: a: expected") && judged.errors.contains("one: b: expected"))
 
         try scratch.write(job(two, more: "expect: { duration: 50s }"), to: "jobs.yaml")
@@ -342,7 +342,8 @@ import Testing
             ]), to: "nested.yaml")
         let nested = try tandem("plan", "nested.yaml", in: scratch)
         #expect(
-            nested.status == 3 && nested.errors.contains("which is the file of one/a"), "\(nested.errors)")
+            nested.status == 3 && nested.errors.contains("which is the output file of one/a"),
+            "\(nested.errors)")
 
         let only = try tandem("run", "--only", "one/a", "jobs.yaml", in: scratch)
         #expect(

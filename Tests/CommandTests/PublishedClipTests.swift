@@ -39,7 +39,7 @@ import Testing
         let scratch = try made()
         let plan = try tandem("plan", "jobs.yaml", in: scratch)
         #expect(
-            plan.status == 0 && plan.text.contains("a-hd.mkv is what the job talks[a.mkv] publishes"),
+            plan.status == 0 && plan.text.contains("a-hd.mkv is the output of the job talks[a.mkv]"),
             "\(plan.errors)\(plan.text)")
         let first = try tandem("run", "jobs.yaml", in: scratch)
         try #require(first.status == 0, "\(first.errors)")
@@ -130,7 +130,7 @@ import Testing
         try scratch.write(text + "\n    cut: smart" + one, to: "jobs.yaml")
         let plan = try tandem("plan", "jobs.yaml", in: scratch)
         #expect(
-            plan.status == 0 && plan.text.contains("is copied is found out once one has published"),
+            plan.status == 0 && plan.text.contains("are copied is determined once one has run"),
             "\(plan.errors)")
         let run = try tandem("run", "jobs.yaml", in: scratch)
         try #require(run.status == 0, "\(run.errors)")
@@ -160,7 +160,7 @@ import Testing
             job(clips, to: "o.webm", tracks: tracks) + "\n    cut: smart" + one, to: "jobs.yaml")
         let wrong = try tandem("plan", "jobs.yaml", in: scratch)
         #expect(
-            wrong.status == 3 && wrong.errors.contains("webm can't hold h264, which the clips have"),
+            wrong.status == 3 && wrong.errors.contains("webm can't hold h264, the codec of the clips"),
             "\(wrong.errors)")
     }
 
@@ -168,12 +168,12 @@ import Testing
     @Test(arguments: [
         (
             "[ { job: one }, { asset: { job: one }, volume: 0.5 } ]", "o.mp4",
-            "jobs.yaml:4:34: error[copy-range]: the audio of the composition can't be copied: of run 1, its volume is changed"
+            "jobs.yaml:4:34: error[copy-range]: audio item 1 can't be copied: its volume is changed"
         ),
-        ("[ { job: one }, { gap: 1s }, { job: one } ]", "o.mp4", "nothing is heard from 2 s to 3 s"),
+        ("[ { job: one }, { gap: 1s }, { job: one } ]", "o.mp4", "there is a gap from 2 s to 3 s"),
         (
             "[ { job: one }, ./b.mkv ]", "o.mp4",
-            "jobs.yaml:4:34: error[copy-range]: the audio of the composition can't be copied: of run 1, it is flac, and the others aac"
+            "jobs.yaml:4:34: error[copy-range]: audio item 1 can't be copied: its codec is flac, the others' is aac"
         ),
     ])
     func whatIsKnownIsToldBefore(_ clips: String, _ output: String, _ words: String) throws {
@@ -194,7 +194,7 @@ import Testing
         #expect(run.status == 0, "\(run.errors)")
         let told = try tandem("plan", "jobs.yaml", in: scratch)
         #expect(
-            told.text.contains("audio track 1 is re-encoded: the audio of the composition can't be copied"),
+            told.text.contains("audio track 1 is re-encoded: audio item 1 can't be copied"),
             "\(told.text)")
     }
 

@@ -99,7 +99,7 @@ import Testing
         try refused("the source of the job one changed")
         let plan = try String(contentsOfFile: scratch.file("p.json"), encoding: .utf8)
         try scratch.write(plan.replacingOccurrences(of: "\"0.1.0\"", with: "\"0.0.9\""), to: "p.json")
-        try refused("it was made by tandem 0.0.9")
+        try refused("it was created by tandem 0.0.9")
         try scratch.write("{", to: "p.json")
         try refused("not a readable plan")
         #expect(try tandem("run", "--plan", "p.json", "jobs.yaml", in: scratch).status == 64)
@@ -126,9 +126,7 @@ import Testing
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=960x540:r=25:d=1", "-c:v", "libx264", scratch.file("a.mp4"))
         let refused = try tandem("presets", "a.mp4", in: scratch).text
-        #expect(
-            refused.contains(
-                "m4a             not possible for this file: the job is left with no track at all"))
+        #expect(refused.contains("m4a             not possible for this file: the job has no track"))
         let settings = try tandem("presets", "640x480", "a.mp4", in: scratch).text
         #expect(settings.contains("size: 640x360, fit: scale-down"))
         let job = settings.split(separator: "\n").map { "    " + $0 }.joined(separator: "\n")
@@ -205,7 +203,7 @@ import Testing
         let empty = try tandem("run", "jobs.yaml", in: scratch)
         #expect(
             empty.status == 1
-                && empty.errors.contains("last: not run, the job `after`, which it needs, has no run"))
+                && empty.errors.contains("last: not run, the job `after`, which it needs, has no instance"))
     }
 
     /// Hostile job files end with a message, not with the memory or the patience.

@@ -198,7 +198,7 @@ import Testing
             environment: ["TANDEM_WORKER_FAULTS": "one:late"])
         #expect(run.status == 0 && scratch.contents.contains("out/one.mp4"), "\(run.errors)")
         let page = try String(contentsOfFile: scratch.file("r.html"), encoding: .utf8)
-        #expect(page.contains("Not shown: the worker died while it looked at the output: signal 6"))
+        #expect(page.contains("Not shown: the worker died while it inspected the output: signal 6"))
     }
 
     /// Nor does it count as the job's time.

@@ -286,9 +286,10 @@ import Testing
         let result = try tandem("plan", "jobs.yaml", in: scratch)
         #expect(result.status == 3)
         for (line, words) in [
-            (4, "there is nothing at 9 s"), (5, "the same time as another one: 1 s"),
-            (6, "two outputs have the destination"), (8, "4 stills don't fit into 1 columns and 2 rows"),
-            (9, "the key frames of a test signal"), (10, "there is no chapter 2"), (11, "16383"),
+            (4, "the time 9 s is beyond the end"), (5, "duplicate time 1 s"),
+            (6, "two outputs have the destination"),
+            (8, "4 still images don't fit into 1 columns and 2 rows"),
+            (9, "the keyframes of a test signal"), (10, "chapter 2 doesn't exist"), (11, "16383"),
         ] {
             #expect(
                 result.errors.split(separator: "\n").contains {

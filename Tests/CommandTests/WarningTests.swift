@@ -96,6 +96,6 @@ import Testing
     @Test func damageTellsItsRemedy() throws {
         let scratch = try batch("")
         let run = try tandem("run", "jobs.yaml", in: scratch)
-        #expect(run.status == 1 && run.errors.contains("`on_damage: skip` leaves out"), "\(run.errors)")
+        #expect(run.status == 1 && run.errors.contains("use `on_damage: skip`"), "\(run.errors)")
     }
 }

@@ -6,11 +6,12 @@ import Testing
 @Suite struct WorkerTests {
     /// G7: whatever becomes of a worker, it is one job's failure, named; the others go on.
     @Test(arguments: [
-        ("abort", "signal 6 (Aborted); its last words: told to abort"),
-        ("hang", "longer than its timeout of 2 s"),
-        ("memory", "of memory, and 300 is the limit"), ("babble", "something that is no message"),
-        ("lie", "it said what can't be of its output"), ("smuggle", "it sent files, which nobody asked for"),
-        ("grab", "it asked for a file that is none of its source's"),
+        ("abort", "signal 6 (Aborted); its last output: injected fault: abort"),
+        ("hang", "exceeded its timeout of 2 s"),
+        ("memory", "of memory; the limit is 300 MiB"), ("babble", "it sent an invalid message"),
+        ("lie", "it sent an impossible report of its output"),
+        ("smuggle", "it sent unsolicited file descriptors"),
+        ("grab", "it requested a file that doesn't belong to its source"),
     ])
     func aWorkerThatDiesIsOneFailure(_ fault: String, _ words: String) throws {
         let scratch = try Scratch()
@@ -38,9 +39,9 @@ import Testing
 
     /// The same while sources are looked into, before the run and by `plan`: it is that source's error.
     @Test(arguments: [
-        ("abort", "signal 6 (Aborted); its last words: told to abort"),
-        ("hang", "nothing moved in it for "), ("memory", "of memory, and 300 is the limit"),
-        ("babble", "something that is no message"), ("lie", "it said what can't be of a source"),
+        ("abort", "signal 6 (Aborted); its last output: injected fault: abort"),
+        ("hang", "it made no progress for "), ("memory", "of memory; the limit is 300 MiB"),
+        ("babble", "it sent an invalid message"), ("lie", "it sent an impossible report of a source"),
     ])
     func aSourceThatBringsItsReaderDownIsOneFailure(_ fault: String, _ words: String) throws {
         let scratch = try folderWithSource()
@@ -54,7 +55,7 @@ import Testing
         let faults = ["TANDEM_WORKER_FAULTS": "b.mp4:\(fault),b.mp4:\(fault)\(patience)"]
         let plan = try tandem(
             "plan", "--worker-memory", "300MiB", "jobs.yaml", in: scratch, environment: faults)
-        let message = "b.mp4: the worker that looked into it died: "
+        let message = "b.mp4: the worker that probed it died: "
         #expect(plan.status == 3 && plan.errors.contains(message), "\(plan.errors)")
         #expect(plan.errors.contains(words), "\(plan.errors)")
         let run = try tandem(
@@ -131,7 +132,7 @@ import Testing
         try write(job("bad") + job("good"), in: scratch)
         let run = try tandem(
             "run", "jobs.yaml", in: scratch, environment: ["TANDEM_WORKER_FAULTS": "bad:hang,stall:1"])
-        #expect(run.status == 1 && run.errors.contains("nothing moved in it for "), "\(run.errors)")
+        #expect(run.status == 1 && run.errors.contains("it made no progress for "), "\(run.errors)")
         #expect(scratch.contents.filter { $0.hasPrefix("out/") } == ["out/good.mp4"])
     }
 
@@ -196,7 +197,7 @@ import Testing
                     "inject=landlock_create_ruleset:error=\(error)", Places.tandem, "run",
                 ] + options + ["jobs.yaml"], directory: scratch.path)
         }
-        let lack = "Landlock for files, a closed /proc"
+        let lack = "Landlock for files, isolation from /proc"
         let refused = try run("--require-sandbox")
         #expect(
             refused.status == 4 && refused.errors.contains("this machine lacks: \(lack)"),
@@ -259,10 +260,14 @@ import Testing
         #expect(threads.text.hasSuffix("\n4\n"), "\(threads.text) \(threads.errors)")
         let words = ["--nofile=63", Places.tandem]
         let files = try program("prlimit", words + ["run", "jobs.yaml"], directory: scratch.path)
-        #expect(files.status == 4 && files.errors.contains("fewer than 64 open files"), "\(files.errors)")
+        #expect(
+            files.status == 4 && files.errors.contains("the limit on open files is less than 64"),
+            "\(files.errors)")
         let script3 = "exec prlimit --nofile=63 \"$0\" worker 3<>/dev/null"
         let worker = try program("/bin/bash", ["-c", script3, Places.tandem], directory: scratch.path)
-        #expect(worker.status == 1 && worker.errors.contains("fewer than 64 open files"), "\(worker.errors)")
+        #expect(
+            worker.status == 1 && worker.errors.contains("the limit on open files is less than 64"),
+            "\(worker.errors)")
     }
 
     /// libavutil makes its own random numbers where it may not ask the system, in some thirty milliseconds each time:

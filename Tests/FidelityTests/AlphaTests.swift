@@ -78,7 +78,7 @@ import Testing
         _ = try success(encoded)
         #expect(
             try #require(encoded.first?.plan).outputs[0].notes.contains {
-                $0.contains("the alpha plane is left")
+                $0.contains("the alpha plane is dropped")
             })
         _ = try success(
             try await run(job(source, "encode: { codec: vp9, preset: realtime }", "a.webm"), in: scratch.path)

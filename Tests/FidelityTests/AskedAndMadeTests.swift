@@ -30,17 +30,17 @@ import Testing
 
     /// Encoders lower, round and clamp in silence; the plan says so where it was asked.
     @Test(arguments: [
-        ("video: first, encode: { codec: hevc, profile: main10 }", "makes Main of"),
-        ("video: first, encode: { codec: h264, profile: high10 }", "makes High of"),
+        ("video: first, encode: { codec: hevc, profile: main10 }", "produces Main for"),
+        ("video: first, encode: { codec: h264, profile: high10 }", "produces High for"),
         (
             "video: first, encode: { codec: h264, profile: high, preset: ultrafast }",
-            "makes Constrained Baseline of"
+            "produces Constrained Baseline for"
         ),
         (
             "video: first, encode: { codec: h264, profile: baseline, options: { x264-params: cabac=1 } }",
-            "makes Main of"
+            "produces Main for"
         ),
-        ("video: first, encode: { codec: vp9, profile: 1 }", "makes profile 0 of"),
+        ("video: first, encode: { codec: vp9, profile: 1 }", "produces profile 0 for"),
         (
             "video: first, encode: { codec: h264, crop: { x: 1, y: 1, width: 33, height: 33 } }",
             "multiples of 2"
@@ -49,11 +49,11 @@ import Testing
             "video: first, encode: { codec: h264, crop: { width: 33, height: 32 }, size: 64x64 }",
             "multiples of 2"
         ),
-        ("audio: first, encode: { codec: mp3, bitrate: 500k }", "makes 320k of"),
-        ("audio: first, encode: { codec: mp3, bitrate: 129k }", "makes 128k of"),
-        ("audio: first, encode: { codec: mp3, bitrate: 192k, sample_rate: 16000 }", "makes 160k of"),
-        ("audio: first, encode: { codec: ac3, bitrate: 5k }", "makes 32k of"),
-        ("audio: first, encode: { codec: aac, bitrate: 999M }", "makes 264600 of"),
+        ("audio: first, encode: { codec: mp3, bitrate: 500k }", "produces 320k for"),
+        ("audio: first, encode: { codec: mp3, bitrate: 129k }", "produces 128k for"),
+        ("audio: first, encode: { codec: mp3, bitrate: 192k, sample_rate: 16000 }", "produces 160k for"),
+        ("audio: first, encode: { codec: ac3, bitrate: 5k }", "produces 32k for"),
+        ("audio: first, encode: { codec: aac, bitrate: 999M }", "produces 264600 for"),
     ]) func otherwiseThanAsked(_ rule: String, _ words: String) throws {
         let scratch = try Scratch()
         try source(in: scratch)
@@ -234,7 +234,8 @@ import Testing
             Places.tandem, ["run", "--isolation", isolation, "jobs.yaml"], directory: scratch.path)
         #expect(result.status == (isAsked ? 1 : 0), "\(result.errors)")
         #expect(
-            result.errors.contains("does not say the track `\(isAsked ? "B" : "A")-side`"), "\(result.errors)"
+            result.errors.contains("doesn't contain the track `\(isAsked ? "B" : "A")-side`"),
+            "\(result.errors)"
         )
         #expect(scratch.contents.contains("o.mp4") == !isAsked)
     }
@@ -253,7 +254,7 @@ import Testing
         let result = try program(
             Places.tandem, ["run", "--isolation", isolation, "jobs.yaml"], directory: scratch.path)
         #expect(result.status == (isAsked ? 1 : 0), "\(result.errors)")
-        #expect(result.errors.contains("does not say the transfer `iec61966-2-1`"), "\(result.errors)")
+        #expect(result.errors.contains("doesn't contain the transfer `iec61966-2-1`"), "\(result.errors)")
         #expect(scratch.contents.contains("o.mov") == !isAsked)
     }
 

@@ -128,7 +128,7 @@ import Testing
                         "s.mkv", "{ subtitle: first, encode: { codec: \(codec) }\(optional) }", to: name,
                         more: range),
                     in: scratch.path)
-                let wanted = optional.isEmpty ? "has no event in the range" : "left with no track at all"
+                let wanted = optional.isEmpty ? "has no event in the range" : "has no track"
                 #expect(failure(records).contains(wanted), "\(name): \(failure(records))")
             }
         }
@@ -194,7 +194,7 @@ import Testing
             job("s.mp3", "{ audio: first, encode: { codec: vorbis } }", to: "o.ogg"), in: scratch.path)
         _ = try success(records)
         let ledger = try #require(records[0].plan?.outputs[0].ledger)
-        #expect(ledger.contains { $0.reason.contains("no chapters beside vorbis") }, "\(ledger)")
+        #expect(ledger.contains { $0.reason.contains("chapters together with vorbis") }, "\(ledger)")
     }
 
     /// Every tag that the ledger calls copied is there, and a track's name that can't be said is an error.
@@ -281,7 +281,7 @@ import Testing
                     "{ audio: first, encode: { codec: pcm_s16le, normalize: { integrated: -16 } } }",
                     to: "n.wav"), in: scratch.path))
         #expect(
-            result.warnings.contains { $0.contains("too short or too quiet to have a loudness") },
+            result.warnings.contains { $0.contains("too short or too quiet to measure the loudness") },
             "\(result.warnings)")
     }
 }

@@ -230,7 +230,8 @@ import Testing
             }
         }
         for (value, target, words) in [
-            ("25:61:00:00", "o.mov", "is no timecode"), ("10:00:00:00", "o.ts", "ts can't hold a timecode"),
+            ("25:61:00:00", "o.mov", "is not a valid timecode"),
+            ("10:00:00:00", "o.ts", "ts can't hold a timecode"),
         ] {
             let outcomes = try await run(
                 job(", metadata: { timecode: \"\(value)\" }", "", target), in: scratch.path)

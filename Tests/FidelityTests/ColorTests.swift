@@ -342,7 +342,9 @@ import Testing
         for (name, _, _, width, height) in jobs {
             let result = try success(records, name)
             #expect(
-                result.warnings.contains { $0.contains("size or shape of its frames changes 0.4 s") },
+                result.warnings.contains {
+                    $0.contains("frame size or aspect ratio of the source changes at 0.4 s")
+                },
                 "\(result)")
             let stream = try Judge(scratch.file("\(name).mkv")).stream("v:0", "width,height")
             let (wide, high) = (try #require(stream["width"] as? Int), try #require(stream["height"] as? Int))

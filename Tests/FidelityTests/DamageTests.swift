@@ -149,7 +149,7 @@ import Testing
         for tracks in ["{ video: first, copy: true }", "{ video: first, encode: { codec: ffv1 } }"] {
             let said = failure(
                 try await run(job("s.ts", tracks, policy: "fail", to: "o.mkv"), in: scratch.path))
-            #expect(said.contains("2.4 s: the data are damaged or incomplete"), "\(said)")
+            #expect(said.contains("2.4 s: the data is damaged or incomplete"), "\(said)")
             #expect(!FileManager.default.fileExists(atPath: scratch.file("o.mkv")))
         }
         // Left out: the frame that lost something, and no other.

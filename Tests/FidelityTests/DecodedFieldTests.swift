@@ -113,7 +113,7 @@ import Testing
         #expect(report.tracks.first?.fieldsBegin == MediaTime(value: 1, timescale: 1))
         #expect(
             report.warnings == [
-                "source track 0: the source is progressive at first and interlaced from 1 s of the output on, where deinterlacing begins"
+                "source track 0: the source is progressive at first and interlaced from 1 s of the output; deinterlacing begins there"
             ])
         let scaled = try fields(of: scratch.file("scaled.mp4"))
         #expect(scaled.interlaced == 0 && scaled.flagged == 0 && scaled.progressive >= 40, "\(scaled)")

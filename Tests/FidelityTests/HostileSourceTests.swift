@@ -37,7 +37,7 @@ import Testing
         let one = try #require(FileManager.default.contents(atPath: scratch.file("one.ts")))
         try (one + one).write(to: URL(fileURLWithPath: scratch.file("two.ts")))
         let why = reason(try await outcome("./two.ts", in: scratch, video: video, copy: copy))
-        #expect(why.contains("its clock jumps") || why.contains("damaged"), "\(why)")
+        #expect(why.contains("its timestamps jump") || why.contains("damaged"), "\(why)")
     }
 
     /// Times that leap by ten years, and far towards the end of 64 bits, in the middle of a file.
@@ -68,12 +68,12 @@ import Testing
         close(descriptor)
         for (video, copy) in [(false, false), (true, false), (false, true), (true, true)] {
             let why = reason(try await outcome("./leap.mkv", in: scratch, video: video, copy: copy))
-            #expect(why.contains("its clock jumps") || why.contains("damaged"), "\(why)")
+            #expect(why.contains("its timestamps jump") || why.contains("damaged"), "\(why)")
         }
         // Ten years of audio, as the file says, find no room: the message says for what length.
         if leap < 1 << 52 {
             let why = reason(try await outcome("./leap.mkv", in: scratch, endlessSpace: false))
-            #expect(why.contains("for a length of "), "\(why)")
+            #expect(why.contains("the estimated size of the output is "), "\(why)")
         }
     }
 

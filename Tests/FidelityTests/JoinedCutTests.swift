@@ -122,7 +122,7 @@ import Testing
         }
         #expect(!cut.hasEdges)
         #expect(plan.inputs[0].joinedRanges.map(\.start.seconds) == [0.48, 1.44, 0, 1.92])
-        #expect(plan.outputs[0].notes.count { $0.contains("is widened to where") } == 4)
+        #expect(plan.outputs[0].notes.count { $0.contains("is widened to keyframes") } == 4)
         _ = try success(
             try await run(job(path, to: scratch.file("o.mp4"), cut: "keyframe"), in: scratch.path))
         let (all, made) = (
@@ -191,14 +191,14 @@ import Testing
         let scratch = try Scratch()
         let path = try CutSource.all[0].make(in: scratch)
         let exact = await refusal(job(path, to: scratch.file("o.mp4"), cut: "exact"))
-        #expect(exact.contains("video track 0 can't be copied: not all of the ranges begin at a key frame"))
-        #expect(exact.contains("copied audio can't be cut to the sample at every joint"))
+        #expect(exact.contains("video track 0 can't be copied: not all ranges begin at a keyframe"))
+        #expect(exact.contains("copied audio can't be cut to the sample where ranges are joined"))
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x120:d=3", "-f", "lavfi", "-i", "sine=d=3", "-c:v",
             "mpeg2video",
             "-c:a", "aac", scratch.file("old.mp4"))
         let old = await refusal(job(scratch.file("old.mp4"), to: scratch.file("o.mp4"), cut: "smart"))
-        #expect(old.contains("mpeg2video can't be cut so"))
+        #expect(old.contains("smart cuts support H.264 and HEVC, not mpeg2video"))
     }
 
     private func refusal(_ yaml: String) async -> String {

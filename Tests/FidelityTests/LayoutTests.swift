@@ -105,7 +105,9 @@ import Testing
             let isKept = speakers.enumerated().allSatisfy { index, speaker in
                 same(speaker).contains { made[$0] == index }
             }
-            let isSaid = notes.contains { $0.contains("mixed") || $0.contains("can't say the layout") }
+            let isSaid = notes.contains {
+                $0.contains("mixed") || $0.contains("can't store the channel layout")
+            }
             #expect(isKept != isSaid, "\(name) to \(job.id): \(made) \(notes)")
             // Nothing is heard where nothing was.
             if isKept { #expect(made.count == speakers.count, "\(name) to \(job.id): \(made)") }
@@ -141,7 +143,9 @@ import Testing
             #expect(
                 abs(result.outputs[0].duration.seconds - length) < 0.001,
                 "\(name): \(result.outputs[0].duration)")
-            let said = result.warnings.first { $0.contains("rate or channels of its audio changes") }
+            let said = result.warnings.first {
+                $0.contains("sample rate or channel layout of the source changes")
+            }
             let told = said.flatMap { $0.split(separator: " ").compactMap { Double($0) }.last }
             #expect(
                 time == nil ? said == nil : abs((told ?? -1) - (time ?? 0)) < 0.03,

@@ -16,7 +16,7 @@ import Testing
                         && ($0.reason.contains("no rule selects") || $0.reason.contains("format is unknown")
                             || $0.reason.contains("no event")
                             || $0.item.hasPrefix("cover"))
-                        || $0.reason == "written anew")
+                        || $0.reason == "rewritten")
             }
         }
         func count(_ kind: String) -> Int { entries.filter { $0.item.hasPrefix(kind + " ") }.count }
@@ -128,7 +128,7 @@ import Testing
                 rows.append("\(name) | refused: \(why)")
                 continue
             }
-            let unnamed = account.entries.filter { $0.reason == "no decision names it" }
+            let unnamed = account.entries.filter { $0.reason == "no stage of the plan accounts for it" }
             #expect(unnamed.isEmpty, "\(name): no decision of the plan names \(unnamed.map(\.item))")
             let missing = try missing(account, of: path)
             #expect(missing.isEmpty, "\(name): \(missing)")

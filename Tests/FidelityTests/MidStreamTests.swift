@@ -74,7 +74,7 @@ import Testing
             let result = BatchPlanner.plan([try #require(file)])
             let notes = try #require(result.plan.jobs.first?.outputs.first?.notes)
             let note =
-                "video track 0 begins before its first keyframe: frames there that refer to missing ones are dropped"
+                "video track 0 begins before its first keyframe: frames whose references are missing are dropped"
             #expect(notes.contains(note) == isLate, "\(name): \(notes)")
         }
     }

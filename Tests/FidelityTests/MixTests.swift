@@ -102,13 +102,13 @@ import Testing
         _ = try source(in: scratch)
         for (rule, words) in [
             ("[ { audio: 7, volume: 1 } ]", "no audio track matches"),
-            ("[ { audio: 0, volume: 1 }, { audio: all, volume: 1 } ]", "is said twice"),
+            ("[ { audio: 0, volume: 1 }, { audio: all, volume: 1 } ]", "duplicate volume for track"),
             ("[ { audio: 0, volume: [ { at: 9s, value: 1 } ] } ]", "the output lasts"),
             (
                 "[ { audio: 0, volume: [ { at: 2s, value: 1 }, { at: 1s, value: 1 } ] } ]",
-                "follow one another"
+                "must be in order"
             ),
-            ("[ { audio: 0, volume: [ { at: 5f, value: 1 } ] } ]", "a time of the output"),
+            ("[ { audio: 0, volume: [ { at: 5f, value: 1 } ] } ]", "a time in the output"),
         ] {
             let yaml = """
                 version: 1

@@ -257,7 +257,7 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
             let messages = BatchPlanner.plan([try #require(asked.file)]).diagnostics.diagnostics.map(
                 \.message)
             #expect(
-                messages.contains { $0.contains("need others that an edit list hides") } == isNeeded,
+                messages.contains { $0.contains("refer to others that an edit list hides") } == isNeeded,
                 "\(keys): \(messages)")
         }
     }

@@ -7,8 +7,8 @@ import Testing
 /// MV-HEVC: libavformat neither reads nor writes the configuration of the second view (`lhvC`).
 @Suite struct SecondViewTests {
     @Test(arguments: [
-        ("copy: true", "libavformat can't write its configuration (lhvC): players show the first view"),
-        ("encode: { codec: ffv1 }", "libavcodec decodes the first view alone"),
+        ("copy: true", "libavformat can't write its configuration (lhvC); players show the first view"),
+        ("encode: { codec: ffv1 }", "libavcodec decodes only the first view"),
     ]) func theLedgerNamesIt(_ action: String, _ reason: String) throws {
         let scratch = try Scratch()
         try ffmpeg(

@@ -8,12 +8,15 @@ import Testing
 @Suite struct FrameNumberPlanTests {
     /// The position is reported, with what there is.
     @Test(arguments: [
-        ("range: { start: 75f }", "there is no frame 75: the video track has 75 frames, 0f to 74f"),
-        ("range: { start: 1s, end: 76f }", "there is no frame 76: the video track has 75 frames, 0f to 74f"),
-        ("range: { start: 70f, duration: 6f }", "6 frames are more than there are from 2.8 s to the end: 5"),
+        ("range: { start: 75f }", "frame 75 doesn't exist: the video track has 75 frames, 0f to 74f"),
+        (
+            "range: { start: 1s, end: 76f }",
+            "frame 76 doesn't exist: the video track has 75 frames, 0f to 74f"
+        ),
+        ("range: { start: 70f, duration: 6f }", "the range has 6 frames, but only 5 remain after 2.8 s"),
         (
             "range: { start: 70f }, chapters: [ { start: 5f, title: x } ]",
-            "there is no frame 5: the range has 5 frames, 0f to 4f"
+            "frame 5 doesn't exist: the range has 5 frames, 0f to 4f"
         ),
     ])
     func framesThatAreNotThereAreErrors(_ keys: String, _ message: String) throws {

@@ -38,7 +38,7 @@ import Testing
         let ledger = LedgerCollector.ledger(
             [
                 LedgerEntry(track: nil, item: "tag title", outcome: .copied, reason: "kept"),
-                copied, entry(video, .copied, "as track 0"), entry("tag title", .left, "the rule sets it"),
+                copied, entry(video, .copied, "as track 0"), entry("tag title", .left, "set by the rule"),
                 copied, entry(video, .encoded, "as track 1"), entry("tag x", .left, "one"),
                 entry("tag x", .left, "two"),
             ], of: source)

@@ -63,7 +63,7 @@ import Publishing
               one: { asset: ./\(source), tracks: [ { video: first, encode: { codec: h264\(settings) } } ], destination: out.mp4 }
             """, in: scratch)
         let output = try #require(result.plan.jobs.first?.outputs.first, "\(result.diagnostics.diagnostics)")
-        let notes = output.notes.filter { $0.contains("not played") }
+        let notes = output.notes.filter { $0.contains("not supported by browsers") }
         #expect(notes.count == (remedy == nil ? 0 : 1), "\(output.notes)")
         if let remedy { #expect(notes.first?.contains(remedy) == true, "\(notes)") }
     }
@@ -134,7 +134,7 @@ import Publishing
         }.filter { ["size ", "fit ", "pixel_aspect_ratio "].contains(where: $0.hasPrefix) }
         #expect(lines.joined(separator: "|") == expected)
         #expect(
-            text.contains("`fit: stretch` distorts the picture from 2.33:1 to 1.78:1")
+            text.contains("`fit: stretch` distorts the frame from 2.33:1 to 1.78:1")
                 == expected.contains("stretch"))
     }
 

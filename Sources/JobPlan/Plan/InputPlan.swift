@@ -92,7 +92,7 @@ extension InputPlan {
         case .pattern(let pattern): "test signal \(pattern.name)"
         case .images(let sequence, _): sequence.path
         case .composition(let composition, _):
-            "a composition of \(composition.sources.count) source\(composition.sources.count == 1 ? "" : "s")"
+            "composition of \(composition.sources.count) source\(composition.sources.count == 1 ? "" : "s")"
         }
     }
 

@@ -7,6 +7,9 @@ package struct LedgerEntry: Codable, Hashable, Sendable {
         case encoded
         /// Dropped.
         case left
+
+        /// Name in plans and reports.
+        package var text: String { self == .left ? "dropped" : rawValue }
     }
     /// Index of the item's track; nil for items of the file.
     package var track: Int?

@@ -33,8 +33,8 @@ struct PartChanges {
         changes.map { name, change in
             switch (change.from, change.to) {
             case (let from?, let to?): "\(name): \(from) → \(to)"
-            case (nil, let to?): "\(name): \(to) is new"
-            case (let from?, nil): "\(name): \(from) is gone"
+            case (nil, let to?): "\(name): added \(to)"
+            case (let from?, nil): "\(name): removed \(from)"
             case (nil, nil): name
             }
         }

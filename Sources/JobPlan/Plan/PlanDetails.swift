@@ -56,7 +56,7 @@ enum PlanDetails {
         "optimizesForNetwork": "optimize_for_network", "fragmentInterval": "fragment",
         "sizeLimit": "limit size",
         "joinedRanges": "range", "attachments": "attachment", "covers": "cover", "chapters": "chapter",
-        "tracks": "track", "hasTwoPasses": "passes are two", "transform": "orientation",
+        "tracks": "track", "hasTwoPasses": "two passes", "transform": "orientation",
     ]
     /// Path components that have no meaning for the user.
     private static let silent: Set<String> = ["_0", "action", "encode", "settings", "input", "output"]

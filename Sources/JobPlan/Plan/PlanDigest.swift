@@ -75,11 +75,11 @@ package struct PlanDigest: Codable, Hashable, Sendable {
         var told = PartChanges(from: before.parts, to: parts)
         if Self.made(value) == Self.made(before.value) {
             return standing(of: before.value) == .other
-                ? ["damaged data were left out, and `on_damage: skip` isn't said any more"]
+                ? ["damaged data was skipped, and `on_damage: skip` was removed"]
                 : expectationChanges(since: before)
         }
         guard let old = before.details, let new = details else {
-            return told.isEmpty ? ["an earlier version of Tandem made it"] : told.lines
+            return told.isEmpty ? ["the output was created by an earlier version of Tandem"] : told.lines
         }
         // Changes that follow from those already listed are omitted.
         let isSource = told.names.contains { $0.hasPrefix("source") }
@@ -103,8 +103,8 @@ package struct PlanDigest: Codable, Hashable, Sendable {
     /// Returns the expectations that are new or were removed since an earlier digest, a line each.
     package func expectationChanges(since before: PlanDigest) -> [String] {
         let (old, new) = (before.expected ?? [], expected ?? [])
-        return new.filter { !old.contains($0) }.map { "expectation \($0) is new" }
-            + old.filter { !new.contains($0) }.map { "expectation \($0) is gone" }
+        return new.filter { !old.contains($0) }.map { "added expectation: \($0)" }
+            + old.filter { !new.contains($0) }.map { "removed expectation: \($0)" }
     }
 
     /// Versions of the program and of FFmpeg's libraries.

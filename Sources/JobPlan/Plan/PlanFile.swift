@@ -69,32 +69,32 @@ package struct PlanFile: Codable, Sendable {
         let file = try JSONForm.value(PlanFile.self, of: data)
         guard file.plan.jobs.allSatisfy(\.isSound) else {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: [], debugDescription: "a job's outputs and inputs don't fit each other"))
+                .init(codingPath: [], debugDescription: "a job's outputs refer to missing inputs"))
         }
         return file
     }
 
     /// Reason why the program or its libraries differ from those that created the plan; nil if they don't.
     package var environmentProblem: String? {
-        guard kind == "tandem-plan", version == 1 else { return "it is no plan of this version" }
+        guard kind == "tandem-plan", version == 1 else { return "it is not a plan file of this version" }
         if program != ProgramVersion.current {
-            return "it was made by tandem \(program), and this is \(ProgramVersion.current)"
+            return "it was created by tandem \(program), this is tandem \(ProgramVersion.current)"
         }
         for (was, now) in zip(libraries, LibraryVersions.all) where was != now {
             return "\(was.key) was \(was.value) and is \(now.value)"
         }
-        return libraries.count == LibraryVersions.all.count ? nil : "it was made with other libraries"
+        return libraries.count == LibraryVersions.all.count ? nil : "it was created with other libraries"
     }
 
     /// Returns the reason why the job files differ from those that were planned; nil if they don't.
     package func specProblem(now: [Spec]) -> String? {
         for was in specs {
             guard let found = now.first(where: { $0.path.exact == was.path.exact }) else {
-                return "\(was.path) is no longer part of it"
+                return "\(was.path) is no longer a job file of this run"
             }
             if found.digest != was.digest { return "\(was.path) changed" }
         }
-        return now.count == specs.count ? nil : "other files are included now"
+        return now.count == specs.count ? nil : "the included files changed"
     }
 
     /// Returns the reason why a new plan differs from this one; nil if it doesn't.
@@ -103,7 +103,7 @@ package struct PlanFile: Codable, Sendable {
             now.jobs.map { (JobKey(file: $0.file, id: $0.id), $0) }, uniquingKeysWith: { first, _ in first })
         for was in plan.jobs {
             guard let found = current[JobKey(file: was.file, id: was.id)] else {
-                return "the job \(was.id) can't be carried out any more"
+                return "the job \(was.id) is now rejected"
             }
             var same = found
             for (index, (now, then)) in zip(found.inputs, was.inputs).enumerated() {
@@ -111,13 +111,13 @@ package struct PlanFile: Codable, Sendable {
                     return "the source of the job \(was.id) changed"
                 }
                 if now.sourceDescription != then.sourceDescription {
-                    return "the source of the job \(was.id) is something else now"
+                    return "the source of the job \(was.id) now has different contents"
                 }
                 same.inputs[index].source = then.source
             }
-            if same != was { return "the job \(was.id) would be done otherwise now" }
+            if same != was { return "the plan of the job \(was.id) changed" }
         }
-        return now.jobs.count == plan.jobs.count ? nil : "there are other jobs now"
+        return now.jobs.count == plan.jobs.count ? nil : "the set of jobs changed"
     }
 }
 

@@ -28,9 +28,9 @@ extension WaveformPlan {
 
     /// Description of the waveform for the user.
     var text: String {
-        let channels = reading.splitsChannels ? ", each channel by itself" : ""
+        let channels = reading.splitsChannels ? ", channels drawn separately" : ""
         return format.isDrawn
             ? "\(format.rawValue), \(size), \(measure.rawValue)\(channels)"
-            : "\(format.rawValue), \(reading.samplesPerPixel) samples a pixel, \(bits.rawValue) bits\(channels)"
+            : "\(format.rawValue), \(reading.samplesPerPixel) samples per pixel, \(bits.rawValue) bits\(channels)"
     }
 }

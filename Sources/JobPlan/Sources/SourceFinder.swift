@@ -56,17 +56,17 @@ package struct SourceFinder {
 
     private func numbers(_ path: String) throws(SourceProblem) -> ImageSequence.Numbers {
         guard let name = NumberedName(path: path) else {
-            throw SourceProblem("the name has no place for a number")
+            throw SourceProblem("the name contains no number pattern such as `%04d`")
         }
         let numbers = try all(of: name).sorted()
         guard let first = numbers.first, let last = numbers.last else {
             throw SourceProblem(
-                "there is no file of these names; the first would be \(name.path(0)) or \(name.path(1))")
+                "no file matches; the first must be \(name.path(0)) or \(name.path(1))")
         }
         for (number, next) in zip(numbers, numbers.dropFirst()) where next != number + 1 {
             let missing = next == number + 2 ? "\(number + 1)" : "\(number + 1) to \(next - 1)"
             throw SourceProblem(
-                "the numbers go from \(first) to \(last), and \(missing) \(next == number + 2 ? "is" : "are") missing: \(name.path(number + 1))"
+                "the numbers range from \(first) to \(last), but \(missing) \(next == number + 2 ? "is" : "are") missing: \(name.path(number + 1))"
             )
         }
         return ImageSequence.Numbers(first: first, count: numbers.count)
@@ -94,7 +94,7 @@ package struct SourceFinder {
             }
             guard let text, let number = name.number(of: text) else { continue }
             guard numbers.count < ImageSequence.mostFiles else {
-                throw SourceProblem("there are more than \(ImageSequence.mostFiles) files of these names")
+                throw SourceProblem("more than \(ImageSequence.mostFiles) files match")
             }
             numbers.append(number)
         }

@@ -135,7 +135,7 @@ package struct LocalProber: SourceProber {
     package func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
         do {
             if case .trial(let trial) = question.matter { return .verdict(trial.carryOut()) }
-            guard let path = question.path else { throw SourceProblem("a question about no source") }
+            guard let path = question.path else { throw SourceProblem("a probe request without a source") }
             switch question.matter {
             case .description(let timing):
                 return .description(
@@ -396,5 +396,7 @@ extension SourceProber {
 
 extension SourceProblem {
     /// The error of a response of the wrong kind.
-    fileprivate static var notAnswered: SourceProblem { SourceProblem("the answer is to another question") }
+    fileprivate static var notAnswered: SourceProblem {
+        SourceProblem("the reply belongs to another request")
+    }
 }

@@ -27,7 +27,7 @@ extension SourceProber {
         do throws(SourceProblem) {
             let answer = try answer(ProbeRequest(path: nil, matter: .trial(trial)))
             guard case .verdict(let found) = answer else {
-                throw SourceProblem("the answer is to another question")
+                throw SourceProblem("the reply belongs to another request")
             }
             verdict = found
         } catch {
@@ -41,7 +41,7 @@ extension SourceProber {
     func problem(with trial: SettingsTrial) -> String? {
         switch verdict(on: trial) {
         case .problem(let text): text
-        case .unheeded(let other): "`\(other.setting)` is not heeded: \(other.made) comes instead"
+        case .unheeded(let other): "the encoder ignores `\(other.setting)` and produces \(other.made)"
         case .holds, .becomes: nil
         }
     }

@@ -1,22 +1,42 @@
-internal import Diagnostics
 package import JobSpec
 internal import LibAV
 
 extension Expectation.Check {
-    /// Description for the user: `duration 100.4 s, give or take 0.04 s`.
+    /// Description for the user: `duration 100.4 s ± 0.04 s`.
     package var text: String {
+        if case .decodes = self { "complete decoding" } else { "\(subject) \(bound)" }
+    }
+
+    /// The measured property: `duration`.
+    package var subject: String {
         switch self {
-        case .duration(let wanted, let within): "duration \(wanted) s, give or take \(within) s"
-        case .frames(let count): counted(count, "frame")
+        case .duration: "duration"
+        case .frames: "frames"
+        case .size: "size"
+        case .property(let type, let name, _): "\(type.rawValue) \(name)"
+        case .loudness: "loudness"
+        case .truePeak: "true peak"
+        case .silence: "longest silence"
+        case .black: "longest black section"
+        case .similarity(.ssim, _): "SSIM"
+        case .similarity(.psnr, _): "PSNR"
+        case .decodes: "decoding"
+        }
+    }
+
+    /// The expected value, with its tolerance: `100.4 s ± 0.04 s`.
+    package var bound: String {
+        switch self {
+        case .duration(let wanted, let within): "\(wanted) s ± \(within) s"
+        case .frames(let count): "\(count)"
         case .size(let most): "at most \(PlanText.bytes(most))"
-        case .property(let type, let name, let value): "\(type.rawValue) \(name) \(value)"
-        case .loudness(let wanted, let within): "\(wanted) LUFS, give or take \(within) LU"
-        case .truePeak(let most): "true peak of at most \(most) dBTP"
-        case .silence(let most): "no silence longer than \(most) s"
-        case .black(let most): "no black frames longer than \(most) s"
-        case .similarity(.ssim, let least): "SSIM of at least \(least)"
-        case .similarity(.psnr, let least): "PSNR of at least \(least) dB"
-        case .decodes: "all of it decodes"
+        case .property(_, _, let value): value
+        case .loudness(let wanted, let within): "\(wanted) LUFS ± \(within) LU"
+        case .truePeak(let most): "at most \(most) dBTP"
+        case .silence(let most), .black(let most): "at most \(most) s"
+        case .similarity(.ssim, let least): "at least \(least)"
+        case .similarity(.psnr, let least): "at least \(least) dB"
+        case .decodes: "complete"
         }
     }
 }

@@ -10,13 +10,13 @@ extension PlanText {
         }
         let tolerance = images.tolerance
         if tolerance.before == nil {
-            text += ", key frames"
+            text += ", keyframes"
         } else if !tolerance.isExact {
-            text += ", within \(tolerance.before ?? .zero) s before and \(tolerance.after) s after"
+            text += ", tolerance \(tolerance.before ?? .zero) s before and \(tolerance.after) s after"
         }
         if let animation = images.animation {
             text +=
-                ", shown one after the other for \(images.timing(as: animation).end) s, as animated \(animation.rawValue)"
+                ", as animated \(animation.rawValue) of \(images.timing(as: animation).end) s"
         }
         if let sheet = images.sheet {
             text +=

@@ -26,7 +26,7 @@ package enum PlanText {
             if sizes.count < outputs { text += " and \(outputs - sizes.count) of unknown size" }
         }
         if current > 0 { text += "; \(current) up to date" }
-        if !plan.refusals.isEmpty { text += "; \(plan.refusals.count) can't be carried out" }
+        if !plan.refusals.isEmpty { text += "; \(plan.refusals.count) rejected" }
         return text + "\n"
     }
 
@@ -35,7 +35,8 @@ package enum PlanText {
         let reasons = why.lines
         var lines = ["\(task.name)  →  \(output.destination)"]
         for (index, reason) in reasons.prefix(4).enumerated() {
-            lines.append("  \(pad(index > 0 ? "" : why.onlyJudges ? "judged" : "will run", 10)) \(reason)")
+            lines.append(
+                "  \(pad(index > 0 ? "" : why.onlyJudges ? "will check" : "will run", 10)) \(reason)")
         }
         if reasons.isEmpty { lines.append("  up to date") }
         if reasons.count > 4 { lines.append("  \(pad("", 10)) and \(reasons.count - 4) more") }
@@ -55,7 +56,7 @@ package enum PlanText {
         }
         if let asked = input.requestedRange {
             lines.append(
-                "  asked for  \(asked.start) s to \(asked.end) s; widened to where copied frames can begin and end"
+                "  requested  \(asked.start) s to \(asked.end) s; widened to keyframes"
             )
         }
         var container = output.container
@@ -64,7 +65,7 @@ package enum PlanText {
         case .images(let images): container += ", " + told(images)
         case .waveform(let waveform): container = waveform.text
         }
-        if output.optimizesForNetwork { container += ", index in front" }
+        if output.optimizesForNetwork { container += ", index at the start" }
         if let interval = output.fragmentInterval { container += ", in fragments of \(interval) s" }
         if output.ifExists != .fail {
             container += ", if the destination exists: \(output.ifExists.rawValue)"
@@ -78,9 +79,9 @@ package enum PlanText {
         lines += ledger(output.ledger)
         for expectation in output.expectations { lines.append("  expects    \(expectation.check.text)") }
         if input.damagePolicy == .skip {
-            lines.append("  damage     what is damaged is skipped and counted")
+            lines.append("  damage     damaged data is skipped and counted")
         }
-        if output.keepsFileTimes { lines.append("  file time  the source's") }
+        if output.keepsFileTimes { lines.append("  file time  kept") }
         for note in output.notes { lines.append("  note       \(note)") }
         var expected = "  expected   "
         switch output.kind {
@@ -98,9 +99,9 @@ package enum PlanText {
         guard job.outputs.count > 1 else { return nil }
         let others = job.outputs.filter { $0.input == output.input && $0.id != output.id }.compactMap(\.id)
         guard !others.isEmpty else {
-            return "by itself: another range or length than the other outputs"
+            return "separate from the other outputs, because range or duration differ"
         }
-        return "once, with \(others.joined(separator: ", "))"
+        return "shared with \(others.joined(separator: ", "))"
     }
 
     /// Renders the ledger. Tags of the same track with equal outcomes are joined in one line.
@@ -125,7 +126,7 @@ package enum PlanText {
             }
             let place = entry.track.map { "track \($0)" } ?? "file"
             return
-                "    \(pad(place, 9)) \(pad(entry.outcome.rawValue, 8)) \(item): \(entry.reason)"
+                "    \(pad(place, 9)) \(pad(entry.outcome.text, 8)) \(item): \(entry.reason)"
         }
     }
 
@@ -134,7 +135,7 @@ package enum PlanText {
         if cut.isComposed {
             let clips = cut.parts.filter { $0.clip != nil }
             let edges = clips.reduce(0) { $0 + $1.headPictures + $1.tailPictures }
-            return "\(edges) frames at the ends of \(clips.count) clips, \(cut.madePictures) between them"
+            return "\(edges) frames at the edges of \(clips.count) clips, \(cut.madePictures) between them"
         }
         let isJoined = cut.parts.count > 1
         return
@@ -148,8 +149,8 @@ package enum PlanText {
         case .subtitle(let codec): return ["  track \(index)    \(name) → \(codec.rawValue)"]
         case .smartCut(let cut):
             return [
-                "  track \(index)    \(name), \(cut.isComposed ? "clips copied" : "cut smartly"); \(expectation(track.expected))",
-                "    \(pad("copied", 18)) \(cut.copiedPictures) frames of \(cut.copiedGroups) group\(cut.copiedGroups == 1 ? "" : "s")",
+                "  track \(index)    \(name), \(cut.isComposed ? "clips copied" : "smart cut"); \(expectation(track.expected))",
+                "    \(pad("copied", 18)) \(cut.copiedPictures) frames of \(counted(cut.copiedGroups, "GOP"))",
                 "    \(pad("re-encoded", 18)) \(edges(of: cut))",
             ]
                 + (cut.hasEdges
@@ -171,11 +172,11 @@ package enum PlanText {
     }
 
     private static func volume(_ envelope: VolumeEnvelope) -> String {
-        if envelope.isFull { return "as it is" }
+        if envelope.isFull { return "unchanged volume" }
         let points = envelope.points.map { "\(Thousandths.text($0.thousandths)) at \($0.time) s" }
         return envelope.points.count == 1
-            ? "times \(Thousandths.text(envelope.points[0].thousandths))"
-            : "times \(points.joined(separator: ", "))"
+            ? "volume \(Thousandths.text(envelope.points[0].thousandths))"
+            : "volume \(points.joined(separator: ", "))"
     }
 
     private static func expectation(_ expected: TrackPlan.Expectation) -> String {
@@ -184,7 +185,7 @@ package enum PlanText {
         if let frames = expected.frames { parts.append(about + counted(frames, "frame")) }
         if let samples = expected.samples { parts.append(about + counted(samples, "sample")) }
         var span = "\(about)\(expected.timeRange.duration) s"
-        if expected.timeRange.start > .zero { span += " from \(expected.timeRange.start) s on" }
+        if expected.timeRange.start > .zero { span += " from \(expected.timeRange.start) s" }
         return (parts + [span]).joined(separator: ", ")
     }
 
@@ -200,13 +201,13 @@ package enum PlanText {
                 "test signal \(pattern.name) \(pattern.width)x\(pattern.height), \(pattern.frameRate) frames/s, \(pattern.duration) s\(tone)"
         case .images(let sequence, _):
             let what =
-                sequence.numbers.map { "\(counted($0.count, "image")) from \($0.first) on" } ?? "an image"
+                sequence.numbers.map { "\(counted($0.count, "image")) from \($0.first)" } ?? "an image"
             return
                 "\(sequence.path) (\(what), \(sequence.frameRate) frames/s, \(time(sequence.duration)))"
         case .composition(let composition, _):
             return "\(input.sourceName), \(time(composition.duration))"
         case .job(let id, let path):
-            return "what the job \(id) publishes: \(path) (predicted)"
+            return "output of the job \(id): \(path) (predicted)"
         }
     }
 

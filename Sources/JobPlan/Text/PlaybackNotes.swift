@@ -34,6 +34,6 @@ enum PlaybackNotes {
         guard !parts.isEmpty else { return nil }
         let remedy = color.isHighRange ? "color: sdr" : "pixel_format: yuv420p"
         return
-            "\(name) with \(parts.joined(separator: ", ")) is not played by browsers and most hardware decoders; `encode` with `\(remedy)`, or use another codec"
+            "\(name) with \(parts.joined(separator: ", ")) is not supported by browsers and most hardware decoders; use `\(remedy)`, or another codec"
     }
 }

@@ -13,7 +13,7 @@ package enum ProbeText {
         ]
         if source.missingBytes > 0 { lines.append("  truncated  \(source.missingBytes) bytes are missing") }
         if source.timeZero != .zero {
-            lines.append("  time zero  \(source.timeZero) s on the file's own clock")
+            lines.append("  time zero  \(source.timeZero) s in the file's timestamps")
         }
         for track in source.tracks {
             lines.append("  track \(track.index)    \(LedgerText.plainName(track))")
@@ -50,7 +50,7 @@ package enum ProbeText {
                 .compactMap { $0 }
             if !color.isEmpty { parts.append(color.joined(separator: "/")) }
         }
-        if !track.isDecodable { parts.append("this build can't decode it") }
+        if !track.isDecodable { parts.append("no decoder in this build") }
         if let title = track.title { parts.append("“\(title)”") }
         return parts.joined(separator: ", ")
     }

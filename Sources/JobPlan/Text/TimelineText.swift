@@ -18,7 +18,7 @@ enum TimelineText {
         func speed(_ placement: ClipPlacement) -> String {
             placement.sourceRange.duration == placement.timeRange.duration
                 ? ""
-                : ", \(rounded(placement.sourceRange.duration.seconds / placement.timeRange.duration.seconds)) times as fast"
+                : ", speed \(rounded(placement.sourceRange.duration.seconds / placement.timeRange.duration.seconds))"
         }
         if let canvas = composition.canvas {
             lines.append(
@@ -54,7 +54,7 @@ enum TimelineText {
         }
         for (index, clip) in composition.audio.enumerated() {
             let loop = clip.isRepeated ? ", repeated" : ""
-            let duck = clip.ducking.map { ", quieter under audio \($0.under)" } ?? ""
+            let duck = clip.ducking.map { ", ducked under audio \($0.under)" } ?? ""
             lines.append(
                 "  audio \(PlanText.pad("\(index)", 4)) \(span(clip.placement.timeRange)) \(told(clip.placement))\(clip.isRepeated ? "" : speed(clip.placement))\(loop)\(duck)\(copiesAudio ? "; copied" : "")"
             )
@@ -93,7 +93,7 @@ enum TimelineText {
         }
         if own.copied == 0 { return "; re-encoded" }
         return own.encoded == 0
-            ? "; copied" : "; \(own.copied) frames copied, \(own.encoded) at its ends re-encoded"
+            ? "; copied" : "; \(own.copied) frames copied, \(own.encoded) at its edges re-encoded"
     }
 
     /// Returns the changes of a clip's frames for the canvas.
@@ -102,10 +102,10 @@ enum TimelineText {
         if settings.deinterlacing != .off { parts.append("deinterlaced") }
         if let turn = settings.turn { parts.append("rotated by \(turn.clockwiseDegrees) degrees") }
         if let inner = settings.innerSize, inner != settings.size {
-            parts.append(settings.fit == .cover ? "cut off to fill" : "scaled to \(inner) with bars")
+            parts.append(settings.fit == .cover ? "cropped to fill" : "scaled to \(inner) with bars")
         }
         if settings.mapsTones {
-            parts.append("tones mapped")
+            parts.append("tone-mapped")
         } else if settings.color != nil {
             parts.append("colors converted")
         }

@@ -19,7 +19,7 @@ extension BatchRunner {
             return "the job `\(id)`, whose output it reads, did not succeed"
         }
         for need in job.needs where !bases.contains(JobKey(file: job.file, id: need)) {
-            return "the job `\(need)`, which it needs, has no run"
+            return "the job `\(need)`, which it needs, has no instance"
         }
         for need in job.needs where failures.contains(JobKey(file: job.file, id: need)) {
             return "the job `\(need)`, which it needs, did not succeed"
@@ -46,13 +46,13 @@ extension BatchRunner {
             else { continue }
             // Several files are written as one file, which is then split.
             add(size, at: output.destination, to: &room) { free in
-                "its output is likely to need \(PlanText.bytes(size)) for a length of \(PlanText.time(output.expectedDuration)), and \(PlanText.bytes(free)) are free at \(output.destination) (where it is known to be less, `limit: { size }` says so)"
+                "the estimated size of the output is \(PlanText.bytes(size)) for \(PlanText.time(output.expectedDuration)), but only \(PlanText.bytes(free)) are free at \(output.destination); `limit: { size }` overrides the estimate"
             }
         }
         if let folder = policy.notesFolder, job.expectedNotes > 0 {
             let size = job.expectedNotes
             add(size, at: folder + "/notes", to: &room) { free in
-                "the notes between its two passes are likely to need \(PlanText.bytes(size)), and \(PlanText.bytes(free)) are free in \(folder)"
+                "the estimated size of the two-pass statistics is \(PlanText.bytes(size)), but only \(PlanText.bytes(free)) are free in \(folder)"
             }
         }
         return room

@@ -213,7 +213,7 @@ package actor BatchRunner {
         let key = JobKey(file: refusal.file, id: refusal.id)
         let first = refusal.diagnostics.first { $0.severity == .error }
         let failure = JobFailure(
-            first?.message ?? "it can't be planned", at: first?.range ?? .startOfFile(refusal.file),
+            first?.message ?? "the job can't be planned", at: first?.range ?? .startOfFile(refusal.file),
             rule: first?.rule)
         outcomes[key] = .failed(failure)
         failures.insert(JobKey(file: refusal.file, id: String(refusal.id.prefix { $0 != "[" })))
@@ -236,7 +236,7 @@ package actor BatchRunner {
         case .failed(let failure):
             state?.ended(
                 record.file, record.id, outcome: "failed", message: failure.message, seconds: record.seconds)
-            if policy.failsFast { stop = stop ?? "a job failed, and nothing more is started" }
+            if policy.failsFast { stop = stop ?? "a job failed, and `--fail-fast` is set" }
         case .cancelled:
             state?.ended(record.file, record.id, outcome: "cancelled", message: "", seconds: record.seconds)
         case .notRun(let why):
@@ -297,7 +297,8 @@ package actor BatchRunner {
         switch result {
         case .success(let plan):
             guard let taken = takenName(of: plan, beyond: job) else { return launch(plan, cost, room) }
-            refuse(job, cost, "another output of this call goes to \(taken)", .destinationCollision)
+            refuse(
+                job, cost, "another output of this run has the destination \(taken)", .destinationCollision)
         case .failure(let error):
             let first = error.diagnostics.first
             refuse(job, cost, first?.message ?? "\(error)", first?.rule, at: first?.range)

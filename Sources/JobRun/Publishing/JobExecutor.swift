@@ -114,7 +114,7 @@ final class JobExecutor: @unchecked Sendable {
         if hasTimedOut, let timeout = plan.scheduling.timeout {
             return .failed(
                 JobFailure(
-                    "it took longer than its timeout of \(timeout) s", at: plan.location, rule: .jobTimeout))
+                    "the job exceeded its timeout of \(timeout) s", at: plan.location, rule: .jobTimeout))
         }
         if isCancelled || error is CancellationError { return .cancelled }
         if let skipped = error as? SkippedOutput { return .skipped(skipped.reason) }
@@ -130,7 +130,7 @@ final class JobExecutor: @unchecked Sendable {
         for output in plan.outputs {
             guard let outside = output.files.first(where: { !root.holds($0) }) else { continue }
             throw JobFailure(
-                "the destination lies outside --root: \(outside)",
+                "the destination is outside of --root: \(outside)",
                 at: output.destinationLocation, rule: .destinationUnwritable)
         }
         try SourceCheck(plan).check(when: "since it was planned")
@@ -252,7 +252,7 @@ final class JobExecutor: @unchecked Sendable {
                             files[index].fingerprint == fingerprints[index]
                         else {
                             throw JobFailure(
-                                "the output was changed while it was judged: \(output.destination)",
+                                "the output changed while its expectations were evaluated: \(output.destination)",
                                 at: output.destinationLocation, rule: .destinationExists)
                         }
                         self.state?.judged(publisher.task, digest)
@@ -272,7 +272,8 @@ final class JobExecutor: @unchecked Sendable {
         case .failed(let failure): throw failure
         case .finished(let findings):
             if running.withLock({ $0.isCancelled }) { throw CancellationError() }
-            if let failure = failure(of: findings, leaving: { _ in "; the output of an earlier run stays" }) {
+            if let failure = failure(of: findings, leaving: { _ in "; the output of an earlier run is kept" })
+            {
                 throw failure
             }
         }
@@ -324,7 +325,7 @@ final class JobExecutor: @unchecked Sendable {
             case .finished(let findings):
                 if running.withLock({ $0.isCancelled }) { throw CancellationError() }
                 guard findings.outputs.count == making.count else {
-                    throw MediaError.misuse("\(findings.outputs.count) findings of \(making.count) outputs")
+                    throw MediaError.misuse("\(findings.outputs.count) results for \(making.count) outputs")
                 }
                 // If another process created the same outputs meanwhile, these are discarded.
                 if findings.isAsExpected, making.flatMap(\.publisher.parts).allSatisfy(\.isMadeAlready) {

@@ -13,7 +13,7 @@ struct JobWarnings {
         var lines: [String] = []
         if let stop = findings.stop, let limit = plan.sizeLimit {
             lines.append(
-                "ends at \(stop) s of \(plan.expectedDuration) s: more does not fit into the \(PlanText.bytes(limit)) of `limit`"
+                "ends at \(stop) s of \(plan.expectedDuration) s, because of the `limit` of \(PlanText.bytes(limit))"
             )
         }
         lines += plan.tracks.compactMap(\.unforetold)
@@ -37,7 +37,7 @@ struct JobWarnings {
     /// Returns a warning if `normalize` didn't reach its target; nil if it did.
     private func loudness(_ found: OutputResult.Normalization) -> String? {
         guard found.before.isMeasured else {
-            return "too short or too quiet to have a loudness: `normalize` leaves it as it is"
+            return "too short or too quiet to measure the loudness; `normalize` has no effect"
         }
         guard case .encode(let encoding) = plan.tracks[found.track].action, let target = encoding.loudness
         else { return nil }
@@ -47,15 +47,15 @@ struct JobWarnings {
         var parts: [String] = []
         if abs(reached.integrated - target.integrated) > tolerance {
             parts.append(
-                "\(tenths(reached.integrated)) LUFS of \(target.integrated)")
+                "\(tenths(reached.integrated)) LUFS instead of \(target.integrated)")
         }
         if reached.truePeak - target.truePeak > tolerance {
             parts.append(
-                "true peaks of \(tenths(reached.truePeak)) dBTP where \(target.truePeak) was asked for"
+                "a true peak of \(tenths(reached.truePeak)) dBTP instead of \(target.truePeak)"
             )
         }
         return parts.isEmpty
-            ? nil : "`normalize` comes to \(parts.joined(separator: ", ")) with \(encoding.codec)"
+            ? nil : "`normalize` reaches \(parts.joined(separator: ", ")) with \(encoding.codec)"
     }
 
     private func said(_ what: String, of track: TrackPlan) -> String {
@@ -65,34 +65,35 @@ struct JobWarnings {
     private func dropped(_ track: TrackPlan, _ report: TrackReport) -> String? {
         guard report.droppedSamples > 0 else { return nil }
         return track.source.mediaType == .subtitle
-            ? "\(counted(report.droppedSamples, "cue")) left out where more are shown at once than mov_text holds"
-            : "\(counted(report.droppedSamples, "frame")) left out, their times did not increase"
+            ? "\(counted(report.droppedSamples, "cue")) dropped, because more are shown at once than mov_text supports"
+            : "\(counted(report.droppedSamples, "frame")) dropped, because their times don't increase"
     }
 
     private func leading(_ track: TrackPlan, _ report: TrackReport) -> String? {
         guard report.damage.leading > 0 else { return nil }
         let first = report.damage.leadingEnd.map { "; its first frame is at \($0) s" } ?? ""
         return
-            "begins before its first keyframe: \(counted(report.damage.leading, "frame")) without references dropped\(first)"
+            "begins before its first keyframe: \(counted(report.damage.leading, "frame")) with missing references dropped\(first)"
     }
 
     private func captions(_ track: TrackPlan, _ report: TrackReport) -> String? {
         guard report.captionsLeft > 0 else { return nil }
         return
-            "the closed captions in \(report.captionsLeft) frames are left: the encoder takes none"
+            "the closed captions in \(counted(report.captionsLeft, "frame")) are dropped: the encoder doesn't support them"
     }
 
     private func change(_ track: TrackPlan, _ report: TrackReport) -> String? {
         guard let time = report.formChange else { return nil }
         let what =
             track.source.mediaType == .video
-            ? "size or shape of its frames" : "rate or channels of its audio"
-        return "the \(what) changes \(time) s into the output, where all come in one form"
+            ? "frame size or aspect ratio" : "sample rate or channel layout"
+        return
+            "the \(what) of the source changes at \(time) s of the output; all samples are converted to one format"
     }
 
     private func fields(_ track: TrackPlan, _ report: TrackReport) -> String? {
         report.fieldsBegin.map {
-            "the source is progressive at first and interlaced from \($0) s of the output on, where deinterlacing begins"
+            "the source is progressive at first and interlaced from \($0) s of the output; deinterlacing begins there"
         }
     }
 
@@ -115,7 +116,7 @@ struct JobWarnings {
                 frames - report.appendedSamples - report.droppedSamples + report.hiddenSamples
                 - report.damage.leading
             if missing > report.damage.skipped {
-                parts.append("\(counted(missing, "frame")) fewer than its index promises")
+                parts.append("\(counted(missing, "frame")) fewer than its index states")
             }
         }
         let promised = track.expected.timeRange.end

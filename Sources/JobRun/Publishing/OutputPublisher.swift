@@ -50,7 +50,7 @@ struct OutputPublisher {
             return part.offset == end
         }
         guard findings.parts.count == parts.count, isInOrder, end <= file.size else {
-            throw MediaError.misuse("\(findings.parts.count) files were made of \(parts.count)")
+            throw MediaError.misuse("\(findings.parts.count) of \(parts.count) files were written")
         }
         let pieces = try zip(parts, findings.parts).map { publisher, part in
             let piece = try TemporaryFile(destination: publisher.output.destination, in: root)
@@ -110,7 +110,7 @@ struct OutputPublisher {
         // The output is elsewhere if the folder was moved meanwhile.
         guard file.isAt(output.destination) else {
             throw JobFailure(
-                "the output was published, and is not at \(output.destination): its folder was moved or replaced",
+                "the published output is not at \(output.destination): its folder was moved or replaced",
                 at: output.destinationLocation, rule: .destinationUnwritable)
         }
         return true
@@ -164,7 +164,7 @@ struct OutputPublisher {
             sources.contains(SourceFileKey(identity))
         {
             throw JobFailure(
-                "the destination is a source, and sources are never overwritten: \(output.destination)",
+                "the destination is also a source, which is never overwritten: \(output.destination)",
                 at: output.destinationLocation, rule: .destinationIsSource)
         }
         // An output that is up to date for any job file can be replaced without loss.
@@ -174,7 +174,7 @@ struct OutputPublisher {
         case .published: return true
         case .notAFile:
             throw JobFailure(
-                "the destination is a folder or no regular file: \(output.destination)",
+                "the destination is not a regular file: \(output.destination)",
                 at: output.destinationLocation,
                 rule: .destinationExists)
         case .foreign where state?.owns(output.destination, for: task.file) == true: return true
@@ -206,7 +206,7 @@ struct OutputPublisher {
         for part in folder.pathParts {
             path += "/" + part
             guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
-                throw SystemError("making the folder \(path)", errno: errno)
+                throw SystemError("creating the folder \(path)", errno: errno)
             }
         }
     }

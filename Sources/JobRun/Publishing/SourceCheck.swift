@@ -26,7 +26,8 @@ struct SourceCheck {
             // planned length.
             if SourceLocation.isRemote(path) { continue }
             guard let now = FileIdentity(path: path) else {
-                throw JobFailure("the source is gone: \(path)", at: plan.location, rule: .sourceUnreadable)
+                throw JobFailure(
+                    "the source no longer exists: \(path)", at: plan.location, rule: .sourceUnreadable)
             }
             guard now == identity else {
                 throw JobFailure(
@@ -39,7 +40,8 @@ struct SourceCheck {
     {
         guard now != then else { return }
         throw JobFailure(
-            now == nil ? "\(what) is gone: \(name)" : "\(what) changed \(when): \(name)", at: plan.location,
+            now == nil ? "\(what) no longer exists: \(name)" : "\(what) changed \(when): \(name)",
+            at: plan.location,
             rule: .sourceUnreadable)
     }
 }

@@ -210,7 +210,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
             // pipe has space.
             var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             guard poll(&waiting, 1, 5000) != 0 else {
-                return problem.withLock { $0 = "nobody reads them" }
+                return problem.withLock { $0 = "no process reads them" }
             }
             let put = line.withUnsafeBytes {
                 Glibc.write(descriptor, $0.baseAddress! + done, min(4096, line.count - done))

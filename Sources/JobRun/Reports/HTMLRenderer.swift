@@ -204,7 +204,7 @@ package enum HTMLRenderer {
         return "<section aria-label=\"Summary\">\n<dl class=\"figures\">\n"
             + figures.map { "<div><dt>\(Markup.escaped($0.0))</dt><dd>\(Markup.escaped($0.1))</dd></div>\n" }
             .joined()
-            + "</dl>\n<p class=\"soft\">Begun \(begun). Job files: \(Markup.escaped(report.files.joined(separator: ", ")))</p>\n</section>\n"
+            + "</dl>\n<p class=\"soft\">Started \(begun). Job files: \(Markup.escaped(report.files.joined(separator: ", ")))</p>\n</section>\n"
     }
 
     // MARK: Timeline
@@ -218,7 +218,7 @@ package enum HTMLRenderer {
         let height = Double(lanes) * row + 30
         let scale = (width - left - 10) / length
         var text =
-            "<section aria-labelledby=\"timeline\">\n<h2 id=\"timeline\">Timeline</h2>\n<div class=\"wide\"><svg viewBox=\"0 0 \(Int(width)) \(Int(height))\" role=\"img\" aria-label=\"Jobs over time, a row a worker: \(jobs.count) jobs in \(Markup.escaped(seconds(length)))\" style=\"min-width: 34rem\">\n"
+            "<section aria-labelledby=\"timeline\">\n<h2 id=\"timeline\">Timeline</h2>\n<div class=\"wide\"><svg viewBox=\"0 0 \(Int(width)) \(Int(height))\" role=\"img\" aria-label=\"Jobs over time, one row per worker: \(jobs.count) jobs in \(Markup.escaped(seconds(length)))\" style=\"min-width: 34rem\">\n"
         for lane in 0..<lanes {
             text += "<text x=\"0\" y=\"\(number(Double(lane) * row + 15))\">worker \(lane + 1)</text>\n"
         }
@@ -256,9 +256,9 @@ package enum HTMLRenderer {
         text += "</summary>\n<div>\n"
         var facts: [(String, String)] = []
         if let place = job.place {
-            facts.append(("Asked for at", place))
+            facts.append(("Location", place))
         } else if job.line > 0 {
-            facts.append(("Written at", "\(job.file):\(job.line)"))
+            facts.append(("Location", "\(job.file):\(job.line)"))
         }
         if let rule = job.rule { facts.append(("Rule", rule)) }
         if let source = job.source { facts.append(("Source", source)) }
@@ -274,7 +274,7 @@ package enum HTMLRenderer {
         if !job.expectations.isEmpty {
             text += "<h3>Expected and measured</h3>\n"
             text += rows(
-                ["", "Expected", "Measured", "Written at"],
+                ["", "Expected", "Measured", "Location"],
                 job.expectations.map { [$0.holds ? "holds" : "fails", $0.expected, $0.measured, $0.place] },
                 caption: "Expectations")
         }
@@ -299,9 +299,9 @@ package enum HTMLRenderer {
         if !job.ledger.isEmpty {
             text += "<h3>Ledger</h3>\n"
             text += rows(
-                ["Item", "Track", "Outcome", "Why, or as what"],
-                job.ledger.map { [$0.item, $0.track.map { "\($0)" } ?? "", $0.outcome.rawValue, $0.reason] },
-                caption: "What became of everything in the source")
+                ["Item", "Track", "Outcome", "Reason or format"],
+                job.ledger.map { [$0.item, $0.track.map { "\($0)" } ?? "", $0.outcome.text, $0.reason] },
+                caption: "Ledger of the source")
         }
         return text + "</div>\n</details>\n"
     }
@@ -312,7 +312,7 @@ package enum HTMLRenderer {
         let shown = stills.prefix(200)
         var text = "<h3>Stills</h3>\n"
         text += rows(
-            ["Asked for", "On screen from", "File"],
+            ["Requested time", "Presentation time", "File"],
             shown.map { [time($0.requested), time($0.actual), $0.file ?? ""] }, caption: "Stills")
         if stills.count > shown.count { text += "<p>and \(stills.count - shown.count) more</p>\n" }
         return text

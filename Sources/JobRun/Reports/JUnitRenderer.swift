@@ -55,10 +55,10 @@ package enum JUnitRenderer {
         switch job.outcome {
         case "failed" where job.expectations.contains { !$0.holds }:
             // Each unmet expectation is a separate test case that fails.
-            output.skipped = "not published: it is not what `expect` says"
+            output.skipped = "not published: an expectation is not met"
         case "failed":
             output.failure = (job.rule ?? "job-failed", job.reason ?? "", job.place ?? job.file)
-        case "cancelled": output.failure = ("cancelled", "it was cancelled", "\(job.file):\(job.line)")
+        case "cancelled": output.failure = ("cancelled", "the job was cancelled", "\(job.file):\(job.line)")
         case "not-run": output.skipped = job.reason ?? "not run"
         case "skipped": output.skipped = job.reason
         default: break

@@ -86,7 +86,7 @@ enum PreviewMarkup {
         }
         path += "L\(point(width, height))Z"
         let length = HTMLRenderer.seconds(rate.duration.seconds)
-        let said = "\(kilobits(Double(most))) at most, \(kilobits(Double(rate.average))) on the average"
+        let said = "maximum \(kilobits(Double(most))), average \(kilobits(Double(rate.average)))"
         return "<h3>Bit rate</h3>\n" + svg(height: height, "Bit rate over \(length): \(said)")
             + "<path class=\"rate\" d=\"\(path)\"/>" + axis(height)
             + ends(length, said)

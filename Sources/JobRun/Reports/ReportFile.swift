@@ -16,13 +16,13 @@ package enum ReportFile {
         var (own, target) = (stat(), stat())
         if lstat(path, &own) == 0, own.st_mode & S_IFMT == S_IFLNK {
             // An untrusted link would create its target, or fill it if it is empty.
-            guard stat(path, &target) == 0 else { return "\(path) is a link that leads nowhere" }
+            guard stat(path, &target) == 0 else { return "\(path) is a dangling link" }
             if target.st_mode & S_IFMT == S_IFREG, target.st_size == 0 {
-                return "\(path) is a link to another file, and that is not written over"
+                return "\(path) is a link to a file that is not a report; it is not overwritten"
             }
         }
         if path.pathParts.dropLast().contains(where: { $0 == ".tandem" }) {
-            return "\(path) lies in a `.tandem`, where the state of job files is kept"
+            return "\(path) is inside a `.tandem` folder, which is reserved for the state of job files"
         }
         // Opening must not wait for a pipe.
         let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
@@ -37,7 +37,7 @@ package enum ReportFile {
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = max(0, read(file, &bytes, bytes.count))
         let text = String(decoding: bytes.prefix(count), as: UTF8.self)
-        return isOurs(text) ? nil : "\(path) is another file, and is not written over"
+        return isOurs(text) ? nil : "\(path) is not a report of Tandem; it is not overwritten"
     }
 
     /// Returns whether a text begins like a file that Tandem wrote.
@@ -110,7 +110,7 @@ package enum ReportFile {
         guard file >= 0 else {
             throw Problem(
                 description: errno == ENXIO
-                    ? "\(path) can't be written: nobody reads it" : reason(errno, path))
+                    ? "\(path) can't be written: no process reads it" : reason(errno, path))
         }
         defer { close(file) }
         var done = 0
@@ -123,7 +123,7 @@ package enum ReportFile {
             } else if errno == EAGAIN {
                 var wait = pollfd(fd: file, events: Int16(POLLOUT), revents: 0)
                 guard poll(&wait, 1, 30_000) > 0 else {
-                    throw Problem(description: "\(path) can't be written: nobody reads it")
+                    throw Problem(description: "\(path) can't be written: no process reads it")
                 }
             } else if errno != EINTR {
                 throw Problem(description: reason(errno, path))

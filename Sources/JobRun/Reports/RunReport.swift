@@ -157,7 +157,7 @@ package struct RunReport: Codable, Sendable {
         var run = Job(
             id: "run", file: files.first ?? "", line: 0,
             outcome: status == "interrupted" ? "cancelled" : "failed", seconds: seconds, lane: 0, attempts: 0)
-        run.reason = "the run ended before its first job began"
+        run.reason = "the run ended before its first job started"
         self.jobs = [run]
     }
 
@@ -252,7 +252,7 @@ package struct RunReport: Codable, Sendable {
     private static func describe(_ action: TrackPlan.Action) -> (String, [TrackPlan.Setting]) {
         switch action {
         case .copy: ("copied", [])
-        case .smartCut: ("copied but for the edges", [])
+        case .smartCut: ("smart cut", [])
         case .subtitle(let codec): (codec.rawValue, [])
         case .encode(let encoding): (encoding.encoder.encoder, encoding.settings)
         }
@@ -315,25 +315,25 @@ extension RunReport.Job {
         var total: Int64 = 0
         for file in task.files {
             let path = file.output.destination
-            guard root.holds(path) else { return "its output lies outside the root: \(path)" }
+            guard root.holds(path) else { return "its output is outside of the root: \(path)" }
             var status = stat()
             guard lstat(path, &status) == 0 else {
                 // For `skip`, one existing file of the set suffices.
                 if isSkipped, file.part > 0 { continue }
-                return "its output is gone or changed: \(path) doesn't exist"
+                return "its output is missing or changed: \(path) doesn't exist"
             }
             if isSkipped { continue }
             guard status.st_mode & S_IFMT == S_IFREG else {
-                return "its output is gone or changed: \(path) is no regular file"
+                return "its output is missing or changed: \(path) is not a regular file"
             }
             if let fault = Self.markFault(of: file, at: path) { return fault }
             total = total.addingReportingOverflow(Int64(status.st_size)).partialValue
         }
         guard let output, TemporaryFile.fingerprint(path: task.output.destination) == output else {
-            return "its output is gone or changed"
+            return "its output is missing or changed"
         }
         if let size, !isSkipped, size != total {
-            return "its output has \(total) bytes, and \(size) by its result"
+            return "its output has \(total) bytes, its result states \(size)"
         }
         return nil
     }
@@ -345,7 +345,7 @@ extension RunReport.Job {
             // A mark that doesn't fit into an attribute is missing on every file system.
             let fits = task.name.utf8.count < 1024
             return fits && TemporaryFile.takesAttributes(path)
-                ? "its output is gone or changed: \(path) doesn't have its mark" : nil
+                ? "its output is missing or changed: \(path) doesn't have its mark" : nil
         }
         if mark.job.exact == task.name.exact,
             mark.owner == RunState.owner(task.file, at: task.output.destination)
@@ -364,7 +364,7 @@ extension RunReport.Job {
         self.init(
             id: refusal.id, file: refusal.file, line: error?.range.line ?? 0, outcome: "failed",
             seconds: 0, lane: 0, attempts: 0)
-        reason = error?.message ?? "it can't be planned"
+        reason = error?.message ?? "the job can't be planned"
         rule = (error?.rule ?? .jobFailed).rawValue
         place = error.map { "\($0.range)" }
     }

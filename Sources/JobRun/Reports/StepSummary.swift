@@ -22,7 +22,7 @@ package enum StepSummary {
         }
         let failed = report.jobs.filter { $0.outcome == "failed" }
         if failed.isEmpty { return text }
-        text += "\n| job | where | why |\n| --- | --- | --- |\n"
+        text += "\n| job | location | reason |\n| --- | --- | --- |\n"
         for job in failed.prefix(50) {
             // A problem of the whole file belongs to no job.
             let isProblem = job.attempts == 0 && job.rule.map { job.id.hasPrefix($0 + "[") } ?? false

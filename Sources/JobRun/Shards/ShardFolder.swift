@@ -51,7 +51,7 @@ package struct ShardFolder: Sendable {
     /// Writes the parts. The folder is created; a folder that isn't empty is an error.
     package func write(_ plan: PlanFile, shards: [[Int]]) throws(Problem) {
         if let found = try? FileManager.default.contentsOfDirectory(atPath: path), !found.isEmpty {
-            throw Problem("\(path) is not empty, and parts of a plan are never changed")
+            throw Problem("\(path) is not empty; parts of a plan are written to a new folder")
         }
         do {
             try FileManager.default.createDirectory(atPath: results, withIntermediateDirectories: true)
@@ -83,10 +83,10 @@ package struct ShardFolder: Sendable {
     /// Returns the digests of all parts, in order.
     private func digests() throws(Problem) -> [String] {
         guard let data = contents(of: manifest) else {
-            throw Problem("\(path) is no plan in parts: \(manifest) can't be read")
+            throw Problem("\(path) is not a plan in parts: \(manifest) can't be read")
         }
         guard let list = try? JSONForm.value(Manifest.self, of: data), list.isSound else {
-            throw Problem("\(path) is no plan in parts: \(manifest) doesn't list any")
+            throw Problem("\(path) is not a plan in parts: \(manifest) doesn't list any")
         }
         return list.parts
     }
@@ -109,12 +109,12 @@ package struct ShardFolder: Sendable {
         }
         guard Self.digest(of: data) == digest else {
             throw Problem(
-                "\(name(ofShard: index)) was changed after it was planned; parts of a plan are never changed")
+                "\(name(ofShard: index)) was changed after it was planned")
         }
         guard let file = try? PlanFile.read(data),
             file.shard == PlanFile.Shard(index: index, count: digests.count)
         else {
-            throw Problem("\(name(ofShard: index)) is no part \(index) of a plan")
+            throw Problem("\(name(ofShard: index)) is not part \(index) of a plan")
         }
         return file
     }
@@ -259,7 +259,7 @@ package struct ShardFolder: Sendable {
             return entries.compactMap(\.self) + [whole]
         }
         return zip(plan.tasks, entries).map { task, job in
-            job ?? RunReport.Job(missing: task, reason: "nothing is known of it")
+            job ?? RunReport.Job(missing: task, reason: "no result of this job exists")
         }
     }
 

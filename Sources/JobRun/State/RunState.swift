@@ -329,7 +329,7 @@ package final class RunState: PlanMemory, Sendable {
         let record = record(task.file, task.name)
         let intent = folders[task.file.exact].flatMap { known[$0]?.intents[task.output.destination.exact] }
         let isNew = record == nil && mark == nil && (intent == nil || intent?.output != now)
-        let unknown = RunReasons(lines: [now == nil ? "no output yet" : "nothing is known of an earlier run"])
+        let unknown = RunReasons(lines: [now == nil ? "no output yet" : "no record of an earlier run"])
         // Computing the digest takes half as long as planning, and there is nothing to compare it with.
         if isNew, mode == .stat { return unknown }
         guard let whole = makeDigest() else { return RunReasons(lines: ["the source can't be read"]) }
@@ -346,7 +346,7 @@ package final class RunState: PlanMemory, Sendable {
         case .unjudged where task.output.isJudgedAgain:
             let lines = before.map { digest.expectationChanges(since: $0) } ?? []
             return RunReasons(
-                lines: lines.isEmpty ? ["what is expected of its output was not judged"] : lines,
+                lines: lines.isEmpty ? ["its expectations were not evaluated"] : lines,
                 onlyJudges: true)
         case .unjudged, .other: break
         }
@@ -356,9 +356,11 @@ package final class RunState: PlanMemory, Sendable {
                 "its destination was \(record.destination) and is \(task.output.destination)"
             ])
         }
-        guard let now else { return RunReasons(lines: ["its output is gone: \(task.output.destination)"]) }
-        if record.output != now { return RunReasons(lines: ["its output was changed by somebody since"]) }
-        return RunReasons(lines: before.map { digest.changes(since: $0) } ?? ["it was done otherwise before"])
+        guard let now else {
+            return RunReasons(lines: ["its output no longer exists: \(task.output.destination)"])
+        }
+        if record.output != now { return RunReasons(lines: ["its output was changed since"]) }
+        return RunReasons(lines: before.map { digest.changes(since: $0) } ?? ["its plan changed"])
     }
 
     /// Returns the seconds that the job took when it last created the output.

@@ -63,7 +63,7 @@ package struct StateFolder: Hashable, Sendable {
             let mode: mode_t = made == absolute ? 0o700 : 0o777
             guard mkdir(made, mode) == 0 || errno == EEXIST || errno == EISDIR else {
                 throw StateError(
-                    "the state folder \(path) can't be made: \(String(cString: strerror(errno)))")
+                    "the state folder \(path) can't be created: \(String(cString: strerror(errno)))")
             }
         }
     }
@@ -78,15 +78,15 @@ extension StateFolder {
         guard lstat(path, &status) == 0 else { return }
         let why: String
         if status.st_mode & S_IFMT != S_IFDIR {
-            why = "is no folder, and a link to one is not followed"
+            why = "is not a folder (links are not followed)"
         } else if status.st_uid != geteuid() {
             why = "belongs to another user"
         } else if isOutsideRoot {
-            why = "lies outside the root"
+            why = "is outside of the root"
         } else {
             return try checkFiles()
         }
-        throw StateError("the state folder \(path) \(why); `--state DIR` names another one")
+        throw StateError("the state folder \(path) \(why); use `--state DIR` for another one")
     }
 
     /// Throws if a file of the folder is a link, or belongs to another user.
@@ -96,7 +96,7 @@ extension StateFolder {
             guard lstat(path + "/" + name, &status) == 0 else { continue }
             guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(), status.st_nlink == 1 else {
                 throw StateError(
-                    "\(path)/\(name) is a link or another user's file; `--state DIR` names another folder")
+                    "\(path)/\(name) is a link or another user's file; use `--state DIR` for another folder")
             }
             // The file may contain values of environment variables.
             if status.st_mode & 0o077 != 0 { chmod(path + "/" + name, 0o600) }
@@ -140,7 +140,7 @@ package final class StateLock: Sendable {
             if failure != 0 {
                 let reason =
                     failure == EWOULDBLOCK
-                    ? "another run is using it (\(Self.holder(descriptor))); `--wait` waits for it, `--state DIR` gives this one a folder of its own"
+                    ? "another run is using it (\(Self.holder(descriptor))); use `--wait` to wait for it, or `--state DIR` for a separate folder"
                     : String(cString: strerror(failure))
                 close(descriptor)
                 throw StateError("the state folder \(folder.path): \(reason)")
@@ -161,7 +161,7 @@ package final class StateLock: Sendable {
         var bytes = [UInt8](repeating: 0, count: 512)
         let count = pread(descriptor, &bytes, bytes.count, 0)
         return count > 0
-            ? SafeText.line(String(decoding: bytes.prefix(count), as: UTF8.self)) : "it doesn't say whose"
+            ? SafeText.line(String(decoding: bytes.prefix(count), as: UTF8.self)) : "unknown process"
     }
 
     deinit { close(descriptor) }

@@ -110,7 +110,7 @@ final class StateStore: @unchecked Sendable {
             do {
                 return .open(try StateStore(folder, path: path, wasDamaged: true))
             } catch {
-                throw StateError("the state in \(folder.path) can't be made: \(error)")
+                throw StateError("the state in \(folder.path) can't be created: \(error)")
             }
         }
     }

@@ -16,7 +16,10 @@ public struct JudgedExpectation: Codable, Sendable {
     public var output: String?
 
     /// Expected and measured value in one line.
-    public var summary: String { "\(expectation.check.text): \(measured)" }
+    public var summary: String {
+        if case .decodes = expectation.check { return measured }
+        return "\(expectation.check.subject): \(measured) (expected \(expectation.check.bound))"
+    }
     /// Error message with the expected and the measured value.
     public var message: String {
         "\(output.map { "\($0): " } ?? "")expected \(expectation.check.text), measured \(measured)"
@@ -60,7 +63,7 @@ struct ExpectationJudge {
         case .frames(let count):
             guard let found = video?.sampleCount else { return ("no video track", false) }
             return ("\(found)", found == count)
-        case .size(let most): return (PlanText.bytes(size) + " (\(size) bytes)", size <= most)
+        case .size(let most): return (PlanText.bytes(size) + ", \(size) bytes", size <= most)
         case .property(let type, let name, let value):
             guard let track = type == .video ? video : audio else { return ("no \(type.rawValue)", false) }
             let found = Self.property(name, of: track) ?? "unknown"
@@ -92,7 +95,7 @@ struct ExpectationJudge {
             guard let video else { return ("no video track", false) }
             switch try similarity(metric, of: video, in: asset) {
             case .counts(let source, let output):
-                return ("\(output) frames of \(source), which can't be compared one by one", false)
+                return ("unknown: the output has \(output) frames, its source \(source)", false)
             case .mean(let value):
                 let shown = metric == .ssim ? "\((value * 10_000).rounded() / 10_000)" : Self.decibels(value)
                 return (shown, value >= least)
@@ -100,7 +103,7 @@ struct ExpectationJudge {
         case .decodes:
             do {
                 try SilenceBlackDetector(asset: asset, isCancelled: isCancelled).decodeAll()
-                return ("all of it decodes", true)
+                return ("decodes completely", true)
             } catch is CancellationError {
                 throw CancellationError()
             } catch {
@@ -110,7 +113,7 @@ struct ExpectationJudge {
     }
 
     private static func decibels(_ value: Double) -> String {
-        value.isFinite ? "\((value * 100).rounded() / 100) dB" : "no difference at all"
+        value.isFinite ? "\((value * 100).rounded() / 100) dB" : "no difference"
     }
 
     /// Compares the output's first video track with its source.
@@ -125,7 +128,7 @@ struct ExpectationJudge {
             let original = try source.loadSynchronously().tracks.first(where: {
                 $0.index == planned.source.index
             })
-        else { throw MediaError.misuse("source track \(planned.source.index) is no longer there") }
+        else { throw MediaError.misuse("source track \(planned.source.index) no longer exists") }
         var settings = VideoOutputSettings()
         if case .encode(let encoding) = planned.action { settings = encoding.video ?? settings }
         return try SimilarityMeter(

@@ -175,7 +175,9 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     }
 
     private func lookFirst(at input: Int, _ index: Int) throws {
-        guard let scratch = order.scratch else { throw MediaError.misuse("two passes and no scratch file") }
+        guard let scratch = order.scratch else {
+            throw MediaError.misuse("two passes without a scratch file")
+        }
         let files = try PassFiles()
         // The first pass's output is discarded.
         let first = try builder(input).buildFirstPass(scratch: scratch, files: files)
@@ -262,7 +264,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     /// Reads a finished file back: verifies it against the plan and evaluates its expectations.
     private func verify(_ index: Int) throws {
         guard let written = written.removeValue(forKey: index) else {
-            throw MediaError.misuse("an output that was not written")
+            throw MediaError.misuse("an output was not written")
         }
         let (reports, stop) = (written.reports, written.stop)
         let task = plan.tasks[index].stopped(at: stop)

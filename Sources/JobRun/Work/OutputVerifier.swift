@@ -81,7 +81,7 @@ struct OutputVerifier {
             if case .smartCut(let cut) = planned.action,
                 let problem = cutProblem(cut, planned, output, tracks[index], cutEvidence[index])
             {
-                return "output track \(index), cut smartly: \(problem)"
+                return "output track \(index), smart cut: \(problem)"
             }
             if let problem = try decodingProblem(planned, tracks[index], of: output) {
                 return "output track \(index): \(problem)"
@@ -153,7 +153,7 @@ struct OutputVerifier {
                 let original = try source.loadSynchronously().tracks.first(where: {
                     $0.index == planned.source.index
                 })
-            else { return "the source's track is gone" }
+            else { return "the source's track no longer exists" }
             return try SmartCutVerifier(
                 cut: cut, source: source, track: original, evidence: evidence, isCancelled: isCancelled
             )
@@ -170,7 +170,7 @@ struct OutputVerifier {
             return "\(name) is \(track.mediaType.rawValue)"
         }
         if stop != nil, report.writtenPackets == 0, track.mediaType != .subtitle {
-            return "\(name) would be empty: nothing of it fits"
+            return "\(name) would be empty: no sample fits into the limit"
         }
         // The number of subtitle events can't be predicted.
         if track.mediaType == .subtitle { return nil }
@@ -179,7 +179,7 @@ struct OutputVerifier {
         case .copy:
             if report.hiddenSamples > 0, ContainerType.named(plan.container)?.hasEditLists == false {
                 return
-                    "source track \(planned.source.index) has \(report.hiddenSamples) frames that an edit list hides, and \(plan.container) has none: `encode` it, or write mp4 or mov"
+                    "source track \(planned.source.index) has \(report.hiddenSamples) frames that an edit list hides; \(plan.container) has no edit lists; use `encode`, or mp4 or mov"
             }
             if report.hiddenSamples > 0, plan.fragmentInterval == nil, let shown = track.sampleCount,
                 shown != report.appendedSamples - report.hiddenSamples
@@ -192,7 +192,7 @@ struct OutputVerifier {
                 track.mediaType == .audio || track.sampleCount == nil
                     || report.writtenPackets == report.appendedSamples
             else {
-                return "\(name) has \(report.writtenPackets) packets written of \(report.appendedSamples)"
+                return "\(name) has \(report.writtenPackets) of \(report.appendedSamples) packets"
             }
         case .subtitle: break
         case .smartCut(let cut):
@@ -248,7 +248,7 @@ struct OutputVerifier {
             report.droppedSamples > max(1, report.appendedSamples / 1000), task.input.damagePolicy == .fail
         {
             return
-                "\(source) gave \(report.droppedSamples) of \(report.appendedSamples + report.droppedSamples) frames whose times don't increase: its time stamps are wrong or damaged (`on_damage: skip` drops such frames)"
+                "\(source): the times of \(report.droppedSamples) of \(report.appendedSamples + report.droppedSamples) frames don't increase: its timestamps are wrong or damaged (use `on_damage: skip` to drop such frames)"
         }
         if expected.isExact {
             // Skipped data is missing; it is counted and reported instead.
@@ -258,7 +258,7 @@ struct OutputVerifier {
                     + report.damage.leading
             {
                 return
-                    "\(source) gave \(report.appendedSamples) frames, its index promises \(frames): it is truncated or damaged"
+                    "\(source) is truncated or damaged: it contains \(report.appendedSamples) frames, its index states \(frames)"
             }
             if case .encode(let encoding) = planned.action, let samples = expected.samples {
                 // Audio that starts late is filled with silence if the container can't represent the gap. If
@@ -270,7 +270,7 @@ struct OutputVerifier {
                 // A decoder may withhold its first packet, and media may end a packet before the edit list does.
                 if reached < samples - Int64(encoding.encoder.sampleRate) / 10 {
                     return
-                        "\(source) gave \(given) samples, its index promises \(samples): it is truncated or damaged"
+                        "\(source) is truncated or damaged: it contains \(given) samples, its index states \(samples)"
                 }
             }
             return nil
@@ -280,11 +280,11 @@ struct OutputVerifier {
         let slack = max(MediaTime(value: 1, timescale: 1), promised.multiplied(by: 1, dividedBy: 20))
         if promised - report.end > slack, task.input.damagePolicy == .fail {
             return
-                "\(source) ends at \(report.end) s, its header promises \(promised) s: it is truncated or damaged (of a wrong header alone, `timing: precise` measures the length)"
+                "\(source) is truncated or damaged: it ends at \(report.end) s, its header states \(promised) s (if only the header is wrong, use `timing: precise`)"
         }
         if report.end - promised > slack {
             return
-                "\(source) ends at \(report.end) s, its header says \(promised) s: its time stamps are damaged"
+                "\(source) ends at \(report.end) s, its header states \(promised) s: its timestamps are damaged"
         }
         return nil
     }

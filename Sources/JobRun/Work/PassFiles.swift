@@ -14,7 +14,7 @@ final class PassFiles: Sendable {
         let base = Self.base.withLock { $0 }
         var template = Array("\(base)/tandem-pass-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
-            throw SystemError("a folder for two passes in \(base)", errno: errno)
+            throw SystemError("creating a folder for two passes in \(base)", errno: errno)
         }
         folder = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     }
@@ -27,7 +27,7 @@ final class PassFiles: Sendable {
         // Other encoders keep their statistics in memory.
         guard EncoderModel.of(encoder).keepsStatisticsInFile else { return }
         guard let stream = fopen(path(of: track), "re") else {
-            throw SystemError("the first pass's notes", errno: errno)
+            throw SystemError("reading the statistics of the first pass", errno: errno)
         }
         defer { fclose(stream) }
         var line = [CChar](repeating: 0, count: 4096)
@@ -39,7 +39,8 @@ final class PassFiles: Sendable {
             isWhole = length > 0 && line[length - 1] == 0x0a
         }
         guard ferror(stream) == 0, isWhole, count == frames else {
-            throw SystemError("the first pass noted \(count) frames of \(frames)", errno: ENOSPC)
+            throw SystemError(
+                "the statistics of the first pass contain \(count) of \(frames) frames", errno: ENOSPC)
         }
     }
 

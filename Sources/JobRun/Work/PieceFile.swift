@@ -22,7 +22,7 @@ final class PieceFile {
     /// Appends bytes as a piece.
     func append(_ bytes: [UInt8]) throws {
         try bytes.withUnsafeBytes { whole in
-            try append(whole) { $0 == bytes ? nil : "it reads otherwise" }
+            try append(whole) { $0 == bytes ? nil : "its content differs" }
         }
     }
 
@@ -30,7 +30,7 @@ final class PieceFile {
     /// invalid.
     func takeWhole(_ check: () throws -> String?) throws {
         if let problem = try check() {
-            throw MediaError.misuse("what was written can't be read back: \(problem)")
+            throw MediaError.misuse("the written data can't be read back: \(problem)")
         }
         end = file.size
         parts = [TemporaryFile.Part(offset: 0, length: end)]
@@ -45,7 +45,7 @@ final class PieceFile {
         let part = TemporaryFile.Part(offset: end, length: Int64(bytes.count))
         try file.write(bytes, at: end)
         if let problem = check(try file.bytes(of: part)) {
-            throw MediaError.misuse("what was written can't be read back: \(problem)")
+            throw MediaError.misuse("the written data can't be read back: \(problem)")
         }
         end += part.length
         parts.append(part)

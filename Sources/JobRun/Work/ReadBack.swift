@@ -62,7 +62,7 @@ struct ReadBack {
     }
 
     private static func lacks(_ entry: MetadataEntry) -> String {
-        "does not say the \(entry.key) `\(entry.value)`"
+        "doesn't contain the \(entry.key) `\(entry.value)`"
     }
 
     // MARK: Actual properties

@@ -32,7 +32,7 @@ struct SessionBuilder {
         let reader = try AssetReader(asset: asset)
         reader.extent = source.extent
         let writers = try outputs.map { try writer(for: plan.outputs[$0], to: files[$0]) }
-        guard let first = writers.first else { throw MediaError.misuse("an input of which nothing is made") }
+        guard let first = writers.first else { throw MediaError.misuse("an input without an output") }
         let session = ReencodeSession(reader: reader, writer: first, others: Array(writers.dropFirst()))
         for (index, writer) in zip(outputs, writers) {
             for (position, track) in plan.outputs[index].tracks.enumerated() {
@@ -75,14 +75,14 @@ struct SessionBuilder {
             contents.fileSize != identity.size
         else { return }
         throw JobFailure(
-            "the source changed since it was planned: \(path) has \(contents.fileSize) bytes, and had \(identity.size)",
+            "the source changed since it was planned: \(path) has \(contents.fileSize) bytes instead of \(identity.size)",
             at: plan.location, rule: .sourceUnreadable)
     }
 
     private static func track(of planned: TrackPlan, in contents: AssetContents) throws -> AssetTrack {
         guard let found = contents.tracks.first(where: { $0.index == planned.source.index }),
             found.mediaType == planned.source.mediaType
-        else { throw MediaError.misuse("source track \(planned.source.index) is no longer there") }
+        else { throw MediaError.misuse("source track \(planned.source.index) no longer exists") }
         return found
     }
 
@@ -104,12 +104,12 @@ struct SessionBuilder {
         case .images(let images): return StillWork(source, images: images)
         case .waveform(let waveform): return WaveformWork(source, waveform: waveform)
         }
-        throw MediaError.misuse("an output of no kind")
+        throw MediaError.misuse("an output without a kind")
     }
 
     private func writer(for output: OutputPlan, to file: TemporaryFile) throws -> AssetWriter {
         guard let container = ContainerType.named(output.container) else {
-            throw MediaError.misuse("there is no container \(output.container)")
+            throw MediaError.misuse("unknown container \(output.container)")
         }
         let writer = AssetWriter(output: file, container: container)
         writer.metadata = output.metadata
@@ -133,7 +133,9 @@ struct SessionBuilder {
     ) throws -> (session: ReencodeSession, tracks: [TrackPlace]) {
         let asset = Asset(source.assetSource, timing: .fast, environment: environment)
         let contents = try asset.loadSynchronously()
-        guard let container = ContainerType.named("mkv") else { throw MediaError.misuse("there is no mkv") }
+        guard let container = ContainerType.named("mkv") else {
+            throw MediaError.misuse("the container mkv is missing")
+        }
         let reader = try AssetReader(asset: asset)
         reader.extent = source.extent
         let writer = AssetWriter(output: scratch, container: container)

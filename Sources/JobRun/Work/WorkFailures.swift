@@ -26,7 +26,7 @@ struct WorkFailures {
         default: return ""
         }
         return plan.inputs.contains { $0.damagePolicy == .fail }
-            ? " (`on_damage: skip` leaves out what is damaged, and says how much)" : ""
+            ? " (use `on_damage: skip` to skip and count damaged data)" : ""
     }
 
     private func isOfSource(_ error: any Error) -> Bool {

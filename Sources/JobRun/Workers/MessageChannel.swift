@@ -68,7 +68,9 @@ struct MessageBuffer {
     mutating func next<Message: Decodable>(_ type: Message.Type) throws -> Message? {
         guard bytes.count >= 4 else { return nil }
         let length = (0..<4).reduce(0) { $0 | Int(bytes[$1]) << (8 * $1) }
-        guard length <= MessageChannel.limit else { throw StateError("a message of \(length) bytes") }
+        guard length <= MessageChannel.limit else {
+            throw StateError("a message of \(length) bytes exceeds the limit")
+        }
         guard bytes.count >= 4 + length else { return nil }
         let body = Array(bytes[4..<4 + length])
         bytes.removeFirst(4 + length)

@@ -24,7 +24,7 @@ package enum ProcessLimits {
     package static func lack() -> String? {
         let last = fcntl(STDERR_FILENO, F_DUPFD, descriptors - 1)
         guard last >= 0 else {
-            return "this process may have fewer than \(descriptors) open files (`ulimit -n`)"
+            return "the limit on open files is less than \(descriptors) (`ulimit -n`)"
         }
         close(last)
         let got = tandem_try_threads(threads)

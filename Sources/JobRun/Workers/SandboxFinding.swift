@@ -39,8 +39,8 @@ package struct SandboxParts: OptionSet, Sendable {
     static let names: [(part: Int32, name: String)] = [
         (Int32(TANDEM_FILES), "Landlock for files"), (Int32(TANDEM_NEW_PRIVILEGES), "no_new_privs"),
         (Int32(TANDEM_SYSTEM_CALLS), "seccomp for the network, other processes and system calls"),
-        (Int32(TANDEM_CAPABILITIES), "no capabilities"), (Int32(TANDEM_USER), "a separate user"),
-        (Int32(TANDEM_OTHER_PROCESSES), "a closed /proc"),
+        (Int32(TANDEM_CAPABILITIES), "dropping of capabilities"), (Int32(TANDEM_USER), "a separate user"),
+        (Int32(TANDEM_OTHER_PROCESSES), "isolation from /proc"),
     ]
 
     /// Names of the parts in this set.

@@ -35,7 +35,7 @@ internal import Media
 
         /// Injects the fault before the work.
         func inject(_ channel: MessageChannel) {
-            WorkerMain.complain("told to \(rawValue)")
+            WorkerMain.complain("injected fault: \(rawValue)")
             switch self {
             case .abort: Glibc.abort()
             case .hang: while true {}

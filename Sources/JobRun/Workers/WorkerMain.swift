@@ -122,7 +122,7 @@ package enum WorkerMain {
     /// libraries read only the files of their own process in `/proc` (`tandem_look_at_own_threads`).
     package static func run(seesOwnThreadsAlone: Bool = false) -> Never {
         guard fcntl(descriptor, F_GETFD) >= 0 else {
-            complain("a worker is started by a run, not by hand")
+            complain("workers are started by `tandem`, not by users")
             exit(64)
         }
         if let lack = ProcessLimits.lack() {
@@ -193,7 +193,7 @@ package enum WorkerMain {
         if !arguments.folder.isEmpty {
             folder = strdup("\(arguments.folder)/\(getpid())")
             guard let folder, mkdir(folder, 0o700) == 0 else {
-                complain("the folder for two passes can't be made: \(String(cString: strerror(errno)))")
+                complain("the folder for two passes can't be created: \(String(cString: strerror(errno)))")
                 _exit(1)
             }
             // In a container without other users, root can't change the owner; the missing part is reported.
@@ -310,7 +310,7 @@ package enum WorkerMain {
     ) {
         look.fault?.inject(channel)
         guard descriptors.count == (look.isLent ? 1 : 0) else {
-            complain("a question without its file")
+            complain("a request without its file")
             _exit(1)
         }
         var environment = environment

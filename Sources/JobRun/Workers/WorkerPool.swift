@@ -82,7 +82,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
             var template = Array("\(base)/workers-XXXXXX".utf8CString)
             guard mkdtemp(&template) != nil else {
                 throw StateError(
-                    "a folder for workers in \(base) can't be made: \(String(cString: strerror(errno)))")
+                    "a folder for workers in \(base) can't be created: \(String(cString: strerror(errno)))")
             }
             folder = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
         }
@@ -163,8 +163,8 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
             case .died(let why, _):
                 throw SourceProblem(
                     question.path == nil
-                        ? "the worker that tried it died: \(why)"
-                        : "the worker that looked into it died: \(why)")
+                        ? "the worker that validated it died: \(why)"
+                        : "the worker that probed it died: \(why)")
             case .seen(let sight):
                 if let path = question.path {
                     workers.withLock { $0.lookers[path.exact] = ObjectIdentifier(worker) }
@@ -176,7 +176,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
                 }
             }
         }
-        throw SourceProblem("workers die before they begin")
+        throw SourceProblem("workers exit before they start")
     }
 
     /// Assigns an order to a worker. A worker that died before it received the order doesn't fail the job.
@@ -205,7 +205,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
                 return completion(
                     .failed(
                         JobFailure(
-                            "workers die before they begin", at: order.plan.location, rule: .workerDied,
+                            "workers exit before they start", at: order.plan.location, rule: .workerDied,
                             isTransient: true)))
             }
             handle.end()

@@ -22,7 +22,7 @@ extension WorkerProcess {
     static func spawn() throws -> Ends {
         var (pair, words): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
         guard tandem_open_worker_line(&pair, &words) == 0 else {
-            throw SystemError("opening the line to a worker", errno: errno)
+            throw SystemError("opening the connection to a worker", errno: errno)
         }
         defer {
             close(pair[1])

@@ -140,7 +140,7 @@ final class WorkerProcess: @unchecked Sendable {
             let done = self.jobsDone
             self.queue.asyncAfter(deadline: .now() + self.limits.grace) { @Sendable in
                 if self.task != nil, self.jobsDone == done {
-                    self.kill("it did not end when it was cancelled")
+                    self.kill("it didn't exit after it was cancelled")
                 }
             }
         }
@@ -194,12 +194,12 @@ final class WorkerProcess: @unchecked Sendable {
         let descriptors = buffer.takeDescriptors()
         if !descriptors.isEmpty {
             for descriptor in descriptors { close(descriptor) }
-            return kill("it sent files, which nobody asked for")
+            return kill("protocol violation: it sent unsolicited file descriptors")
         }
         do {
             while let report = try buffer.next(WorkerMessage.Report.self) { take(report) }
         } catch {
-            kill("it said something that is no message")
+            kill("protocol violation: it sent an invalid message")
         }
     }
 
@@ -209,7 +209,7 @@ final class WorkerProcess: @unchecked Sendable {
             if version == WorkerMessage.version {
                 onReady(lacking)
             } else {
-                kill("it is of another version: the program was replaced while it ran")
+                kill("it has another version: the program was replaced during the run")
             }
         case .progress(let progress, let activity):
             shown.withLock { $0 = progress }
@@ -218,30 +218,36 @@ final class WorkerProcess: @unchecked Sendable {
                 task?.lastActivity = .now()
             }
         case .wants(let place):
-            if !give(place) { kill("it asked for a file that is none of its source's") }
+            if !give(place) {
+                kill("protocol violation: it requested a file that doesn't belong to its source")
+            }
         case .done(let outcome):
-            guard let task, !task.outputs.isEmpty else { return kill("it ended a job that it did not have") }
+            guard let task, !task.outputs.isEmpty else {
+                return kill("protocol violation: it reported the end of a job that it wasn't running")
+            }
             guard
                 let outcome = ReplyValidator.checked(
                     outcome, tracks: task.tracks, makesPreview: task.makesPreview)
-            else { return kill("it said what can't be of its output") }
+            else { return kill("protocol violation: it sent an impossible report of its output") }
             end(task, .done(outcome))
         case .checked(let findings):
             guard let task, task.makesPreview,
                 case .finished(let sound)? = ReplyValidator.checked(
                     .finished(findings), tracks: task.tracks, makesPreview: false)
-            else { return kill("it said what can't be of its output") }
+            else { return kill("protocol violation: it sent an impossible report of its output") }
             self.task?.findings = sound
             task.onChecked()
         case .seen(let sight):
-            guard let task, task.outputs.isEmpty else { return kill("it answered what nobody asked") }
+            guard let task, task.outputs.isEmpty else {
+                return kill("protocol violation: it sent an unsolicited reply")
+            }
             if case .answer(let answer) = sight, !ReplyValidator.holds(answer) {
-                return kill("it said what can't be of a source")
+                return kill("protocol violation: it sent an impossible report of a source")
             }
             end(task, .seen(sight))
         case .escaped(let findings):
             guard let task, task.isTrial, findings.count <= 1000 else {
-                return kill("it answered what nobody asked")
+                return kill("protocol violation: it sent an unsolicited reply")
             }
             end(task, .escaped(findings))
         }
@@ -272,15 +278,15 @@ final class WorkerProcess: @unchecked Sendable {
     private func watch() {
         guard let task else { return }
         if let limit = limits.memory, let used = residentMemory, used > limit {
-            return kill("it took \(used >> 20) MiB of memory, and \(limit >> 20) is the limit")
+            return kill("it used \(used >> 20) MiB of memory; the limit is \(limit >> 20) MiB")
         }
         let lasted = Double(DispatchTime.now().uptimeNanoseconds - task.begun.uptimeNanoseconds) / 1e9
         if let patience = task.patience, lasted > patience {
-            return kill("it was not done after \(Int(patience)) s")
+            return kill("it didn't finish within \(Int(patience)) s")
         }
         let still = Double(DispatchTime.now().uptimeNanoseconds - task.lastActivity.uptimeNanoseconds) / 1e9
         if still > (task.isTrial ? limits.trial : task.outputs.isEmpty ? limits.lookStall : limits.stall) {
-            kill("nothing moved in it for \(Int(still)) s")
+            kill("it made no progress for \(Int(still)) s")
         }
     }
 
@@ -316,13 +322,13 @@ final class WorkerProcess: @unchecked Sendable {
         self.task = nil
         if task.isCancelled { return task.completion(.cancelled) }
         let words = String(decoding: lastWords, as: UTF8.self).split(separator: "\n").suffix(3)
-        let said = words.isEmpty ? "" : "; its last words: " + words.joined(separator: " / ")
+        let said = words.isEmpty ? "" : "; its last output: " + words.joined(separator: " / ")
         let why = "\(verdict ?? ending)\(said)"
         // The output is complete; only its preview is missing.
         if var findings = task.findings {
             for index in findings.outputs.indices {
                 var preview = JobPreview()
-                preview.problems = ["the worker died while it looked at the output: \(why)"]
+                preview.problems = ["the worker died while it inspected the output: \(why)"]
                 findings.outputs[index].preview = preview
             }
             return task.completion(.done(.finished(findings)))

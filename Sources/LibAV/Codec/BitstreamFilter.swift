@@ -19,7 +19,9 @@ package struct BitstreamFilter: ~Copyable, @unchecked Sendable {
         -> BitstreamFilter
     {
         guard let filter = av_bsf_get_by_name(name) else {
-            throw AVError(code: tandem_einval, operation: "av_bsf_get_by_name", detail: "there is no \(name)")
+            throw AVError(
+                code: tandem_einval, operation: "av_bsf_get_by_name",
+                detail: "the bitstream filter \(name) is not available in this build")
         }
         var allocated: UnsafeMutablePointer<AVBSFContext>?
         try check(av_bsf_alloc(filter, &allocated), "av_bsf_alloc")

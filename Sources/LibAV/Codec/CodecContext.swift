@@ -30,7 +30,7 @@ extension InputLimits {
         guard uses(codec) else {
             throw AVError(
                 code: tandem_eacces, operation: "avcodec_find_decoder",
-                detail: "the decoder \(String(cString: codec.pointee.name)) is not one that is used")
+                detail: "the decoder \(String(cString: codec.pointee.name)) is not allowed")
         }
         return codec
     }

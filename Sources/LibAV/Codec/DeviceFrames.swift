@@ -16,7 +16,7 @@ enum DeviceFrames {
             let reason = AVError(code: code, operation: "av_hwdevice_ctx_create").reason
             throw AVError(
                 code: code, operation: "av_hwdevice_ctx_create",
-                detail: "no \(device) device opens: \(reason)")
+                detail: "no \(device) device can be opened: \(reason)")
         }
         var frames: UnsafeMutablePointer<AVBufferRef>? = av_hwframe_ctx_alloc(opened)
         do throws(AVError) {

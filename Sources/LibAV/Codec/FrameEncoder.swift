@@ -34,7 +34,7 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
         guard let codec = avcodec_find_encoder_by_name(configuration.encoder) else {
             throw AVError(
                 code: tandem_einval, operation: "avcodec_find_encoder_by_name",
-                detail: "this build has no encoder \(configuration.encoder)")
+                detail: "the encoder \(configuration.encoder) is not available in this build")
         }
         let context = try allocateCodec(codec)
         do throws(AVError) {
@@ -53,7 +53,7 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
             if let unknown = options.keys.first {
                 throw AVError(
                     code: tandem_option_not_found, operation: "avcodec_open2",
-                    detail: "\(configuration.encoder) does not take the option \(unknown)")
+                    detail: "\(configuration.encoder) doesn't support the option \(unknown)")
             }
             // An ignored level is an error only if one was requested.
             let hasLevel = configuration.options.contains { $0.key == "level" }

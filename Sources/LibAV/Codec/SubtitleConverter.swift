@@ -38,7 +38,7 @@ package struct SubtitleConverter: ~Copyable, @unchecked Sendable {
         guard let target = avcodec_find_encoder_by_name(encoderName) else {
             throw AVError(
                 code: tandem_einval, operation: "avcodec_find_encoder_by_name",
-                detail: "this build has no encoder \(encoderName)")
+                detail: "the encoder \(encoderName) is not available in this build")
         }
         let decoder = try allocateCodec(codec)
         var allocated: UnsafeMutablePointer<AVCodecContext>?

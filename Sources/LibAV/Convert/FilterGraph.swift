@@ -242,7 +242,7 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
         let wanted = inputs == 1 ? "one input" : "\(inputs) inputs"
         throw AVError(
             code: tandem_einval, operation: "avfilter_init_dict",
-            detail: "`\(step.name)` has not \(wanted) and one output of the kind that is wanted")
+            detail: "`\(step.name)` doesn't have \(wanted) and one output of the required type")
     }
 
     /// Sends a frame to an input, which takes ownership of its buffers (`av_buffersrc_add_frame_flags`).

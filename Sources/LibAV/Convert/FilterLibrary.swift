@@ -89,7 +89,7 @@ final class FilterLibrary: @unchecked Sendable {
         guard let filter = c.avfilter_get_by_name(step.name) else {
             throw AVError(
                 code: tandem_einval, operation: "avfilter_get_by_name",
-                detail: "there is no filter `\(step.name)`")
+                detail: "the filter `\(step.name)` is not available in this build")
         }
         guard let context = LogBridge.fresh(c.avfilter_graph_alloc_filter(graph, filter, step.name)) else {
             throw .outOfMemory("avfilter_graph_alloc_filter")
@@ -102,7 +102,7 @@ final class FilterLibrary: @unchecked Sendable {
                 LogBridge.takeLastLine(of: context.pointee.priv) ?? LogBridge.takeLastLine(of: context)
             throw AVError(
                 code: code, operation: "avfilter_init_dict",
-                detail: words.map { "`\(step.name)`: \($0)" } ?? "`\(step.name)` can't be set up so")
+                detail: words.map { "`\(step.name)`: \($0)" } ?? "`\(step.name)` rejects these options")
         }
         if let unknown = options.keys.first {
             throw AVError(

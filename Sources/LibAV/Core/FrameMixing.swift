@@ -29,7 +29,7 @@ extension Frame {
             raw.pointee.ch_layout.nb_channels == sum.raw.pointee.ch_layout.nb_channels
         else {
             throw AVError(
-                code: tandem_invaliddata, operation: "mixing what are not planar floats of one layout")
+                code: tandem_invaliddata, operation: "mixing requires planar floats of one channel layout")
         }
         let run = min(count, sampleCount - from, sum.sampleCount - at)
         guard from >= 0, at >= 0, run > 0 else { return }

@@ -20,7 +20,7 @@ package final class FramePool: @unchecked Sendable {
         guard Self.canHold(format, width, height) else {
             throw AVError(
                 code: tandem_einval, operation: "av_buffer_pool_init",
-                detail: "there are no frames of \(width)x\(height) \(format)")
+                detail: "frames of \(width)x\(height) \(format) can't be allocated")
         }
         let size = av_image_get_buffer_size(format.av, Int32(width), Int32(height), Self.alignment)
         try check(size, "av_image_get_buffer_size")

@@ -214,7 +214,7 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
         if let unknown = dictionary.keys.first {
             throw AVError(
                 code: tandem_option_not_found, operation: "avformat_write_header",
-                detail: "option \(unknown) not taken")
+                detail: "the muxer doesn't support the option \(unknown)")
         }
     }
 

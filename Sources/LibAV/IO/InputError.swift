@@ -59,30 +59,30 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
         case .file(.notRegular): "is a pipe, device or socket, not a file"
         case .file(.empty): "the file is empty"
         case .file(.outsideRoot):
-            "it lies outside --root, or a link leads out of it"
+            "it is outside of --root, or a link leads out of it"
         case .file(.system(let code)): AVError(code: -code, operation: "open").reason.lowercased()
         case .refersElsewhere(let format):
-            "its content is a playlist or script (\(format)), which would read other files; it is refused"
-        case .formatNotAllowed(let format): "the format \(format) is not one that is opened"
-        case .unrecognized: "its content is no media format that this build knows"
+            "playlists and scripts (\(format)) are not supported, because they refer to other files"
+        case .formatNotAllowed(let format): "the format \(format) is not supported"
+        case .unrecognized: "its content is not a media format that this build supports"
         case .library(let error): "can't be read as media: \(error)"
         case .truncated(let expected, let got):
-            "it is truncated: it says it has \(expected) bytes, and has \(got)"
+            "it is truncated: it has \(got) of \(expected) bytes"
         case .notUTF8(let line):
-            "line \(line) is not UTF-8: bring the file to it, for example with `iconv -f WINDOWS-1252 -t UTF-8`"
+            "line \(line) is not UTF-8; convert the file, for example with `iconv -f WINDOWS-1252 -t UTF-8`"
         case .otherFields(let line):
-            "line \(line) gives events other fields than usual, or in another order: that is not read"
+            "line \(line) declares unusual event fields, or another order, which is not supported"
         case .unreadableCue(let line):
-            "line \(line) has no times that can be read: they are written as 00:01:02.500 --> 00:01:04.000"
-        case .networkNotAllowed: "it is a URL, and the network is not allowed"
+            "line \(line) has invalid times; expected times such as 00:01:02.500 --> 00:01:04.000"
+        case .networkNotAllowed: "it is a URL, and network access is not allowed"
         case .notFetched(let error): "can't be fetched: \(error.reason)"
-        case .notSeekable: "the server doesn't say how long it is, or gives no parts of it"
-        case .noTracks: "there is no track in it"
-        case .noImage(let format): "it is no file of one image (its content is \(format))"
+        case .notSeekable: "the server doesn't report the size, or doesn't support range requests"
+        case .noTracks: "it contains no track"
+        case .noImage(let format): "it is not a file with a single image (its content is \(format))"
         case .tooManyChapters(let count):
-            "it has \(count) chapters; at most \(InputLimits.maxChapters) are read"
-        case .tooManyTags(let count): "it has \(count) tags; at most \(InputLimits.maxTags) are read"
-        case .tooManyTracks(let count): "it has \(count) tracks, more than the limit"
+            "it has \(count) chapters; at most \(InputLimits.maxChapters) are supported"
+        case .tooManyTags(let count): "it has \(count) tags; at most \(InputLimits.maxTags) are supported"
+        case .tooManyTracks(let count): "it has \(count) tracks, which exceeds the limit"
         }
     }
 

@@ -116,7 +116,7 @@ public final class CodecParameters: @unchecked Sendable {
         else {
             throw AVError(
                 code: tandem_einval, operation: "avcodec_descriptor_get_by_name",
-                detail: "there is no \(type.rawValue) codec `\(codec)`")
+                detail: "unknown \(type.rawValue) codec `\(codec)`")
         }
         return descriptor.pointee.id
     }

@@ -48,18 +48,20 @@ package struct CutForm: Hashable, Codable, Sendable {
     /// Returns how another format differs, for messages; nil if it is equal.
     package func difference(of other: CutForm) -> String? {
         if self == other { return nil }
-        if other.codec != codec { return "it is \(other.codec), and the others \(codec)" }
-        if other.hasLengths != hasLengths { return "its container has packets of another form" }
-        if other.size != size { return "it has \(other.size) pixels, and the others \(size)" }
+        if other.codec != codec { return "its codec is \(other.codec), the others' is \(codec)" }
+        if other.hasLengths != hasLengths { return "its container stores NAL units in another format" }
+        if other.size != size { return "its frames are \(other.size), the others' are \(size)" }
         if other.pixelFormat != pixelFormat {
-            return "its pixels are \(other.pixelFormat), and the others' \(pixelFormat)"
+            return "its pixel format is \(other.pixelFormat), the others' is \(pixelFormat)"
         }
-        if other.pixelAspectRatio != pixelAspectRatio { return "its pixels have another shape" }
-        if other.transform != transform { return "it is rotated otherwise" }
+        if other.pixelAspectRatio != pixelAspectRatio {
+            return "its pixel aspect ratio differs from the others'"
+        }
+        if other.transform != transform { return "its rotation differs from the others'" }
         if other.isInterlaced != isInterlaced || other.fieldOrder != fieldOrder {
-            return "its fields are others"
+            return "its field order differs from the others'"
         }
-        if other.color != color { return "its colors mean something else" }
-        return "it was encoded with other settings: its parameter sets are not the others'"
+        if other.color != color { return "its color description differs from the others'" }
+        return "it was encoded with other settings: its parameter sets differ from the others'"
     }
 }

@@ -30,21 +30,22 @@ extension SmartCut {
         /// Explanation for messages.
         public var description: String {
             switch self {
-            case .codec(let name): "\(name) can't be cut so; H.264 and HEVC can"
-            case .headers: "its parameter sets can't be read or joined with an encoder's"
-            case .profile(let name): "the edges can't be compressed in the profile \(name)"
-            case .noEncoder(let name): "this build has no encoder \(name) for the edges"
-            case .equalTimes: "two of its frames have one time"
+            case .codec(let name): "smart cuts support H.264 and HEVC, not \(name)"
+            case .headers: "its parameter sets can't be parsed, or combined with those of an encoder"
+            case .profile(let name): "the edges can't be encoded in the profile \(name)"
+            case .noEncoder(let name):
+                "the encoder \(name), which the edges require, is not available in this build"
+            case .equalTimes: "two of its frames have the same time"
             case .lostTimes:
-                "its frames are reordered and the container has no composition offsets (`ctts`), so only decoding tells their times"
+                "its frames are reordered and the container has no composition offsets (`ctts`), so their times can only be determined by decoding"
             case .nothingToCopy:
-                "between its ends decoding can begin nowhere anew (no IDR frame or recovery point), so nothing can be copied"
-            case .dolbyVision: "it is Dolby Vision, whose description belongs to each frame"
-            case .edits: "its edit list shows several parts"
+                "the range contains no IDR frame or recovery point, so nothing can be copied"
+            case .dolbyVision: "it is Dolby Vision, whose metadata belongs to each frame"
+            case .edits: "its edit list has several entries"
             case .container(let name):
-                "in \(name) the parameter sets of HEVC's edges would be taken for the source's behind a seek"
+                "after a seek in \(name), decoders would confuse the parameter sets of the re-encoded HEVC edges with the source's"
             case .joints(let name):
-                "in \(name) interlaced ranges that are compressed as a whole can't be joined with copied ones"
+                "in \(name), interlaced ranges that are re-encoded completely can't be joined with copied ones"
             case .edges(let why): why
             }
         }

@@ -75,7 +75,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
         let shown = scan.shownTimes
         guard zip(shown, shown.dropFirst()).allSatisfy({ $0 < $1 }) else { throw .equalTimes }
         if let first = scan.pictures.first, !first.isKey, first.access == .none, !scan.isMade {
-            throw .edges("it begins with frames that nothing comes before from which they could be decoded")
+            throw .edges("it begins with frames whose references are missing")
         }
         let copied = Self.copiedStretch(scan) ?? Stretch(start: scan.end, end: scan.end, last: scan.end)
         parts.append(
@@ -184,7 +184,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
             throw .noEncoder(configuration.encoder)
         }
         guard let option = EncoderModel.of(configuration.encoder).nearLossless?.parameters else {
-            throw .edges("\(configuration.encoder) can't encode them so that they fit the copied part")
+            throw .edges("\(configuration.encoder) can't encode edges that match the copied part")
         }
         configuration.keyframeInterval = nil
         let own: KeyValuePairs<String, String>

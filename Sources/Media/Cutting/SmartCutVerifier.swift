@@ -40,7 +40,7 @@ package struct SmartCutVerifier: Sendable {
         let whole = Asset(.composition(packets.composition), environment: packets.environment)
         guard let canvas = packets.composition.canvas,
             let track = try whole.loadSynchronously().tracks.first(where: { $0.mediaType == .video })
-        else { throw MediaError.misuse("a composition without frames") }
+        else { throw MediaError.misuse("the composition has no video") }
         let settings = VideoOutputSettings(
             made: canvas, like: try packets.reference(of: cut).track.description)
         let made = Source(
@@ -117,7 +117,9 @@ package struct SmartCutVerifier: Sendable {
     private func scan(
         _ asset: Asset, _ track: AssetTrack, _ range: TimeRange, tick: Rational? = nil, part: Int = 0
     ) throws -> CutScan {
-        guard case .file(let path) = asset.source else { throw MediaError.misuse("only files have packets") }
+        guard case .file(let path) = asset.source else {
+            throw MediaError.misuse("the source is not a media file")
+        }
         return try CutScan.read(
             path: path, track: track, timeZero: try asset.loadSynchronously().timeZero, range: range,
             tick: tick, part: part, withDigests: true, environment: asset.environment.sources,
@@ -166,11 +168,11 @@ package struct SmartCutVerifier: Sendable {
             if part.copiedPictures > 0 {
                 guard
                     let first = pictures.firstIndex(where: { $0.pts == part.copyStart && $0.access != .none })
-                else { return "the source's first copied frame is gone" }
+                else { return "the source's first copied frame is missing" }
                 let packets = pictures[first...].lazy.filter { $0.pts >= part.copyStart }
                     .prefix(part.copiedPictures).map(\.digest)
                 guard Array(packets) == rest.prefix(part.copiedPictures).map(\.digest) else {
-                    return "copied packets are not the source's"
+                    return "copied packets differ from the source's"
                 }
             }
             rest = rest.dropFirst(part.copiedPictures + part.tailPictures)
@@ -290,10 +292,10 @@ package struct SmartCutVerifier: Sendable {
             }
             let isCopied = ticks >= seam.part.copyStart && ticks <= seam.part.lastCopied
             if isCopied ? !difference.isNone : difference.mean > Self.tolerance {
-                return "the frame at \(at) s of the source is not what is shown there"
+                return "the frame at \(at) s of the source differs from the output's"
             }
         }
-        return try made.next() == nil ? nil : "there are frames too many at a seam"
+        return try made.next() == nil ? nil : "there are additional frames at a seam"
     }
 
     /// The source's frames at an edge: kept frames for encoded ones, and decoded frames for copied ones.

@@ -68,49 +68,50 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .input(let error): error.explanation
         case .reading(let track, let time, let error): "\(track)\(Self.at(time)): \(error)"
-        case .damaged(let track, let time): "\(track)\(Self.at(time)): the data are damaged or incomplete"
+        case .damaged(let track, let time): "\(track)\(Self.at(time)): the data is damaged or incomplete"
         case .discontinuity(let track, let from, let to):
-            "\(track): its clock jumps from \(from) s to \(to) s; the time stamps are damaged, or files were joined"
+            "\(track): its timestamps jump from \(from) s to \(to) s; they are damaged, or files were joined"
         case .truncated(let track, let expected, let got):
-            "\(track): the source ends at \(got) s, its index says \(expected) s; it is truncated"
+            "\(track): the source is truncated: it ends at \(got) s, its index states \(expected) s"
         case .encoding(let track, let error): "\(track): \(error)"
         case .writing(let error): "writing: \(error)"
         case .unfit(let track, let time, let container, let error):
-            "\(track), \(time) s of the output: \(container) can't hold this packet as it is, which is damaged or not what its headers say: \(error)"
-        case .nothingFits(let limit): "nothing of it fits into the \(limit) bytes of `limit`"
-        case .overLimit(let size, let limit): "the output has \(size) bytes, `limit` allows \(limit)"
+            "\(track), \(time) s of the output: \(container) can't hold this packet, which is damaged or contradicts its codec headers: \(error)"
+        case .nothingFits(let limit): "`limit` is too small: no sample fits into \(limit) bytes"
+        case .overLimit(let size, let limit):
+            "the output has \(size) bytes, which exceeds the `limit` of \(limit)"
         case .misuse(let what): what
         case .stalled(let what): "stalled: \(what)"
         case .loudnessOutOfReach(let target, let reached):
-            "the loudness of \(target) LUFS can't be reached under the limit on true peaks; \((reached * 10).rounded() / 10) LUFS is what comes"
+            "\(target) LUFS can't be reached within the true-peak limit; the maximum is \((reached * 10).rounded() / 10) LUFS"
         case .noTimes(let track):
-            "\(track): its packets don't say when they are shown, so they can't be copied; `encode` finds it out by decoding"
+            "\(track): its packets have no presentation times, so they can't be copied; use `encode`, which determines the times by decoding"
         case .unorderedTimes(let track, let time):
-            "\(track)\(Self.at(time)): the source's decoding times go back (edits that repeat media, fragments that overlap, or two packets with one time), and a copy can't: `encode` it"
+            "\(track)\(Self.at(time)): the source's decoding times go back (repeating edits, overlapping fragments, or equal times), which a copy can't represent; use `encode`"
         case .decodedLate(let track, let time, let delay):
-            "\(track)\(Self.at(time)): the source says that this packet is decoded \(delay) s after it is shown, which no container can hold: `encode` it"
+            "\(track)\(Self.at(time)): the packet's decoding time is \(delay) s after its presentation time, which no container can store; use `encode`"
         case .hiddenBetween(let track, let time):
-            "\(track)\(Self.at(time)): the source hides frames between those that it shows, because of its edits or of fragments that overlap, and a copy would show them: `encode` it"
+            "\(track)\(Self.at(time)): the source hides frames (edits or overlapping fragments), which a copy would present; use `encode`"
         case .changedHeaders(let track, let time):
-            "\(track), \(time) s: it goes on with other headers (files were joined), which a copy can't hold beside the first; `encode` it"
+            "\(track), \(time) s: its codec headers change within the file (files were joined), and a copy can hold only one set; use `encode`"
         case .lostPages(let track, let from, let to):
             "\(track): its audio from \(from) s to \(to) s is missing: pages of the Ogg stream are lost or damaged"
         case .joined(let track, let time, _):
-            "\(track)\(Self.at(time)): files were joined: another one begins here, whose audio can't be read as the same track"
+            "\(track)\(Self.at(time)): files were joined: another file begins here, whose audio can't be read as the same track"
         case .hole(let track, let container, let from, let to):
-            "\(track): nothing is heard from \(from) s to \(to) s, and \(container) can't say so of copied samples; `encode` fills it with silence"
+            "\(track): there is a gap from \(from) s to \(to) s, which \(container) can't represent; use `encode`, which fills the gap with silence"
         case .lostPackets(let track, let last, let next):
-            "\(track): packet \(last) is followed by packet \(next), so that some were lost inside Tandem; please report it"
+            "\(track): packet \(last) is followed by packet \(next): Tandem lost packets; please report this"
         case .noPackets(let track, let length):
-            "\(track): the source says that it lasts \(length) s, and not one packet of it can be found: the file was cut or damaged, or libavformat can't read this form of the codec"
+            "\(track): the source states a duration of \(length) s, but contains no packet: the file is truncated or damaged, or libavformat doesn't support this variant of the codec"
         case .undecodable(let track, let packets):
-            "\(track): its decoder took \(packets == 1 ? "1 packet" : "\(packets) packets") and gave neither a frame nor an error: libavcodec can't decode this form of the codec"
+            "\(track): its decoder returned neither a frame nor an error for \(packets == 1 ? "1 packet" : "\(packets) packets"): libavcodec doesn't support this variant of the codec"
         case .noKeyFrame(let track, let packets):
             "\(track): no frame of its \(packets == 1 ? "1 packet" : "\(packets) packets") decodes without missing references; the stream has no keyframe"
         case .beforeKeyFrame(let track, let first):
             "\(track): the range ends before the stream's first keyframe, at \(first) s; earlier frames lack their references"
         case .noTrack(let type): "there is no \(type.rawValue) track"
-        case .noSamples(let track): "\(track): nothing to show in this range"
+        case .noSamples(let track): "\(track): no samples in this range"
         case .clip(let source, let error): "\(source), \(error)"
         }
     }

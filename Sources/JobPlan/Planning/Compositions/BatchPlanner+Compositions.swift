@@ -24,7 +24,7 @@ extension BatchPlanner {
         composed = decision.value?.known
         composed?.notes = decision.reasons.notes
         composed?.notes += awaited.map {
-            "\($0.path.pathParts.last ?? $0.path) is what the job \($0.job) publishes, foretold until then"
+            "\($0.path.pathParts.last ?? $0.path) is the output of the job \($0.job); its description is predicted until that job has run"
         }
         guard let composition = decision.value?.composition, !own.hasErrors else { return nil }
         return describe(composition, awaiting: awaited, at: spec.range, into: &sink)
@@ -42,7 +42,8 @@ extension BatchPlanner {
             return source.identity
         }
         for (source, identity) in zip(composition.sources, identities) where identity == nil {
-            sink.error(.sourceUnreadable, "a source of the composition is gone: \(source.name)", at: place)
+            sink.error(
+                .sourceUnreadable, "a source of the composition doesn't exist: \(source.name)", at: place)
         }
         do {
             let contents = try Asset(.composition(composition), environment: MediaEnvironment())
@@ -53,7 +54,7 @@ extension BatchPlanner {
                 SourceDescription(contents)
             )
         } catch {
-            sink.error(.invalidValue, "the composition can't be made: \(error)", at: place)
+            sink.error(.invalidValue, "the composition is invalid: \(error)", at: place)
             return nil
         }
     }

@@ -59,11 +59,11 @@ struct ComposedClips {
     mutating func look(through prober: any SourceProber) throws(SourceProblem) {
         for (index, clip) in composition.clips.enumerated() {
             guard case .file(let path) = composition.sources[clip.placement.source] else {
-                made[index] = "it is no file with packets"
+                made[index] = "its source is not a media file"
                 continue
             }
             if clip.placement.sourceRange.duration != clip.placement.timeRange.duration {
-                made[index] = "it is played at another speed"
+                made[index] = "its speed is changed"
                 continue
             }
             if clip.settings.crop != nil || clip.settings.filters != nil {
@@ -72,7 +72,7 @@ struct ComposedClips {
             }
             // A composition from the library's API has no known descriptions yet.
             if descriptions[path] == nil { descriptions[path] = try prober.description(of: path) }
-            unfit[index] = track(of: index).map { mismatch($0) } ?? "its track is gone"
+            unfit[index] = track(of: index).map { mismatch($0) } ?? "its track no longer exists"
         }
     }
 
@@ -92,15 +92,17 @@ struct ComposedClips {
     private func mismatch(_ track: TrackDescription) -> String? {
         let own = Canvas(like: track)
         if own.size != canvas.size {
-            return "it is shown with \(own.size) pixels, and the composition with \(canvas.size)"
+            return "its frames are \(own.size), the composition's are \(canvas.size)"
         }
         if let rate = asked?.frameRate?.value, track.frameRate != rate || !track.hasConstantFrameRate {
-            return "it doesn't have the \(rate) frames a second that the composition is to have"
+            return "its frame rate is not the composition's constant \(rate) frames/s"
         }
         if track.sideData.contains(TrackDescription.changingHeaders) {
-            return "it goes on with other headers where files were joined"
+            return "its codec headers change within the file (concatenated files)"
         }
-        if track.sideData.contains(TrackDescription.unordered) { return "its decoding times go back" }
+        if track.sideData.contains(TrackDescription.unordered) {
+            return "its decoding times are not in order"
+        }
         return nil
     }
 
@@ -192,7 +194,7 @@ struct ComposedClips {
         var formOf: [Int: CutForm] = [:]
         for (one, answer) in zip(asked, answers.withLock { $0 }) {
             guard let possibilities = try answer?.get() ?? nil else {
-                set(one.stretches, of: stretches, "its track is gone")
+                set(one.stretches, of: stretches, "its track no longer exists")
                 continue
             }
             guard let cut = possibilities.smart, let form = possibilities.form,

@@ -28,7 +28,7 @@ extension CompositionPlanner {
         else { return nil }
         guard start >= .zero, start < end else {
             reasons.error(
-                .invalidRange, "the audio would begin at \(start) s, and the composition lasts \(end) s",
+                .invalidRange, "the audio begins at \(start) s, but the composition ends at \(end) s",
                 at: item.at?.range ?? item.place)
             return nil
         }
@@ -36,8 +36,8 @@ extension CompositionPlanner {
             reasons.error(
                 .invalidRange,
                 until > end
-                    ? "the audio would end at \(until) s, and the composition at \(end) s"
-                    : "the audio would end at \(until) s, before it begins at \(start) s",
+                    ? "the audio ends at \(until) s, but the composition ends at \(end) s"
+                    : "the audio ends at \(until) s, before it begins at \(start) s",
                 at: item.until?.range ?? item.place)
             return nil
         }
@@ -45,12 +45,12 @@ extension CompositionPlanner {
         var selection = TrackSelection.first
         if case .track(let written) = item.audio { selection = written.value }
         guard let track = found.description.tracks(of: .audio, matching: selection).first else {
-            reasons.error(.noSuchTrack, "it has no such audio", at: item.asset.range)
+            reasons.error(.noSuchTrack, "no audio track of the source matches", at: item.asset.range)
             return nil
         }
         guard track.isDecodable else {
             reasons.error(
-                .cannotDecode, "this build of FFmpeg can't decode its audio (\(track.codec))",
+                .cannotDecode, "this build of FFmpeg has no decoder for its audio (\(track.codec))",
                 at: item.asset.range)
             return nil
         }
@@ -77,7 +77,7 @@ extension CompositionPlanner {
                         sourceRange: placed.range, timeRange: placed.timeRange),
                     volume: volume(of: item, over: placed.timeRange), isRepeated: item.loops))
             leave(placed.found, [placed.track.index], as: "audio \(index)", at: item.place) { _ in
-                "one track of audio is heard of it"
+                "an audio item uses one audio track"
             }
         }
         guard !reasons.hasErrors else { return }
@@ -85,7 +85,7 @@ extension CompositionPlanner {
             guard let duck = item.duck else { continue }
             guard let under = places[duck.under.value] ?? clipAudio[duck.under.value] else {
                 reasons.error(
-                    .noSuchTrack, "`\(duck.under.value)` has no audio to make room for", at: duck.under.range)
+                    .noSuchTrack, "`\(duck.under.value)` has no audio to duck under", at: duck.under.range)
                 continue
             }
             composition.audio[first + index].ducking = Ducking(under: under, billionths: duck.billionths)
@@ -99,7 +99,7 @@ extension CompositionPlanner {
             guard let fade, fade.value > range.duration else { continue }
             reasons.error(
                 .invalidRange,
-                "the fade lasts \(fade.value) s, and the audio is heard for \(range.duration) s",
+                "the fade lasts \(fade.value) s, but the audio lasts \(range.duration) s",
                 at: fade.range)
             return volume
         }

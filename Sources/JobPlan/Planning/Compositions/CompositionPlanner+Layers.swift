@@ -10,8 +10,8 @@ extension CompositionPlanner {
         guard !spec.layers.isEmpty else { return }
         guard let canvas = composition.canvas else {
             reasons.error(
-                .noSuchTrack, "no clip has frames that a layer could be above", at: spec.layers[0].place,
-                help: "`size` makes them black")
+                .noSuchTrack, "layers require a clip with video", at: spec.layers[0].place,
+                help: "set `size` for a black background")
             return
         }
         for layer in spec.layers {
@@ -22,14 +22,14 @@ extension CompositionPlanner {
                 guard let file = FontFinder.file(of: font?.value ?? FontFinder.usual) else {
                     reasons.error(
                         .invalidValue,
-                        "there is no font `\(font?.value ?? FontFinder.usual)` on this machine",
+                        "the font `\(font?.value ?? FontFinder.usual)` is not installed",
                         at: font?.range ?? text.range, help: FontFinder.help(for: font?.value))
                     continue
                 }
                 if let size, size.value > canvas.mostTextSize {
                     reasons.error(
                         .invalidValue,
-                        "letters of \(size.value) pixels are too large for \(canvas.size): at most \(canvas.mostTextSize)",
+                        "`size: \(size.value)` is too large for frames of \(canvas.size); it must be at most \(canvas.mostTextSize)",
                         at: size.range)
                     continue
                 }
@@ -57,7 +57,7 @@ extension CompositionPlanner {
         var selection = TrackSelection.first
         if case .track(let written) = choice { selection = written.value }
         guard let video = found.description.tracks(of: .video, matching: selection).first else {
-            reasons.error(.noSuchTrack, "the layer has no frames", at: asset.range)
+            reasons.error(.noSuchTrack, "the asset has no video track that matches", at: asset.range)
             return
         }
         guard let range = range(written, of: found, video) else { return }
@@ -80,7 +80,7 @@ extension CompositionPlanner {
                 rotation: layer.position.rotate?.value ?? 0))
         leave(
             found, [video.index], as: "layer \(composition.layers.count - 1)", at: layer.place
-        ) { _ in "a layer shows one track of frames" }
+        ) { _ in "a layer uses one video track" }
     }
 
     private mutating func burn(
@@ -91,12 +91,12 @@ extension CompositionPlanner {
         var selection = TrackSelection.first
         if case .track(let written) = choice { selection = written.value }
         guard let track = found.description.tracks(of: .subtitle, matching: selection).first else {
-            reasons.error(.noSuchTrack, "it has no such track of cues", at: asset.range)
+            reasons.error(.noSuchTrack, "no subtitle track of the asset matches", at: asset.range)
             return
         }
         guard SubtitleCodec.canConvert(from: track.codec) else {
             reasons.error(
-                .cannotDecode, "its cues are \(track.codec), which is no text that could be drawn",
+                .cannotDecode, "its subtitles are \(track.codec); only text subtitles can be drawn",
                 at: asset.range)
             return
         }
@@ -106,7 +106,7 @@ extension CompositionPlanner {
             FontFinder.file(of: font) == nil
         {
             reasons.error(
-                .invalidValue, "there is no font `\(font)` on this machine",
+                .invalidValue, "the font `\(font)` is not installed",
                 at: style.font?.range ?? asset.range,
                 help: FontFinder.help(for: style.font?.value))
             return
@@ -119,7 +119,7 @@ extension CompositionPlanner {
                         font: style.font?.value ?? (hasStyles ? nil : FontFinder.usual), size: style.size,
                         color: style.color)), timeRange: shown))
         leave(found, [track.index], as: "layer \(composition.layers.count - 1)", at: asset.range) { _ in
-            "one track of cues is drawn of it"
+            "a layer uses one subtitle track"
         }
     }
 
@@ -136,7 +136,7 @@ extension CompositionPlanner {
         }
         guard start >= .zero, start < end else {
             reasons.error(
-                .invalidRange, "the layer would begin at \(start) s, and the composition lasts \(end) s",
+                .invalidRange, "the layer begins at \(start) s, but the composition ends at \(end) s",
                 at: layer.at?.range ?? layer.place)
             return nil
         }
@@ -144,8 +144,8 @@ extension CompositionPlanner {
             reasons.error(
                 .invalidRange,
                 until > end
-                    ? "the layer would go at \(until) s, and the composition ends at \(end) s"
-                    : "the layer would go at \(until) s, before it comes at \(start) s", at: place)
+                    ? "the layer ends at \(until) s, but the composition ends at \(end) s"
+                    : "the layer ends at \(until) s, before it begins at \(start) s", at: place)
             return nil
         }
         return TimeRange(start: start, end: until)
@@ -161,7 +161,8 @@ extension CompositionPlanner {
             if ids[name] == nil, !(item.map { placeAudioItem($0) } ?? false) {
                 if !reasons.hasErrors {
                     reasons.error(
-                        .dependencyCycle, "its place hangs on that of `\(name)`, which hangs on it",
+                        .dependencyCycle,
+                        "circular placement: this is anchored to `\(name)`, which is anchored to this",
                         at: anchor.range)
                 }
                 return nil

@@ -92,11 +92,11 @@ struct CompositionPlanner {
         addAudioItems()
         guard !reasons.hasErrors else { return Decision(nil, reasons) }
         if composition.canvas == nil, composition.audioForm == nil {
-            reasons.error(.noSuchTrack, "nothing of the composition is seen or heard", at: spec.range)
+            reasons.error(.noSuchTrack, "the composition has neither video nor audio", at: spec.range)
         } else if !reasons.hasErrors, !composition.isSound {
             reasons.error(
                 .invalidValue,
-                "the composition can't be made so: something in it is too long, too large or too fast",
+                "the composition exceeds a limit on duration, size or speed",
                 at: spec.range)
         }
         return Decision(reasons.hasErrors ? nil : (composition, known), reasons)
@@ -141,22 +141,22 @@ struct CompositionPlanner {
         guard let found = find(clip.asset, clip.duration?.value, rate) else { return nil }
         if found.isStill, clip.duration == nil, case .file = clip.asset.source {
             reasons.error(
-                .missingKey, "an image is shown for some time: `duration` says how long",
+                .missingKey, "an image requires `duration`",
                 at: clip.asset.range,
-                help: "{ asset: …, duration: 3s }")
+                help: "for example `{ asset: …, duration: 3s }`")
             return nil
         }
         if let duration = clip.duration, !found.isStill {
             reasons.error(
-                .conflictingKeys, "`duration` says how long an image is shown, and this is none",
-                at: duration.range, help: "`range: { duration: … }` takes a part of a movie")
+                .conflictingKeys, "`duration` is only supported for images",
+                at: duration.range, help: "use `range: { duration: … }` for a part of a media file")
             return nil
         }
         let video = track(clip.video, of: .video, in: found, at: clip.place)
         let audio = track(clip.audio, of: .audio, in: found, at: clip.place)
         guard let range = range(clip.range, of: found, video) else { return nil }
         guard range.duration > .zero else {
-            reasons.error(.invalidRange, "the clip lasts no time: there is nothing in it", at: clip.place)
+            reasons.error(.invalidRange, "the clip is empty", at: clip.place)
             return nil
         }
         let factor = Int64(clip.speed?.value ?? 1000)
@@ -168,7 +168,7 @@ struct CompositionPlanner {
             guard join.overlap.value < shortest else {
                 reasons.error(
                     .invalidRange,
-                    "the join lasts \(join.overlap.value) s, and the shorter of its clips \(shortest) s",
+                    "the join lasts \(join.overlap.value) s, but the shorter of its clips lasts \(shortest) s",
                     at: join.overlap.range)
                 return nil
             }
@@ -176,7 +176,7 @@ struct CompositionPlanner {
             guard before + join.overlap.value <= last?.timeRange.duration ?? .zero else {
                 reasons.error(
                     .invalidRange,
-                    "the clip before lasts \(last?.timeRange.duration ?? .zero) s, and its joins \(before + join.overlap.value) s: three clips would be on screen at once",
+                    "the joins of the preceding clip overlap: they last \(before + join.overlap.value) s, the clip \(last?.timeRange.duration ?? .zero) s",
                     at: join.overlap.range)
                 return nil
             }
@@ -199,13 +199,14 @@ struct CompositionPlanner {
             track = found.description.tracks(of: type, matching: selection.value).first
             if track == nil {
                 reasons.error(
-                    .noSuchTrack, "no \(type.rawValue) track of it matches", at: selection.range,
-                    help: "without the key the first one is taken, where there is one")
+                    .noSuchTrack, "no \(type.rawValue) track of the asset matches", at: selection.range,
+                    help: "by default the first one is used, if there is one")
             }
         }
         if let track, !track.isDecodable {
             reasons.error(
-                .cannotDecode, "this build of FFmpeg can't decode its \(type.rawValue) (\(track.codec))",
+                .cannotDecode,
+                "this build of FFmpeg has no decoder for its \(type.rawValue) (\(track.codec))",
                 at: place)
             return nil
         }
@@ -254,7 +255,7 @@ struct CompositionPlanner {
             composition.canvas?.pixelFormat = .yuv444p
         } else if composition.canvas != nil {
             reasons.note(
-                "frames of more than 8 bits are composed in 4:2:0, whatever the output's pixel format")
+                "compositions of more than 8 bits use 4:2:0 chroma, regardless of the output's pixel format")
         }
     }
 
@@ -276,10 +277,10 @@ struct CompositionPlanner {
         guard !cadence.isConstant else { return }
         let omitted =
             cadence.omittedFrames > 0
-            ? "all of its frames but \(cadence.omittedFrames) are shown" : "every one of its frames is shown"
+            ? "\(cadence.omittedFrames) of its frames are dropped" : "none of its frames is dropped"
         reasons.diagnostics.warning(
             .variableRate,
-            "the first clip has a variable frame rate; the composition has \(cadence.frameRate) frames/s, at which \(omitted)",
+            "the first clip has a variable frame rate; the composition uses \(cadence.frameRate) frames/s: \(omitted)",
             at: first.clip.place, help: "`frame_rate` sets another rate")
     }
 
@@ -320,7 +321,7 @@ struct CompositionPlanner {
         if let audio = one.audio {
             if one.clip.speed.map({ $0.value != 1000 }) ?? false, !TempoStretcher.isPrecise {
                 reasons.note(
-                    "clip \(index): this build of FFmpeg lacks the `rubberband` filter; `atempo` changes the speed, which may displace or omit short sounds"
+                    "clip \(index): the filter `rubberband` is not available in this build of FFmpeg; `atempo` changes the speed and may displace or omit short sounds"
                 )
             }
             var volume = envelope(one.clip.volume, from: one.timeRange.start)
@@ -386,7 +387,7 @@ struct CompositionPlanner {
                     ComposedSource.Left(
                         owner: "clip \(index), \(name)",
                         track: "\(item) of track \(track.index) (\(LedgerText.plainName(track)))",
-                        reason: "cues of clips become \(SubtitleTrack.codec.rawValue): \(reason)",
+                        reason: "subtitles are converted to \(SubtitleTrack.codec.rawValue): \(reason)",
                         isUnasked: false, place: one.clip.place))
             }
         }
@@ -408,7 +409,7 @@ struct CompositionPlanner {
                 ComposedSource.Left(
                     owner: "\(owner), \(name)",
                     track: "track \(track.index) (\(LedgerText.plainName(track)))",
-                    reason: said ?? (isImages ? "its cues are images" : "nothing takes it"),
+                    reason: said ?? (isImages ? "its subtitles are images" : "no key selects it"),
                     isUnasked: said == nil, place: place))
         }
     }
@@ -423,13 +424,14 @@ struct CompositionPlanner {
         case .track(let selection):
             let chosen = one.found.description.tracks(of: .subtitle, matching: selection.value)
             if chosen.isEmpty {
-                reasons.error(.noSuchTrack, "no subtitle track of it matches", at: selection.range)
+                reasons.error(.noSuchTrack, "no subtitle track of the asset matches", at: selection.range)
             }
             if let other = chosen.first(where: { !isText($0) }) {
                 reasons.error(
                     .cannotDecode,
-                    "its subtitles are images (\(other.codec)), which don't become text", at: selection.range,
-                    help: "`subtitle: none`, or a selection of other tracks")
+                    "its subtitles are images (\(other.codec)), which can't be converted to text",
+                    at: selection.range,
+                    help: "use `subtitle: none`, or select other tracks")
             }
             return chosen.filter(isText)
         }

@@ -28,7 +28,7 @@ extension CopyPlanner {
         do throws(SourceProblem) {
             return try joined(composition, into: &sink)
         } catch {
-            sink.error(.sourceUnreadable, "a clip can't be looked into: \(error)", at: place)
+            sink.error(.sourceUnreadable, "a clip can't be probed: \(error)", at: place)
             return nil
         }
     }
@@ -51,14 +51,15 @@ extension CopyPlanner {
             let source = if let known { known } else { try prober.description(of: path) }
             let track = source.tracks.first { $0.index == placement.track }
             guard let track, let form = found[key] ?? nil else {
-                return refuse(run: index, of: composition, "its track is gone", into: &sink)
+                return refuse(run: index, of: composition, "its track no longer exists", into: &sink)
             }
             if let other = unasked(track) {
                 return refuse(run: index, of: composition, other, into: &sink)
             }
             if track.sideData.contains(TrackDescription.changingHeaders) {
                 return refuse(
-                    run: index, of: composition, "it goes on with other headers where files were joined",
+                    run: index, of: composition,
+                    "its codec headers change within the file (concatenated files)",
                     into: &sink)
             }
             if let like, let difference = like.form.difference(of: form) {
@@ -72,11 +73,12 @@ extension CopyPlanner {
             if isExact, track.isExact, start != nil, heard.start > end + slack {
                 return refuse(
                     run: index, of: composition,
-                    "nothing is heard from \(end) s to \(heard.start) s, and no packets say so", into: &sink)
+                    "there is a gap from \(end) s to \(heard.start) s, which copied packets can't represent",
+                    into: &sink)
             }
             if heard.start > end + Self.pause {
                 notes.append(
-                    "nothing is heard from \(PlanText.time(end)) to \(PlanText.time(heard.start)) in the audio that is copied: the sources have none there"
+                    "the copied audio has a gap from \(PlanText.time(end)) to \(PlanText.time(heard.start)), where the sources have no audio"
                 )
             }
             start = min(start ?? heard.start, heard.start)
@@ -87,7 +89,7 @@ extension CopyPlanner {
             return nil
         }
         guard checkTimes(isExact, into: &sink) else { return nil }
-        guard holds(like.track.codec, of: "the clips' audio has", into: &sink) else { return nil }
+        guard holds(like.track.codec, of: "the clips' audio", into: &sink) else { return nil }
         return .joinedAudio(
             JoinedAudio(
                 like: like.track, timeRange: TimeRange(start: start, end: end), isExact: isExact,
@@ -98,11 +100,11 @@ extension CopyPlanner {
     func unasked(_ track: TrackDescription) -> String? {
         if let asked = spec?.sampleRate?.value, track.sampleRate != asked {
             return
-                "it has \(track.sampleRate) samples a second, and the composition is to have \(asked)"
+                "its sample rate is \(track.sampleRate) Hz, the composition's is \(asked) Hz"
         }
         if let asked = spec?.channels?.value.specified, track.channelLayout?.specified != asked {
             return
-                "its channels are \(track.channelLayout ?? .stereo), and the composition's are to be \(asked)"
+                "its channel layout is \(track.channelLayout ?? .stereo), the composition's is \(asked)"
         }
         return nil
     }
@@ -113,9 +115,9 @@ extension CopyPlanner {
     ) -> Answer? {
         let places = composed?.audioPlaces ?? []
         sink.error(
-            .copyRange, "the audio of the composition can't be copied: of run \(run), \(why)",
+            .copyRange, "audio item \(run) can't be copied: \(why)",
             at: places.indices.contains(run) ? places[run] : place,
-            notes: [Diagnostic.Note("`copy` stands here", at: place)], help: "`encode` it")
+            notes: [Diagnostic.Note("`copy` is here", at: place)], help: "use `encode`")
         return nil
     }
 
@@ -125,15 +127,15 @@ extension CopyPlanner {
         if cut == .exact, !isExact {
             sink.error(
                 .copyRange, "copied audio can't be cut to the sample where clips are joined", at: place,
-                help: "`encode` it; `cut: smart` keeps whole packets")
+                help: "use `encode`, or `cut: smart` to keep whole packets")
             return false
         }
         guard container.value.hasTimestamps || isExact else {
             sink.error(
                 .copyRange,
-                "parts of packets are missing where clips are joined, and \(container.value.name) has no time stamps to say so",
-                at: place, notes: [Diagnostic.Note("the container comes from here", at: container.range)],
-                help: "`encode` it, or choose another container")
+                "packets are cut where clips are joined, which requires timestamps; \(container.value.name) has none",
+                at: place, notes: [Diagnostic.Note("the container is determined here", at: container.range)],
+                help: "use `encode`, or another container")
             return false
         }
         return true

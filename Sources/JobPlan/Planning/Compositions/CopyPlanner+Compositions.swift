@@ -25,9 +25,9 @@ extension CopyPlanner {
             }
             guard let tick = clips.tick(stretches) else {
                 sink.error(
-                    .copyRange, "the clocks of the clips have no common unit that is coarse enough",
+                    .copyRange, "the time bases of the clips have no usable common multiple",
                     at: place,
-                    help: "`encode` it")
+                    help: "use `encode`")
                 return nil
             }
             let found = try clips.cuts(stretches, tick: tick, through: prober)
@@ -39,7 +39,7 @@ extension CopyPlanner {
             }
             return answer(stretches, clips, found, tick, canvas, into: &sink)
         } catch {
-            sink.error(.sourceUnreadable, "a clip can't be looked into: \(error)", at: place)
+            sink.error(.sourceUnreadable, "a clip can't be probed: \(error)", at: place)
             return nil
         }
     }
@@ -48,16 +48,18 @@ extension CopyPlanner {
     private func isWhole(into sink: inout DiagnosticSink) -> Bool {
         guard ranges.isEmpty else {
             sink.error(
-                .copyRange, "a part of a composition can't be copied",
+                .copyRange, "a range of a composition can't be copied",
                 at: job.rangeLocation ?? output.durationLimit?.range ?? place,
-                notes: [Diagnostic.Note("`copy` stands here", at: place)], help: "the clips' own `range`s can"
+                notes: [Diagnostic.Note("`copy` is here", at: place)],
+                help: "set `range` on the clips, or use `encode`"
             )
             return false
         }
         guard cut != .keyframe else {
             sink.error(
-                .copyRange, "`keyframe` would make clips longer, and move all that follows",
-                at: job.cut?.range ?? place, help: "`cut: smart` re-encodes only the edges")
+                .copyRange,
+                "`cut: keyframe` is not supported for compositions: it would lengthen clips and move the following ones",
+                at: job.cut?.range ?? place, help: "use `cut: smart`, which re-encodes only the edges")
             return false
         }
         return true
@@ -67,9 +69,9 @@ extension CopyPlanner {
     func holds(_ codec: String, of what: String, into sink: inout DiagnosticSink) -> Bool {
         if container.value.canHold(codec: codec) { return true }
         sink.error(
-            .containerCodec, "\(container.value.name) can't hold \(codec), which \(what)", at: place,
-            notes: [Diagnostic.Note("the container comes from here", at: container.range)],
-            help: "`encode` it, or choose another container")
+            .containerCodec, "\(container.value.name) can't hold \(codec), the codec of \(what)", at: place,
+            notes: [Diagnostic.Note("the container is determined here", at: container.range)],
+            help: "use `encode`, or another container")
         return false
     }
 
@@ -95,7 +97,7 @@ extension CopyPlanner {
             let track = reference.track
             if cut.madePictures > 0, track.isInterlaced || track.transform?.isIdentity == false {
                 throw .edges(
-                    "its frames are \(track.isInterlaced ? "interlaced" : "rotated"), and those between them would not be"
+                    "its frames are \(track.isInterlaced ? "interlaced" : "rotated"), the re-encoded frames between them would not be"
                 )
             }
             if self.cut == .exact, cut.hasEdges {
@@ -109,7 +111,7 @@ extension CopyPlanner {
             if cut.hasEdges, case .problem(let problem) = prober.verdict(on: .encoder(cut.encoder)) {
                 throw .edges(problem)
             }
-            guard holds(track.codec, of: "the clips have", into: &sink) else { return nil }
+            guard holds(track.codec, of: "the clips", into: &sink) else { return nil }
             return .joined(
                 JoinedClips(
                     cut: cut, like: track, duration: clips.composition.duration,
@@ -141,19 +143,19 @@ extension CopyPlanner {
     private func refuse(
         _ obstacle: SmartCut.Obstacle?, _ clips: ComposedClips, into sink: inout DiagnosticSink
     ) -> Answer? {
-        let why = obstacle?.description ?? "no two of the clips fit together"
+        let why = obstacle?.description ?? "the formats of the clips differ"
         if cut == .smartOrExact {
             let codec = clips.reference?.track.codec ?? "h264"
             guard let action = otherwise ?? TrackRule.Action.nearLossless(codec, at: place) else {
                 sink.error(
                     .copyRange, "the clips can't be copied: \(why)", at: place,
-                    help: "`encode` beside `copy` says how they are compressed instead")
+                    help: "add `encode` for the clips that are re-encoded")
                 return nil
             }
             return .fallBack(action, why: "the clips can't be copied: \(why)")
         }
-        let help = "`cut: smart-or-exact` re-encodes what can't be copied"
-        let copied = [Diagnostic.Note("`copy` stands here", at: place)]
+        let help = "use `cut: smart-or-exact` to re-encode what can't be copied"
+        let copied = [Diagnostic.Note("`copy` is here", at: place)]
         if let obstacle {
             sink.error(.copyRange, "the clips can't be copied: \(obstacle)", at: place, help: help)
         }
@@ -173,20 +175,20 @@ extension CopyPlanner {
         _ stretches: [CompositionStretch], _ cut: SmartCut, _ clips: ComposedClips,
         into sink: inout DiagnosticSink
     ) -> Answer? {
-        let help = "`cut: smart` re-encodes only that"
-        let copied = [Diagnostic.Note("`copy` stands here", at: place)]
+        let help = "use `cut: smart`, which re-encodes only these frames"
+        let copied = [Diagnostic.Note("`copy` is here", at: place)]
         for stretch in stretches {
             guard case .made(let reason) = stretch.content else { continue }
             sink.error(
                 .copyRange,
-                "from \(stretch.timeRange.start) s to \(stretch.timeRange.end) s nothing can be copied: \(words(of: reason, clips))",
+                "frames from \(stretch.timeRange.start) s to \(stretch.timeRange.end) s can't be copied: \(words(of: reason, clips))",
                 at: place(of: reason), notes: copied, help: help)
         }
         for part in cut.parts {
             guard let clip = part.clip, part.headPictures + part.tailPictures > 0 else { continue }
             sink.error(
                 .copyRange,
-                "clip \(clip) begins or ends inside a group of frames: \(part.headPictures + part.tailPictures) of its frames can't be copied",
+                "clip \(clip) begins or ends within a GOP: \(part.headPictures + part.tailPictures) of its frames can't be copied",
                 at: clipPlace(clip), notes: copied, help: help)
         }
         return nil
@@ -226,12 +228,12 @@ extension CopyPlanner {
             let end = begin + MediaTime(ticks: part.end - part.start, timeBase: cut.tick)
             if part.headPictures > 0 {
                 lines.append(
-                    "re-encoded from \(PlanText.time(begin)): \(part.headPictures) frames of clip \(clip), until a group of frames begins"
+                    "re-encoded from \(PlanText.time(begin)): \(part.headPictures) frames of clip \(clip) before its first keyframe"
                 )
             }
             if part.tailPictures > 0 {
                 lines.append(
-                    "re-encoded until \(PlanText.time(end)): \(part.tailPictures) frames of clip \(clip), behind its last whole group of frames"
+                    "re-encoded until \(PlanText.time(end)): \(part.tailPictures) frames of clip \(clip) after its last complete GOP"
                 )
             }
         }
@@ -242,10 +244,10 @@ extension CopyPlanner {
     private func words(of reason: CompositionStretch.Reason, _ clips: ComposedClips) -> String {
         switch reason {
         case .gap: "a gap"
-        case .join(let clip): "clip \(clip) is joined with the one before"
-        case .layer(let index): "layer \(index) lies above"
-        case .late(let clip): "clip \(clip) has no frame yet"
-        case .clip(let clip): "clip \(clip): \(clips.obstacle(clip) ?? "nothing can be copied")"
+        case .join(let clip): "join of clip \(clip) and the preceding one"
+        case .layer(let index): "layer \(index)"
+        case .late(let clip): "clip \(clip) has no frame at its start"
+        case .clip(let clip): "clip \(clip): \(clips.obstacle(clip) ?? "it contains no complete GOP")"
         }
     }
 }

@@ -19,7 +19,7 @@ extension CopyPlanner {
                 .copyRange, "no clip of the composition has \(track.mediaType.rawValue) to copy", at: place)
             return nil
         }
-        guard holds(like.codec, of: "the clips have", into: &sink) else { return nil }
+        guard holds(like.codec, of: "the clips", into: &sink) else { return nil }
         return track.mediaType == .video
             ? frames(like, of: composition, composed, into: &sink)
             : audio(like, of: composition, composed, into: &sink)
@@ -35,15 +35,15 @@ extension CopyPlanner {
             guard let own = track(clip.placement, of: composition, composed) else { continue }
             let difference =
                 own.codec != like.codec
-                ? "it is \(own.codec), and the others \(like.codec)"
+                ? "its codec is \(own.codec), the others' is \(like.codec)"
                 : Canvas(like: own).size != composition.canvas?.size
-                    ? "it is shown with \(Canvas(like: own).size) pixels, and the composition with \(composition.canvas?.size ?? Canvas(like: like).size)"
+                    ? "its frames are \(Canvas(like: own).size), the composition's are \(composition.canvas?.size ?? Canvas(like: like).size)"
                     : nil
             guard let difference else { continue }
             sink.error(
                 .copyRange, "clip \(index) can't be copied: \(difference)", at: clipPlace(index),
-                notes: [Diagnostic.Note("`copy` stands here", at: place)],
-                help: "`cut: smart-or-exact` re-encodes what can't be copied")
+                notes: [Diagnostic.Note("`copy` is here", at: place)],
+                help: "use `cut: smart-or-exact` to re-encode what can't be copied")
         }
         return sink.hasErrors ? nil : .foretold(like)
     }

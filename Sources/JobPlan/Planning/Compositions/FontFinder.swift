@@ -54,6 +54,6 @@ enum FontFinder {
         }.sorted()
         return names.isEmpty
             ? "no fonts are installed (Debian: fonts-dejavu-core)"
-            : "there are \(names.prefix(12).joined(separator: ", "))\(names.count > 12 ? " and \(names.count - 12) more" : "")"
+            : "installed fonts: \(names.prefix(12).joined(separator: ", "))\(names.count > 12 ? " and \(names.count - 12) more" : "")"
     }
 }

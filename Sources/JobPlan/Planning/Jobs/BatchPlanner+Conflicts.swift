@@ -17,14 +17,14 @@ extension BatchPlanner {
         if !root.holds(destination.path) {
             sink.error(
                 .destinationUnwritable,
-                "the destination \(destination.path) lies outside \(root.path ?? ""), where `--root` keeps everything",
+                "the destination \(destination.path) is outside of the `--root` \(root.path ?? "")",
                 at: place)
             return
         }
         if destination.path.pathParts.dropLast().contains(".tandem") {
             sink.error(
                 .destinationUnwritable,
-                "the destination \(destination.path) lies in a `.tandem`, where the state of job files is kept",
+                "the destination \(destination.path) is inside a `.tandem` folder, which is reserved for the state of job files",
                 at: place)
             return
         }
@@ -32,7 +32,7 @@ extension BatchPlanner {
         case .nothing, .published: break
         case .notAFile:
             sink.error(
-                .destinationExists, "the destination \(destination.path) is a folder or no regular file",
+                .destinationExists, "the destination \(destination.path) is not a regular file",
                 at: place)
         case .foreign:
             // A file that another job file published may equal the requested output; `checkOwner` decides once the
@@ -47,7 +47,7 @@ extension BatchPlanner {
                 "the folder \(destination.folder) doesn't exist, and `make_directories` is false", at: place)
         } else if !destination.isFolderWritable {
             sink.error(
-                .destinationUnwritable, "the folder \(destination.existingFolder) can't be written", at: place
+                .destinationUnwritable, "the folder \(destination.existingFolder) is not writable", at: place
             )
         }
     }
@@ -71,7 +71,7 @@ extension BatchPlanner {
         sink.error(
             .destinationExists, "\(DestinationPath.foreign(at: destination.path)): \(destination.path)",
             at: output.destination.path.range,
-            help: "`destination: { path: …, if_exists: replace }` replaces it, `skip` leaves it")
+            help: "`destination: { path: …, if_exists: replace }` replaces it, `skip` keeps it")
     }
 
     /// Reports outputs with the same destination, with symbolic links resolved.
@@ -92,14 +92,17 @@ extension BatchPlanner {
                     let isOneJob = earlier.job == JobKey(file: file.path, id: job.id.value)
                     let telling =
                         isOneJob
-                        ? "what tells the outputs apart must be in the path: `${output}`"
-                        : "what tells the runs apart must be in the path, such as `${asset.ext}`, `${asset.dir}`, `${matrix.…}` or `${index}`"
+                        ? "use `${output}` in the path"
+                        : "use a variable in the path that differs between the job instances, such as `${asset.ext}`, `${asset.dir}`, `${matrix.…}` or `${index}`"
                     sink.error(
                         .destinationCollision,
                         "two \(isOneJob ? "outputs" : "jobs") have the destination \(path.path)", at: place,
                         notes: earlier.place == place
-                            ? [Diagnostic.Note("they are \(earlier.name) and \(name)")]
-                            : [Diagnostic.Note("the other one stands here", at: earlier.place)],
+                            ? [
+                                Diagnostic.Note(
+                                    "the \(isOneJob ? "outputs" : "jobs") are \(earlier.name) and \(name)")
+                            ]
+                            : [Diagnostic.Note("the other destination is here", at: earlier.place)],
                         help: earlier.place == place ? telling : nil)
                 }
             }
@@ -126,7 +129,8 @@ extension BatchPlanner {
                 sink.error(
                     .destinationCollision, "two outputs have the destination \(path.path)", at: place,
                     notes: [
-                        Diagnostic.Note("the other one, of \(earlier.name), stands here", at: earlier.place)
+                        Diagnostic.Note(
+                            "the other destination, of \(earlier.name), is here", at: earlier.place)
                     ])
                 break
             }
@@ -175,8 +179,8 @@ extension BatchPlanner {
                 guard let other = names[folder.exact] else { continue }
                 sink.error(
                     .destinationCollision,
-                    "the destination \(path.path) lies in \(folder), which is the file of \(other.name)",
-                    at: output.place, notes: [Diagnostic.Note("that is written here", at: other.place)])
+                    "the destination \(path.path) is inside \(folder), which is the output file of \(other.name)",
+                    at: output.place, notes: [Diagnostic.Note("that destination is here", at: other.place)])
                 break
             }
         }
@@ -199,7 +203,7 @@ extension BatchPlanner {
             guard let free = path.freeSpace, bytes > free else { continue }
             diagnostics.warning(
                 .lowSpace,
-                "the outputs are likely to need \(PlanText.bytes(bytes)), and \(PlanText.bytes(free)) are free under \(path.folder)",
+                "the estimated size of the outputs is \(PlanText.bytes(bytes)), but only \(PlanText.bytes(free)) are free in \(path.folder)",
                 at: place)
         }
     }
@@ -233,11 +237,11 @@ extension BatchPlanner {
                 guard let place = byFile[[identity.device, identity.inode]] else { continue }
                 sink.error(
                     .destinationIsSource,
-                    "the destination is a source, and sources are never overwritten: \(path.path)",
-                    at: written.range, notes: [Diagnostic.Note("it is read here", at: place)],
+                    "the destination is also a source, which is never overwritten: \(path.path)",
+                    at: written.range, notes: [Diagnostic.Note("the source is here", at: place)],
                     help: DestinationPath.mark(at: path.path) == nil
                         ? nil
-                        : "it is an output of an earlier run: a pattern must leave out what is made of its files, and `asset: { job: NAME }` reads what another job makes"
+                        : "the file is an output of an earlier run; use a pattern that doesn't match outputs, or `asset: { job: NAME }` to read the output of another job"
                 )
             }
         }

@@ -46,10 +46,11 @@ extension BatchPlanner {
                 patterns[job.base.exact]?.left = 0
                 sink.warning(
                     .patternTakesOutputs,
-                    "the pattern `\(pattern.value)` also matches what is made of its files: the next run would take \(file.absolutePath(own)) for a source, and fail",
+                    "the pattern `\(pattern.value)` also matches outputs of this job: the next run would read \(file.absolutePath(own)) as a source",
                     at: pattern.range,
-                    notes: [Diagnostic.Note("that is written here", at: own.range)],
-                    help: "give the outputs a folder of their own, or a name that the pattern doesn't match")
+                    notes: [Diagnostic.Note("the destination is here", at: own.range)],
+                    help:
+                        "write the outputs to a separate folder, or use names that the pattern doesn't match")
             }
         }
     }
@@ -73,14 +74,14 @@ extension BatchPlanner {
             if paths.isEmpty, obstacles.isEmpty {
                 sink.error(
                     .noMatch, "the pattern `\(pattern.value)` matches no file", at: pattern.range,
-                    notes: [Diagnostic.Note("it is looked for under \(base)")],
-                    help: pattern.value.contains("[") ? "a `[` that stands for itself is written `[[]`" : nil)
+                    notes: [Diagnostic.Note("the pattern is relative to \(base)")],
+                    help: pattern.value.contains("[") ? "write `[[]` to match a literal `[`" : nil)
             }
             return paths.isEmpty ? nil : paths
         } catch {
             sink.error(
                 .fanOut,
-                "the pattern `\(pattern.value)` leads to more files and folders than can be looked at",
+                "the pattern `\(pattern.value)` covers too many files and folders",
                 at: pattern.range)
             return nil
         }
@@ -93,18 +94,18 @@ extension BatchPlanner {
         case .unreadable(let folder, let number):
             sink.error(
                 .sourceUnreadable,
-                "the pattern `\(pattern.value)` leads into \(folder), which can't be read: \(String(cString: strerror(number)))",
+                "the folder \(folder), which the pattern `\(pattern.value)` covers, can't be read: \(String(cString: strerror(number)))",
                 at: pattern.range)
         case .noFile(let path):
             sink.error(
                 .sourceUnreadable,
-                "the pattern `\(pattern.value)` leads to what is no file: \(path) is a link that leads nowhere, a pipe, a socket or a device",
+                "the pattern `\(pattern.value)` matches \(path), which is a dangling link, a pipe, a socket or a device",
                 at: pattern.range)
         case .noText(let path):
             sink.error(
                 .sourceUnreadable,
-                "the pattern `\(pattern.value)` leads to a name that is no UTF-8: \(path)",
-                at: pattern.range, help: "rename it")
+                "the pattern `\(pattern.value)` matches a file name that is not UTF-8: \(path)",
+                at: pattern.range, help: "rename the file")
         }
     }
 }

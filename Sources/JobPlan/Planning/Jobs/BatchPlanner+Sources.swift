@@ -21,7 +21,7 @@ extension BatchPlanner {
                         try Asset(.pattern(pattern), environment: MediaEnvironment()).loadSynchronously())
                 )
             } catch {
-                sink.error(.sourceUnreadable, "the test signal can't be made: \(error)", at: asset.range)
+                sink.error(.sourceUnreadable, "the test signal can't be generated: \(error)", at: asset.range)
                 return nil
             }
         case .images(let written, let rate):
@@ -48,7 +48,7 @@ extension BatchPlanner {
             guard let needed = tasks.first(where: { $0.output.id == output?.value }) else {
                 sink.error(
                     .sourceUnreadable,
-                    "the job `\(run)`, whose output this one reads, can't be carried out", at: id.range)
+                    "the job `\(run)`, whose output is the source, was rejected", at: id.range)
                 return nil
             }
             return (.job(id: run, path: needed.output.destination), SourceDescription(foretoldBy: needed))
@@ -113,7 +113,7 @@ extension BatchPlanner {
         Swift.Result { () throws(SourceProblem) in
             let description = try prober.description(of: sequence)
             guard let identity = sequence.filesIdentity else {
-                throw SourceProblem("a file is gone, or is none")
+                throw SourceProblem("an image doesn't exist, or is not a regular file")
             }
             return (.images(sequence, identity: identity), description)
         }

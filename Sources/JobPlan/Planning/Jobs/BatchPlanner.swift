@@ -269,7 +269,7 @@ package struct BatchPlanner {
         if let planned = plan, !admits(planned) {
             own.error(
                 .fanOut,
-                "the plan comes to too many stills: beyond the first \(Self.freeStills) of each run there are at most \(Self.surplusStills)",
+                "the plan has too many still images: at most \(Self.surplusStills) are allowed beyond the first \(Self.freeStills) of each job instance",
                 at: job.id.range)
             plan = nil
         }
@@ -356,7 +356,7 @@ package struct BatchPlanner {
     ) -> JobPlan? {
         let file = files[index]
         guard !job.isTemplate, !job.outputs.contains(where: { $0.container == nil }) else {
-            sink.error(.noMatch, "what this job reads was not found", at: job.asset.range)
+            sink.error(.noMatch, "the source of this job was not found", at: job.asset.range)
             return nil
         }
         var targets: [DestinationPath] = []
@@ -364,7 +364,7 @@ package struct BatchPlanner {
             let written = output.destination.path
             guard let path = destinations.resolve(file.absolutePath(written)) else {
                 sink.error(
-                    .destinationUnwritable, "`\(written.value)` lies in something that is no folder",
+                    .destinationUnwritable, "the parent of `\(written.value)` is not a folder",
                     at: written.range)
                 continue
             }
@@ -380,9 +380,9 @@ package struct BatchPlanner {
             let name = path.pathParts.last ?? path
             sink.error(
                 .sourceUnreadable,
-                "\(name): it is truncated: \(description.missingBytes) bytes of those it says it has are missing",
+                "\(name) is truncated: \(description.missingBytes) bytes are missing",
                 at: job.asset.range, notes: [Diagnostic.Note("the path is \(path)")],
-                help: "`on_damage: skip` takes what there is")
+                help: "use `on_damage: skip` to process the rest")
         }
         var plan = JobPlan(
             id: job.id.value, base: job.base, needs: job.needs.map(\.value), file: file.path,

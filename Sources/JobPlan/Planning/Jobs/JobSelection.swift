@@ -25,7 +25,7 @@ struct JobSelection {
         let runs = files.flatMap(\.jobs).filter { $0.base == base && $0.base != $0.id.value }.map(\.id.value)
         guard !runs.isEmpty else { return nil }
         let shown = runs.prefix(3).map { "`\($0)`" }.joined(separator: ", ")
-        return "\(counted(runs.count, "run")) of `\(base)`: \(shown)" + (runs.count > 3 ? ", …" : "")
+        return "\(counted(runs.count, "instance")) of `\(base)`: \(shown)" + (runs.count > 3 ? ", …" : "")
     }
 
     /// Returns a help text if `name` is the name of an output.
@@ -36,7 +36,7 @@ struct JobSelection {
                     continue
                 }
                 return
-                    "it is an output of the job `\(job.id.value)`, whose outputs are made together, those that are out of date"
+                    "it is an output of the job `\(job.id.value)`; outputs of a job can't be selected individually"
             }
         }
         return nil
@@ -50,7 +50,7 @@ struct JobSelection {
         let exact = Set(known.map(\.exact))
         for name in names where !exact.contains(name.exact) {
             sink.error(
-                .undefinedName, "no job is called `\(name)`", at: .argument(argument),
+                .undefinedName, "unknown job `\(name)`", at: .argument(argument),
                 help: job(ofOutput: name, in: files)
                     ?? Suggestion.help(for: name, among: known.sorted()) ?? runs(of: name, in: files))
         }

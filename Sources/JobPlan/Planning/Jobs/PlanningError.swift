@@ -5,6 +5,6 @@ package struct PlanningError: Error, Sendable, CustomStringConvertible {
     package var diagnostics: [Diagnostic]
     /// The first reason.
     package var description: String {
-        diagnostics.first.map { "\($0.range): \($0.message)" } ?? "the job is gone"
+        diagnostics.first.map { "\($0.range): \($0.message)" } ?? "the job no longer exists"
     }
 }

@@ -23,7 +23,7 @@ struct ChapterPlanner {
     private var problem: String {
         let name = container.value.name
         return container.value.hasChapters
-            ? "\(name) can hold no chapters beside \(codec ?? "")" : "\(name) can't hold chapters"
+            ? "\(name) can't hold chapters together with \(codec ?? "")" : "\(name) can't hold chapters"
     }
 
     /// Returns the output's chapters; nil after an error.
@@ -37,7 +37,7 @@ struct ChapterPlanner {
         switch wanted {
         case .drop: (chapters, reason) = ([], "the job drops them")
         case .list(let list):
-            reason = "the job has its own"
+            reason = "replaced by the job's list"
             if canHold {
                 chapters = own(list, &reasons) ?? []
             } else {
@@ -45,7 +45,7 @@ struct ChapterPlanner {
                 refuse(&reasons)
             }
         case .clips:
-            reason = "the job has one for each clip"
+            reason = "replaced by a chapter for each clip"
             chapters = canHold ? storable(kept(clips ?? []).chapters, &reasons) : []
             if !canHold { refuse(&reasons) }
         case .keep where canHold:
@@ -54,9 +54,9 @@ struct ChapterPlanner {
             if !chapters.isEmpty { outcome = .copied }
             reason =
                 kept.count == 0
-                ? "none lies in the range"
+                ? "none is in the range"
                 : kept.count < source.count
-                    ? "\(kept.count) of them lie in the range"
+                    ? "\(kept.count) of them are in the range"
                     : ranges.isEmpty ? "kept" : "moved with the range"
         case .keep: (chapters, reason) = ([], problem)
         }
@@ -89,7 +89,7 @@ struct ChapterPlanner {
     private func refuse(_ reasons: inout Reasons) {
         reasons.error(
             .containerSetting, problem, at: spec?.range ?? container.range,
-            notes: [Diagnostic.Note("the container comes from here", at: container.range)])
+            notes: [Diagnostic.Note("the container is determined here", at: container.range)])
     }
 
     /// Returns the source's chapters, moved and clipped to the ranges, and the number of source chapters that
@@ -128,7 +128,7 @@ struct ChapterPlanner {
         }
         if let time = OutputTime.resolve(start.value, duration: duration) { return time }
         reasons.error(
-            .invalidValue, "a chapter's start is a time of the output: 1:30, 25%, 250f or -10s",
+            .invalidValue, "a chapter's start is a time in the output, such as 1:30, 25%, 250f or -10s",
             at: start.range)
         return nil
     }
@@ -144,7 +144,7 @@ struct ChapterPlanner {
             reasons.error(
                 .containerSetting, "\(name) holds at most \(limit) chapters; the list has \(list.count)",
                 at: list[limit].start.range,
-                notes: [Diagnostic.Note("the container comes from here", at: container.range)])
+                notes: [Diagnostic.Note("the container is determined here", at: container.range)])
             return nil
         }
         guard frames.locate(list.map(\.start), in: ranges, into: &reasons.diagnostics) else { return nil }
@@ -163,7 +163,8 @@ struct ChapterPlanner {
             let end = index + 1 < starts.count ? starts[index + 1] : duration
             guard end > starts[index] else {
                 reasons.error(
-                    .invalidRange, "the chapter begins no later than the next one", at: entry.start.range)
+                    .invalidRange, "the chapter begins at or after the start of the next one",
+                    at: entry.start.range)
                 return nil
             }
             guard end - starts[index] >= container.value.shortestChapter else {

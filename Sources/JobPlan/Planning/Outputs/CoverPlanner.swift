@@ -21,7 +21,7 @@ struct CoverPlanner {
             let isKept = isKept(cover)
             reasons.account(
                 for: LedgerText.plainName(cover), of: cover.index, isKept ? .copied : .left,
-                isKept ? "goes along" : reason(cover))
+                isKept ? "kept" : reason(cover))
             if isKept { accountForTags(of: cover, in: &reasons) }
         }
         return Decision(covers.filter(isKept).map(\.index), reasons)
@@ -48,8 +48,8 @@ struct CoverPlanner {
                 isKept
                     ? "kept"
                     : TrackTagPlanner.isTechnical(tag.key)
-                        ? "describes the source's own container"
-                        : "\(container.name) can't hold it of a cover")
+                        ? "describes the source's container"
+                        : "\(container.name) can't store it for a cover")
         }
     }
 }

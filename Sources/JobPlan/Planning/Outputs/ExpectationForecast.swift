@@ -20,7 +20,7 @@ struct ExpectationForecast {
             guard let found = contradiction(expectation.check) else { continue }
             sink.error(
                 .expectationImpossible,
-                "\(plan.id.map { "\($0): " } ?? "")expected \(expectation.check.text), and the plan makes \(found)",
+                "\(plan.id.map { "\($0): " } ?? "")expected \(expectation.check.text), but the plan produces \(found)",
                 at: expectation.location)
         }
     }

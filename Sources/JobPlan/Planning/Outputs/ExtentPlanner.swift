@@ -70,7 +70,7 @@ struct ExtentPlanner {
         limitDuration(video: video)
         widen(for: copied)
         if case .job(let id, _) = source, !ranges.isEmpty, let cut = job.cut?.value, cut != .exact {
-            reasons.note("how the range is cut is found out once \(id) has published")
+            reasons.note("the cut is determined once the job \(id) has published its output")
         }
         return Decision(extent, reasons)
     }
@@ -94,7 +94,7 @@ struct ExtentPlanner {
         let start = range?.start ?? .zero
         let end = range?.end ?? description.duration
         guard length > .zero else {
-            reasons.error(.invalidRange, "an output of no length is none", at: limit.range)
+            reasons.error(.invalidRange, "`duration` must be greater than 0", at: limit.range)
             return
         }
         lengthLimit = length
@@ -104,7 +104,7 @@ struct ExtentPlanner {
         }
         if start + length < end {
             range = TimeRange(start: start, end: start + length)
-            reasons.note("stops after \(length) s, as `limit` says")
+            reasons.note("stops after \(length) s (`limit`)")
         }
     }
 
@@ -112,7 +112,7 @@ struct ExtentPlanner {
     private mutating func shortenJoined(to length: MediaTime) {
         let kept = joined.prefix(lasting: length)
         guard kept != joined else { return }
-        reasons.note("stops after \(length) s, as `limit` says")
+        reasons.note("stops after \(length) s (`limit`)")
         if kept.count > 1 {
             joined = kept
         } else {
@@ -137,7 +137,8 @@ struct ExtentPlanner {
                 guard let only = wide.first ?? nil else { return }
                 if let limit = lengthLimit, only.duration > limit {
                     reasons.error(
-                        .copyRange, "copied frames can't begin and end within the \(limit) s of `limit`",
+                        .copyRange,
+                        "no range of at most \(limit) s (`limit`) can be copied: keyframes are too far apart",
                         at: job.cut?.range ?? job.id.range)
                 }
                 extent.requested = range
@@ -148,7 +149,7 @@ struct ExtentPlanner {
             for (index, wide) in wide.enumerated() {
                 guard let wide else { continue }
                 reasons.note(
-                    "range \(index + 1), asked for from \(joined[index].start) s to \(joined[index].end) s, is widened to where copied frames can begin and end"
+                    "range \(index + 1) (\(joined[index].start) s to \(joined[index].end) s) is widened to keyframes"
                 )
                 joined[index] = wide
             }

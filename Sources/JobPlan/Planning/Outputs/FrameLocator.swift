@@ -30,7 +30,7 @@ struct FrameLocator {
         guard let place = numbers.first?.range else { return FramePositions(positions: [], count: 0) }
         guard let track, path != nil || track.frameRate?.isPositive == true else {
             sink.error(
-                .invalidRange, "frames are counted on the first selected video track, and there is none",
+                .invalidRange, "a time in frames requires a selected video track",
                 at: place)
             return nil
         }
@@ -85,7 +85,7 @@ struct FrameLocator {
         let whose = ranges.isEmpty ? "the video track" : "the range"
         sink.error(
             .invalidRange,
-            "there is no frame \(number.value): \(whose) has \(count) frame\(count == 1 ? "" : "s")"
+            "frame \(number.value) doesn't exist: \(whose) has \(count) frame\(count == 1 ? "" : "s")"
                 + (count > 0 ? ", 0f to \(count - 1)f" : ""),
             at: number.range)
     }

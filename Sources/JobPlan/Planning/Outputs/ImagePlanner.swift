@@ -49,12 +49,12 @@ struct ImagePlanner {
     consuming func decide() -> Decision<ImagesPlan> {
         guard let times = times() else { return Decision(nil, reasons) }
         guard !times.isEmpty else {
-            reasons.error(.invalidRange, "there is no key frame in this range", at: spec.place)
+            reasons.error(.invalidRange, "the range contains no keyframe", at: spec.place)
             return Decision(nil, reasons)
         }
         guard times.count <= Self.most else {
             reasons.error(
-                .invalidValue, "these are \(times.count) stills; an output has at most \(Self.most)",
+                .invalidValue, "\(times.count) still images are too many; an output has at most \(Self.most)",
                 at: spec.place)
             return Decision(nil, reasons)
         }
@@ -101,8 +101,8 @@ struct ImagePlanner {
             where (output.namesEachImage || spec.animation != nil) && earlier.moment.time == later.moment.time
             {
                 reasons.error(
-                    .invalidValue, "this is the same time as another one: \(later.moment.time) s",
-                    at: later.place, notes: [Diagnostic.Note("the other one", at: earlier.place)])
+                    .invalidValue, "duplicate time \(later.moment.time) s",
+                    at: later.place, notes: [Diagnostic.Note("the same time is here", at: earlier.place)])
                 return nil
             }
             return found.map(\.moment)
@@ -115,7 +115,7 @@ struct ImagePlanner {
                 guard times.count > Self.most else { continue }
                 reasons.error(
                     .invalidValue,
-                    "one every \(step.value) s of \(span) s is too many: an output has at most \(Self.most) stills",
+                    "one image every \(step.value) s of \(span) s is too many; an output has at most \(Self.most) still images",
                     at: step.range)
                 return nil
             }
@@ -123,7 +123,7 @@ struct ImagePlanner {
             let parts = Int64(count.value) * 2
             return (0..<Int64(count.value)).map { Moment(span.multiplied(by: 2 * $0 + 1, dividedBy: parts)) }
         case .keyFrames(let place):
-            return found("key frames", at: place) { prober, path, track throws(SourceProblem) in
+            return found("keyframes", at: place) { prober, path, track throws(SourceProblem) in
                 try prober.keyFrames(track, of: path, limit: Self.mostKeyFrames)
             }?.map { Moment($0) }
         case .scenes(let difference):
@@ -176,7 +176,7 @@ struct ImagePlanner {
             let start = description.chapters[number - 1].timeRange.start
             guard let time = outputTime(of: start) else {
                 reasons.error(
-                    .invalidRange, "chapter \(number) begins at \(start) s, outside of the range",
+                    .invalidRange, "chapter \(number) begins at \(start) s, outside the range",
                     at: written.range)
                 return nil
             }
@@ -188,8 +188,8 @@ struct ImagePlanner {
         guard time <= span || time - span <= resolver.slack else {
             reasons.error(
                 .invalidRange,
-                "there is nothing at \(time) s: \(extent.ranges.isEmpty ? "the source" : "the range") lasts \(span) s",
-                at: written.range, help: "`at: end` is the last frame")
+                "the time \(time) s is beyond the end: \(extent.ranges.isEmpty ? "the source" : "the range") lasts \(span) s",
+                at: written.range, help: "use `at: end` for the last frame")
             return nil
         }
         return min(time, span)
@@ -204,22 +204,23 @@ struct ImagePlanner {
         guard case .file(let path, _) = source else {
             let whose =
                 switch source {
-                case .job(let id, _): "what \(id) publishes"
+                case .job(let id, _): "the output of \(id)"
                 case .images: "images"
                 case .composition: "a composition"
                 case .file, .pattern: "a test signal"
                 }
             reasons.error(
-                .invalidValue, "the \(what) of \(whose) are not known before", at: place,
-                help: "`every` and `count` take frames by their times")
+                .invalidValue, "the \(what) of \(whose) are not known when the job is planned", at: place,
+                help: "use `every` or `count`, which select frames by time")
             return nil
         }
         do throws(SourceProblem) {
             let found = try look(prober, path, track.index)
             guard found.count < Self.mostKeyFrames else {
                 reasons.error(
-                    .invalidValue, "the source has \(Self.mostKeyFrames) \(what) or more", at: place,
-                    help: "`every` and `count` take frames by their times")
+                    .invalidValue, "the source has \(Self.mostKeyFrames) or more \(what), which is too many",
+                    at: place,
+                    help: "use `every` or `count`, which select frames by time")
                 return nil
             }
             return extent.ranges.isEmpty ? found : found.compactMap { outputTime(of: $0) }.sorted()
@@ -265,11 +266,11 @@ struct ImagePlanner {
         guard isShort || lengths.contains(where: { $0 > possible.upperBound }) else { return }
         reasons.error(
             .invalidValue,
-            "a still of an animated \(format.rawValue) is shown for "
+            "each image of an animated \(format.rawValue) must be shown for "
                 + (isShort
-                    ? "\(possible.lowerBound) s at least: players take a shorter one for a slow one"
-                    : "\(possible.upperBound) s at most"),
-            at: spec.place, notes: [Diagnostic.Note("`animation` stands here", at: animation.range)])
+                    ? "at least \(possible.lowerBound) s; players slow down shorter ones"
+                    : "at most \(possible.upperBound) s"),
+            at: spec.place, notes: [Diagnostic.Note("`animation` is here", at: animation.range)])
     }
 
     // MARK: Files
@@ -280,16 +281,18 @@ struct ImagePlanner {
         if count > rows * asked.columns {
             reasons.error(
                 .invalidValue,
-                "\(count) stills don't fit into \(asked.columns) columns and \(rows) rows", at: spec.place,
-                notes: [Diagnostic.Note("the sheet", at: asked.rows?.range ?? asked.range)])
+                "\(count) still images don't fit into \(asked.columns) columns and \(rows) rows",
+                at: spec.place,
+                notes: [Diagnostic.Note("the sheet is here", at: asked.rows?.range ?? asked.range)])
         }
         let columns = asked.rows == nil ? min(asked.columns, max(1, count)) : asked.columns
         let whole = PixelSize(width: columns * size.width, height: rows * size.height)
         if max(whole.width, whole.height) > Self.longestSide {
             reasons.error(
                 .codecSetting,
-                "the sheet would be \(whole); a side has at most \(Self.longestSide) pixels", at: asked.range,
-                help: "`size` makes stills smaller")
+                "the sheet would be \(whole); width and height are at most \(Self.longestSide)",
+                at: asked.range,
+                help: "set a smaller `size`")
         }
         var index: String?
         if let place = asked.index {
@@ -302,7 +305,7 @@ struct ImagePlanner {
         guard name.utf8.count <= 255 else {
             reasons.error(
                 .invalidValue,
-                "a file's name has at most 255 bytes, and this one would have \(name.utf8.count)",
+                "the file name has \(name.utf8.count) bytes; at most 255 are allowed",
                 at: place)
             return nil
         }
@@ -315,9 +318,9 @@ struct ImagePlanner {
             // The number of keyframes, and of images at an interval, is known only with the source.
             if times.count > 1 {
                 reasons.error(
-                    .missingKey, "these are \(times.count) stills, and the destination is one file",
+                    .missingKey, "the destination is one file for \(times.count) still images",
                     at: output.destination.path.range,
-                    help: "`\(ImagesSpec.Placeholder.number)` in it tells them apart")
+                    help: "use `\(ImagesSpec.Placeholder.number)` in the name, or `sheet`")
             }
             return nil
         }
@@ -333,8 +336,8 @@ struct ImagePlanner {
             if let other = seen.updateValue(time, forKey: name.exact) {
                 reasons.error(
                     .destinationCollision,
-                    "the stills at \(other) s and at \(time) s have the same name: \(name)", at: place,
-                    help: "`\(ImagesSpec.Placeholder.number)` tells any two apart")
+                    "the images at \(other) s and \(time) s have the same file name: \(name)", at: place,
+                    help: "use `\(ImagesSpec.Placeholder.number)` for unique names")
                 return nil
             }
             guard let path = named(name, at: place) else { return nil }

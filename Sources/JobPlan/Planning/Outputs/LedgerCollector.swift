@@ -6,7 +6,7 @@ internal import Media
 /// covers.
 enum LedgerCollector {
     /// The reason for an item that no decision covers. It indicates a bug; tests search for it.
-    static let unnamed = "no decision names it"
+    static let unnamed = "no stage of the plan accounts for it"
 
     /// Returns the entries by track in the source's order, those of the file last. A track that is selected twice has
     /// the entries of both; an item is listed as dropped only if neither keeps it.

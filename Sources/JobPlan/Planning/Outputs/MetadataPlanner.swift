@@ -71,27 +71,27 @@ struct MetadataPlanner {
         let (key, name) = (entry.key, entry.key.lowercased())
         if set.contains(key) { return "the job sets it" }
         if !spec.keep.contains(key) { return "the job doesn't keep it" }
-        if Self.technical.contains(name) { return "describes the source's own container" }
+        if Self.technical.contains(name) { return "describes the source's container" }
         if changesLevels, LoudnessTags.contain(key) { return LoudnessTags.reason }
-        if name == "itunsmpb" { return "describes the source's own encoder delay and padding" }
+        if name == "itunsmpb" { return "describes the source's encoder delay and padding" }
         if name.hasPrefix("location-"), source.contains(where: { $0.key == "location" }) {
-            return "it says what `location` says"
+            return "duplicates `location`"
         }
         if let keys = container.metadataKeys, !keys.contains(self.name(of: key).lowercased()) {
-            return "\(container.name) can't hold it"
+            return "\(container.name) can't store it"
         }
         if name == "creation_time", container.takesZeroForNoTime,
             entry.value.hasPrefix("1970-01-01T00:00:00")
         {
-            return "\(entry.value) stands for no time in \(container.name)"
+            return "\(container.name) uses \(entry.value) for an unknown time"
         }
         if name == "creation_time", container.parsesCreationTime, CreationTime(entry.value) == nil {
-            return "`\(entry.value)` is no date and time, which \(container.name) needs both of"
+            return "\(container.name) requires a date and time, not `\(entry.value)`"
         }
         if name == "description", container.sharedKeys.contains("description"),
             source.contains(where: { $0.key.lowercased() == "comment" })
         {
-            return "\(container.name) has one field for it and the comment"
+            return "\(container.name) stores it in the same field as `comment`"
         }
         return nil
     }

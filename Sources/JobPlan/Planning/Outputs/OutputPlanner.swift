@@ -188,7 +188,7 @@ struct OutputPlanner {
         case .job: return
         case .file, .pattern, .images, .composition:
             reasons.error(
-                .containerSetting, "the source is no file here, so it has no time to keep", at: place)
+                .containerSetting, "`file_times` requires a file as the source", at: place)
         }
     }
 
@@ -201,17 +201,17 @@ struct OutputPlanner {
             }
             reasons.error(
                 .copyRange,
-                "\(track.source.codec) says at its start how long it is and what its checksum is, so it can't stop at a size",
-                at: limit.range, notes: [Diagnostic.Note("it is copied here", at: track.location)])
+                "`limit: { size }` can't be combined with copied \(track.source.codec), whose header contains its length and checksum",
+                at: limit.range, notes: [Diagnostic.Note("the track is copied here", at: track.location)])
         }
         if !chapters.isEmpty, !container.value.canTakeChaptersLate {
             reasons.error(
                 .containerSetting,
-                "\(container.value.name) has its chapters at its start, so they can't follow where it stops",
-                at: limit.range, help: "`chapters: drop` leaves them")
+                "`limit: { size }` can't be combined with chapters in \(container.value.name), which stores chapters first",
+                at: limit.range, help: "use `chapters: drop`")
         }
         reasons.note(
-            "stops where more would not fit into \(PlanText.bytes(limit.value)), as `limit` says"
+            "stops before it exceeds \(PlanText.bytes(limit.value)) (`limit`)"
                 + (expected.map { $0 > limit.value ? ", which is likely" : "" } ?? ""))
     }
 
@@ -230,21 +230,21 @@ struct OutputPlanner {
                     reasons.error(
                         .noSuchTrack, "no \(rule.mediaType.rawValue) track matches: \(has)",
                         at: rule.selection.range,
-                        help: "`optional: true` lets the job go on without it")
+                        help: "with `optional: true` the job runs without it")
                 }
             }
             chosen.append(Chosen(rule: rule, tracks: found))
         }
         if chosen.allSatisfy({ $0.tracks.isEmpty || $0.isAttachment }), !reasons.hasErrors {
             reasons.error(
-                .noSuchTrack, "the \(output.id == nil ? "job" : "output") is left with no track at all",
+                .noSuchTrack, "the \(output.id == nil ? "job" : "output") has no track",
                 at: place)
         }
         let count = chosen.reduce(0) { $0 + ($1.rule.mix == nil ? $1.tracks.count : min(1, $1.tracks.count)) }
         if container.value.isSingleTrack, count > 1 {
             reasons.error(
                 .containerCodec,
-                "\(container.value.name) holds one track alone; the rules select \(count)",
+                "\(container.value.name) holds one track; the rules select \(count)",
                 at: container.range)
         }
         return chosen
@@ -266,7 +266,7 @@ struct OutputPlanner {
         }
         if kept.allSatisfy({ $0.tracks.isEmpty || $0.isAttachment }), !reasons.hasErrors {
             reasons.error(
-                .noSuchTrack, "the \(output.id == nil ? "job" : "output") is left with no track at all",
+                .noSuchTrack, "the \(output.id == nil ? "job" : "output") has no track",
                 at: place)
         }
         return kept
@@ -283,13 +283,13 @@ struct OutputPlanner {
         }
         let whose = extent.ranges.isEmpty ? "" : " in the range"
         if rule.isOptional {
-            reasons.note("optional subtitle track \(track.index) omitted: it has no event\(whose)")
+            reasons.note("optional subtitle track \(track.index) dropped: it has no event\(whose)")
             reasons.account(
                 for: LedgerText.plainName(track), of: track.index, .left, "it has no event\(whose)")
         } else {
             reasons.error(
                 .noSuchTrack, "subtitle track \(track.index) has no event\(whose)", at: rule.selection.range,
-                help: "`optional: true` lets the job go on without it")
+                help: "with `optional: true` the job runs without it")
         }
         return false
     }
@@ -304,7 +304,7 @@ struct OutputPlanner {
                     && !description.tracks(of: .audio, matching: $0.selection.value).isEmpty
             }
         guard isSilent else {
-            return reasons.note("optional \(rule.mediaType.rawValue) omitted: \(has)")
+            return reasons.note("optional \(rule.mediaType.rawValue) dropped: \(has)")
         }
         reasons.diagnostics.warning(
             .noSuchTrack, "the output has no audio: no track matches this optional selection; \(has)",
@@ -315,7 +315,7 @@ struct OutputPlanner {
         let tracks = description.tracks(of: type)
         if tracks.isEmpty { return "the source has no \(type.rawValue)" }
         let each = tracks.enumerated().map {
-            "\($0): \($1.isUnknown ? "of an unknown format" : $1.codec)\($1.language.map { " (\($0))" } ?? "")"
+            "\($0): \($1.isUnknown ? "unknown format" : $1.codec)\($1.language.map { " (\($0))" } ?? "")"
         }
         return "the source has \(tracks.count) (\(each.joined(separator: ", ")))"
     }
@@ -326,7 +326,7 @@ struct OutputPlanner {
     private mutating func attachments(_ chosen: [Chosen]) -> [Int] {
         let files = chosen.filter(\.isAttachment).flatMap(\.tracks)
         for file in files {
-            reasons.account(for: LedgerText.plainName(file), of: file.index, .copied, "goes along")
+            reasons.account(for: LedgerText.plainName(file), of: file.index, .copied, "kept")
         }
         return files.map(\.index)
     }

@@ -35,7 +35,7 @@ struct RangeResolver {
                 sink.error(
                     .invalidRange, "the range ends at \(end) s, but the source ends at \(source.duration) s",
                     at: endPlace,
-                    help: "`end: end` means the source's end")
+                    help: "use `end: end` for the end of the source")
                 return nil
             }
             end = source.duration
@@ -62,7 +62,7 @@ struct RangeResolver {
         switch written.value {
         case .chapter, .end, .fromEnd:
             sink.error(
-                .invalidValue, "a duration is a length, not a position in the source", at: written.range)
+                .invalidValue, "`duration` is a length, not a position in the source", at: written.range)
             return nil
         case .frames(let count):
             guard count > 0 else { return .zero }
@@ -77,7 +77,7 @@ struct RangeResolver {
             guard found.count == count || !ranges.isEmpty else {
                 sink.error(
                     .invalidRange,
-                    "\(count) frames are more than there are from \(start) s to the end: \(found.count)",
+                    "the range has \(count) frames, but only \(found.count) remain after \(start) s",
                     at: written.range)
                 return nil
             }
@@ -103,7 +103,7 @@ struct RangeResolver {
             guard time <= source.duration else {
                 sink.error(
                     .invalidRange,
-                    "\(time) s before the end lies before the beginning: the source lasts \(source.duration) s",
+                    "\(time) s before the end is before the start: the source lasts \(source.duration) s",
                     at: written.range)
                 return nil
             }
@@ -124,7 +124,8 @@ struct RangeResolver {
                     ? "no chapters"
                     : "\(source.chapters.count) chapter\(source.chapters.count == 1 ? "" : "s")"
                 sink.error(
-                    .invalidRange, "there is no chapter \(number); the source has \(has)", at: written.range)
+                    .invalidRange, "chapter \(number) doesn't exist; the source has \(has)", at: written.range
+                )
                 return nil
             }
             return source.chapters[number - 1].timeRange.start

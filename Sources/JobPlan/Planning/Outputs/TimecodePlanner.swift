@@ -22,12 +22,12 @@ struct TimecodePlanner {
             let isKept = set == nil && kept.code != nil
             reasons.account(
                 for: "timecode \(code)", of: nil, isKept ? .copied : .left,
-                set == nil ? kept.reason : "the job sets it")
+                set == nil ? kept.reason : "set by the job")
         }
         let written = set ?? kept.code
         for track in source.tracks where track.isTimecode {
             if written != nil {
-                reasons.account(for: "timecode track", of: track.index, .copied, "written anew")
+                reasons.account(for: "timecode track", of: track.index, .copied, "rewritten")
             } else {
                 reasons.account(
                     for: LedgerText.plainName(track), of: track.index, .left, "no rule selects it")
@@ -53,14 +53,14 @@ struct TimecodePlanner {
             reasons.error(
                 .containerSetting,
                 track == nil
-                    ? "a timecode counts frames, and the output has none"
+                    ? "a timecode requires video, and the output has none"
                     : "\(container.name) can't hold a timecode", at: key.range)
             return nil
         }
         guard Timecode(value, rate: rate) != nil else {
             reasons.error(
                 .invalidValue,
-                "`\(value)` is no timecode at \(rate) frames a second; one is written 01:00:00:00",
+                "`\(value)` is not a valid timecode at \(rate) frames/s; expected hh:mm:ss:ff, such as 01:00:00:00",
                 at: key.range)
             return nil
         }
@@ -72,14 +72,14 @@ struct TimecodePlanner {
         guard let timecode = source.timecode else { return (nil, "the source has none") }
         guard output.metadata.keep.contains("timecode") else { return (nil, "the job doesn't keep it") }
         guard let track, let rate = track.source.frameRate else {
-            return (nil, "the output has no frames to count")
+            return (nil, "the output has no video")
         }
         guard container.hasTimecode else { return (nil, "\(container.name) can't hold it") }
         if case .encode(let encoding) = track.action, let wanted = encoding.video?.frameRate, wanted != rate {
             return (nil, "the frame rate changes")
         }
         guard let code = Timecode(timecode, rate: rate) else {
-            return (nil, "there is no timecode at \(rate) frames a second")
+            return (nil, "timecodes don't support \(rate) frames/s")
         }
         // The timecode belongs to the first frame, which may be presented later than 0.
         let passed = max(.zero, start - track.source.timeRange.start)

@@ -33,9 +33,9 @@ struct WaveformPlanner {
         if !format.isDrawn, samples / wanted > Self.most / channels {
             reasons.error(
                 .invalidValue,
-                "the waveform would have \(samples / wanted) pixels of \(channels == 1 ? "a channel" : "\(channels) channels"); they are at most \(Self.most) together",
+                "the waveform would have \(samples / wanted) pixels for \(counted(channels, "channel")); at most \(Self.most) in all channels are allowed",
                 at: spec.samplesPerPixel?.range ?? spec.range,
-                help: "`samples_per_pixel: \(samples / (Self.most / channels) + 1)` is enough")
+                help: "use `samples_per_pixel: \(samples / (Self.most / channels) + 1)` or more")
         }
         return Decision(
             reasons.hasErrors

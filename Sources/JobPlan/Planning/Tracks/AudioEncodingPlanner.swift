@@ -69,19 +69,19 @@ struct AudioEncodingPlanner {
         let chain = filters()
         if codec.beginsWithDelay, !container.hidesBeginning(ofCodec: codec.name) {
             reasons.note(
-                "\(container.name) can't say that \(encoder.name)'s delay is not heard: some milliseconds of it come first"
+                "\(container.name) can't mark the delay of \(encoder.name): the output begins with some milliseconds of silence"
             )
         }
         if let source = track.channelLayout, let text = describe(source, as: layout) { reasons.note(text) }
         if let other = container.otherLayout(of: layout, codec: codec.libavName) {
             reasons.note(
-                "\(container.name) can't say the layout \(layout) of \(codec.name): players take it for \(other)"
+                "\(container.name) can't store the channel layout \(layout) for \(codec.name): players assume \(other)"
             )
         }
         if codec.isLossless, let most = codec.bitDepths?.max(), spec.bitDepth == nil,
             CodecNames.bitsPerSample(of: track.codec) > most
         {
-            reasons.note("\(track.codec) becomes \(most) bits, the most that \(encoder.name) writes")
+            reasons.note("\(track.codec) is reduced to \(most) bits, the maximum of \(encoder.name)")
         }
         var audio = AudioOutputSettings(sampleFormat: format, sampleRate: rate, layout: layout)
         audio.filters = chain
@@ -153,10 +153,10 @@ struct AudioEncodingPlanner {
         let own = source.specified
         guard spec.channels == nil, layout != own else { return nil }
         if !layout.holds(own) {
-            return "\(own) is mixed to \(layout), which is next to it in \(spec.codec.value.name)"
+            return "\(own) is mixed to \(layout), the closest layout that \(spec.codec.value.name) supports"
         }
         return layout.channels == own.channels
-            ? "\(own) is called \(layout): \(spec.codec.value.name) has one name for both"
-            : "\(own) goes into \(layout), whose other channels are silent: \(spec.codec.value.name) can't have \(own)"
+            ? "\(own) is stored as \(layout): \(spec.codec.value.name) doesn't distinguish the two"
+            : "\(own) becomes \(layout) with silent channels: \(spec.codec.value.name) doesn't support \(own)"
     }
 }

@@ -20,15 +20,15 @@ struct CopyLosses {
             left("hidden beginning", reason)
         }
         if track.hasAlphaBeside, !container.holdsAlphaBeside {
-            left("alpha plane", "can't hold it beside \(track.codec)")
+            left("alpha plane", "can't hold it for \(track.codec)")
         }
         if !lostColor.isEmpty {
-            left("colour (\(lostColor.joined(separator: ", ")))", "can't say it of \(track.codec)")
+            left("colour (\(lostColor.joined(separator: ", ")))", "can't store it for \(track.codec)")
         }
         if let layout = track.channelLayout, layout.isSpecified,
             let other = container.otherLayout(of: layout, codec: track.codec)
         {
-            left("channel layout \(layout)", "can't say it of \(track.codec): players take it for \(other)")
+            left("channel layout \(layout)", "can't store it for \(track.codec): players assume \(other)")
         }
     }
 
@@ -67,8 +67,10 @@ struct CopyLosses {
 
     /// The reason why samples that the source hides at the beginning become audible in a copy.
     private var hiddenBeginning: String? {
-        if !container.hidesBeginning(ofCodec: track.codec) { return "can't say that it is not heard" }
+        if !container.hidesBeginning(ofCodec: track.codec) {
+            return "can't mark it as hidden, so it becomes audible"
+        }
         guard container.discardForm == .packetEnds, let samples = track.hiddenPartOfPacket else { return nil }
-        return "hides whole packets alone: \(samples) samples of one are heard"
+        return "can hide whole packets only: \(samples) samples become audible"
     }
 }

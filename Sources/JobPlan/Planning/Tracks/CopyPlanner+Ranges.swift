@@ -60,9 +60,9 @@ extension CopyPlanner {
             if let cut = found?.smart, !cut.hasEdges { return .smartCut(cut) }
             sink.error(
                 .copyRange,
-                "\(label(track)) can't be copied: \(found?.obstacle?.description ?? "not all of the ranges begin at a key frame and end where a copy can")",
-                at: rangePlace, notes: [Diagnostic.Note("`copy` stands here", at: place)],
-                help: "`cut: smart` re-encodes only the edges of the ranges")
+                "\(label(track)) can't be copied: \(found?.obstacle?.description ?? "not all ranges begin at a keyframe and end where a copy can")",
+                at: rangePlace, notes: [Diagnostic.Note("`copy` is here", at: place)],
+                help: "use `cut: smart`, which re-encodes only the edges of the ranges")
             return nil
         } catch {
             sink.error(.sourceUnreadable, "\(path): \(error)", at: place)
@@ -83,13 +83,13 @@ extension CopyPlanner {
             }
             return .smartCut(cut)
         } catch {
-            let message = "\(label(track)) can't be cut smartly: \(error)"
+            let message = "\(label(track)) doesn't support a smart cut: \(error)"
             if cut == .smartOrExact {
                 let place = self.place
                 guard let action = otherwise ?? TrackRule.Action.nearLossless(track.codec, at: place) else {
                     sink.error(
                         .copyRange, message, at: rangePlace,
-                        help: "`encode` beside `copy` says how the range is compressed instead")
+                        help: "add `encode` for ranges that are re-encoded")
                     return nil
                 }
                 return .fallBack(action, why: message)
@@ -97,10 +97,12 @@ extension CopyPlanner {
             sink.error(
                 .copyRange, message, at: rangePlace,
                 notes: [
-                    Diagnostic.Note("`cut: smart` asks for it", at: job.cut?.range),
-                    Diagnostic.Note("`copy` stands here", at: place),
+                    Diagnostic.Note("`cut` is here", at: job.cut?.range),
+                    Diagnostic.Note("`copy` is here", at: place),
                 ],
-                help: "`cut: smart-or-exact` re-encodes the range where it must, `keyframe` widens it")
+                help:
+                    "use `cut: smart-or-exact` to re-encode the range if necessary, or `cut: keyframe` to widen it"
+            )
             return nil
         }
     }
@@ -123,17 +125,18 @@ extension CopyPlanner {
         guard case .encodeVideo(let spec) = otherwise else { return nil }
         guard spec.codec.value.libavName == track.codec, let encoder = spec.codec.value.availableEncoder
         else {
-            throw .edges("`encode` says \(spec.codec.value.name), and the packets are \(track.codec)")
+            throw .edges(
+                "the codec of `encode` is \(spec.codec.value.name), that of the packets \(track.codec)")
         }
         let settled = FramePlanner.settled(spec, for: track)
         guard let prepared = FramePlanner(spec: settled, track: track, prober: prober).decide().value else {
-            throw .edges("`encode` can't be carried out on them")
+            throw .edges("`encode` is not supported for its frames")
         }
         let planner = VideoEncodingPlanner(
             spec: settled, track: track, prepared: prepared, timeZero: description.timeZero,
             ranges: ranges, encoder: encoder, container: container.value)
         guard let encoding = planner.decide().value else {
-            throw .edges("`encode` can't be carried out on them")
+            throw .edges("`encode` is not supported for its frames")
         }
         let configuration = encoding.encoder
         // A range or level setting that matches the source's declared range changes no samples.
@@ -144,30 +147,30 @@ extension CopyPlanner {
         guard configuration.width == track.width, configuration.height == track.height,
             configuration.pixelFormat == track.pixelFormat, encoding.video == unchanged,
             configuration.sampleAspectRatio == track.pixelAspectRatio, configuration.color == track.color
-        else { throw .edges("`encode` changes the frame, which its copied part would not follow") }
+        else { throw .edges("`encode` changes size or format, but the copied frames keep theirs") }
         return configuration
     }
 
     private func report(_ problem: CutScan.Problem, range: TimeRange, into sink: inout DiagnosticSink) {
-        let notes = [Diagnostic.Note("`copy` stands here", at: place)]
+        let notes = [Diagnostic.Note("`copy` is here", at: place)]
         switch problem {
         case .startsInsideGroup(let before, let after):
             let near = [before, after].compactMap { $0.map { "\($0) s" } }.joined(separator: " and ")
             sink.error(
                 .copyRange,
-                "copied frames must begin at a key frame, and there is none at \(range.start) s",
+                "copied frames must begin at a keyframe, but there is none at \(range.start) s",
                 at: rangePlace, notes: notes,
-                help: (near.isEmpty ? "" : "key frames near it: \(near); ")
+                help: (near.isEmpty ? "" : "nearest keyframes: \(near); ")
                     + "`cut: keyframe` widens the range, `cut: smart` re-encodes only its edges")
         case .hasLeadingPictures:
             sink.error(
                 .copyRange,
-                "the key frame at \(range.start) s is followed by frames that need earlier ones (open GOP)",
+                "the keyframe at \(range.start) s is followed by frames that refer to earlier ones (open GOP)",
                 at: rangePlace, notes: notes,
                 help: "`cut: smart` copies the frames after it, `encode` re-encodes them all")
         case .endsInsideGroup(let next):
             sink.error(
-                .copyRange, "frames before \(range.end) s need ones after it, so a copy can't end there",
+                .copyRange, "frames before \(range.end) s refer to later ones, so a copy can't end there",
                 at: rangePlace, notes: notes,
                 help: (next.map { "it can end at \($0) s; " } ?? "")
                     + "`cut: keyframe` widens the range, `cut: smart` re-encodes only its edges")

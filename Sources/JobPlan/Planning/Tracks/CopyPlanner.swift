@@ -51,14 +51,15 @@ struct CopyPlanner {
         case .copy:
             if keepsWholePackets(of: track) {
                 reasons.note(
-                    "\(label(track)) is cut between packets: part of one is missing at each end of a range")
+                    "\(label(track)) is cut between packets: up to one packet is missing at each end of a range"
+                )
             }
             CopyLosses(track: track, container: container.value).account(in: &reasons)
             return Decision(answer, reasons)
         case .smartCut(let cut):
             if cut.hasEdges, !unheeded.isEmpty {
                 reasons.note(
-                    "the edges of \(label(track)) follow the source, not \(unheeded.joined(separator: ", "))"
+                    "the re-encoded edges of \(label(track)) use the settings of the source; ignored: \(unheeded.joined(separator: ", "))"
                 )
             }
             CopyLosses(track: track, container: container.value).accountForDisplay(in: &reasons)
@@ -67,18 +68,19 @@ struct CopyPlanner {
             for note in clips.notes { reasons.note(note) }
             if clips.cut.hasEdges, !unheeded.isEmpty {
                 reasons.note(
-                    "what is re-encoded follows the clips, not \(unheeded.joined(separator: ", "))")
+                    "re-encoded frames use the settings of the clips; ignored: \(unheeded.joined(separator: ", "))"
+                )
             }
             return Decision(answer, reasons)
         case .foretold:
             let jobs = Set(composed?.awaited.map(\.job) ?? []).sorted().joined(separator: ", ")
-            reasons.note("what of \(label(track)) is copied is found out once \(jobs) has published")
+            reasons.note("which parts of \(label(track)) are copied is determined once \(jobs) has run")
             return Decision(answer, reasons)
         case .joinedAudio(let audio):
             for note in audio.notes.prefix(24) { reasons.note(note) }
             if !audio.isExact {
                 reasons.note(
-                    "\(label(track)) is cut between packets: part of one is missing where a clip begins or ends"
+                    "\(label(track)) is cut between packets: up to one packet is missing where a clip begins or ends"
                 )
             }
             return Decision(answer, reasons)
@@ -125,10 +127,10 @@ struct CopyPlanner {
         let type = container.value
         switch source {
         case .pattern:
-            sink.error(.codecSetting, "a test signal has no packets to copy; use `encode`", at: place)
+            sink.error(.codecSetting, "a test signal can't be stream-copied; use `encode`", at: place)
             return nil
         case .images:
-            sink.error(.codecSetting, "images are no packets of a track; use `encode`", at: place)
+            sink.error(.codecSetting, "image files can't be stream-copied; use `encode`", at: place)
             return nil
         case .composition(let composition, _) where track.mediaType != .subtitle:
             return joinedClips(track, of: composition, into: &sink)
@@ -137,40 +139,40 @@ struct CopyPlanner {
         let isData = track.mediaType == .data
         guard isData ? type.dataCodecs.contains(track.codec) : type.canHold(codec: track.codec) else {
             return refuse(
-                "\(type.name) can't hold \(track.codec == "none" ? "an unknown codec" : track.codec), which \(label(track)) has",
+                "\(type.name) can't hold \(track.codec == "none" ? "an unknown codec" : track.codec), the codec of \(label(track))",
                 help: isData
-                    ? "of data it holds \(type.dataCodecs.joined(separator: " and ")); `data: { codec: … }` selects them"
-                    : "`encode` it, or choose another container", into: &sink)
+                    ? "it holds data tracks of \(type.dataCodecs.joined(separator: " and ")); use `data: { codec: … }` to select them"
+                    : "use `encode`, or another container", into: &sink)
         }
         if track.sideData.contains(TrackDescription.changingHeaders),
             [.video, .audio].contains(track.mediaType)
         {
             return refuse(
-                "\(label(track)) goes on with other headers where files were joined, and a copy has one place for them",
-                help: "`encode` it", into: &sink)
+                "the codec headers of \(label(track)) change within the file (concatenated files); a copy can hold only one set",
+                help: "use `encode`", into: &sink)
         }
         guard sayTimes(track) else {
             sink.error(
                 .containerCodec,
                 isData
-                    ? "the packets of \(label(track)) belong to no time, so they can't be copied"
-                    : "the packets of \(label(track)) don't say when their frames are shown, which a copy must",
-                at: place, help: isData ? nil : "`encode` it: decoding finds the times out")
+                    ? "the packets of \(label(track)) have no timestamps, so they can't be copied"
+                    : "the packets of \(label(track)) have no presentation times, which a copy requires",
+                at: place, help: isData ? nil : "use `encode`: decoding determines the times")
             return nil
         }
         // For Dolby Vision profile 5 in mp4, libavformat 5.1 writes another sample entry, which players
         // decode as regular frames.
         if track.dolbyVisionProfile == 5, !type.saysDolbyVisionProfile5 {
             return refuse(
-                "\(label(track)) is Dolby Vision of profile 5, whose colours are wrong to who doesn't know it, and \(type.name) can't say so",
-                help: "mkv can", into: &sink)
+                "\(label(track)) is Dolby Vision profile 5, which \(type.name) can't signal; players would show wrong colors",
+                help: "use mkv", into: &sink)
         }
         if let pause = unsaidPause(in: track) {
             sink.error(
                 .copyRange,
-                "nothing is heard of \(label(track)) from \(pause.start) s to \(pause.end) s, and \(type.name) can't say so of copied samples",
-                at: place, notes: [Diagnostic.Note("the container comes from here", at: container.range)],
-                help: "`encode` it: what is missing becomes silence")
+                "\(label(track)) has a gap from \(pause.start) s to \(pause.end) s, which \(type.name) can't represent",
+                at: place, notes: [Diagnostic.Note("the container is determined here", at: container.range)],
+                help: "use `encode`, which fills the gap with silence")
             return nil
         }
         guard let range = ranges.first else { return whole(track, into: &sink) }
@@ -185,12 +187,12 @@ struct CopyPlanner {
             sink.error(
                 .copyRange,
                 ranges.count > 1
-                    ? "copied audio can't be cut to the sample at every joint of several ranges"
+                    ? "copied audio can't be cut to the sample where ranges are joined"
                     : "\(type.name) has no edit lists, so copied audio can't be cut to the sample",
-                at: place, notes: [Diagnostic.Note("the range", at: job.rangeLocation)],
+                at: place, notes: [Diagnostic.Note("the range is here", at: job.rangeLocation)],
                 help: ranges.count > 1
-                    ? "`encode` it; `cut: smart` keeps whole packets"
-                    : "`encode` it, or write mp4, mov or m4a; `cut: smart` keeps whole packets")
+                    ? "use `encode`, or `cut: smart` to keep whole packets"
+                    : "use `encode`, or mp4, mov or m4a, or `cut: smart` to keep whole packets")
             return nil
         default: return .copy
         }
@@ -220,22 +222,23 @@ struct CopyPlanner {
         let type = container.value
         if let problem = orderProblem(track) {
             sink.error(
-                .sourceOrder, problem, at: place, help: "`encode` it: what is shown is found by decoding")
+                .sourceOrder, problem, at: place,
+                help: "use `encode`: decoding determines the presented frames")
             return nil
         }
         // Frames after the first presented one are hidden. Players ignore such an edit in a fragmented file.
         let isFragmented = output.fragmentInterval != nil
         guard track.mediaType == .video, !type.hasEditLists || isFragmented else { return .copy }
-        let help = "`encode` it, or write mp4 or mov\(isFragmented ? " without `fragment`" : "")"
+        let help = "use `encode`, or mp4 or mov\(isFragmented ? " without `fragment`" : "")"
         if !type.hasEditLists, track.sideData.contains(TrackDescription.hiddenBeginning) {
             return refuse(
-                "\(label(track)) begins with frames that an edit list hides, and \(type.name) has none",
+                "\(label(track)) begins with frames that an edit list hides; \(type.name) has no edit lists",
                 help: help,
                 into: &sink)
         }
         if track.sideData.contains(TrackDescription.hiddenInside) {
             return refuse(
-                "frames of \(label(track)) need others that an edit list hides, and \(isFragmented ? "a fragmented file" : type.name) has none",
+                "frames of \(label(track)) refer to others that an edit list hides; \(isFragmented ? "a fragmented file" : type.name) has no edit lists",
                 help: help,
                 into: &sink)
         }
@@ -253,10 +256,10 @@ struct CopyPlanner {
         switch try? prober.orderProblem(track.index, of: path) {
         case .unordered(let time):
             return
-                "the decoding times of \(label(track)) go back at \(time) s, because its edits repeat media or its fragments overlap, and a copy can't"
+                "the decoding times of \(label(track)) go back at \(time) s (repeating edits or overlapping fragments), which a copy can't represent"
         case .hiddenBetween(let time):
             return
-                "\(label(track)) hides frames at \(time) s, between those that it shows, because of its edits or of fragments that overlap, and a copy would show them"
+                "\(label(track)) hides frames at \(time) s (edits or overlapping fragments), which a copy would present"
         case nil: return nil
         }
     }
@@ -265,7 +268,7 @@ struct CopyPlanner {
     private func refuse(_ message: String, help: String, into sink: inout DiagnosticSink) -> Answer? {
         sink.error(
             .containerCodec, message, at: place,
-            notes: [Diagnostic.Note("the container comes from here", at: container.range)], help: help)
+            notes: [Diagnostic.Note("the container is determined here", at: container.range)], help: help)
         return nil
     }
 

@@ -94,7 +94,7 @@ struct FramePlanner {
         }
         reasons.error(
             .codecSetting,
-            "the source is of high dynamic range, and doesn't say its primaries or its matrix: its tones can't be mapped",
+            "tone mapping requires primaries and matrix, which the HDR source doesn't state",
             at: spec.color?.transfer?.range ?? spec.range)
         return false
     }
@@ -114,7 +114,7 @@ struct FramePlanner {
         case .rectangle(let given): rectangle = given
         case .cleanAperture:
             guard let aperture = track.cleanAperture else {
-                reasons.error(.codecSetting, "the source says no clean aperture to crop to", at: crop.range)
+                reasons.error(.codecSetting, "the source has no clean aperture to crop to", at: crop.range)
                 return false
             }
             rectangle = Self.rectangle(of: aperture, in: prepared.size)
@@ -124,7 +124,7 @@ struct FramePlanner {
             rectangle.y + rectangle.height <= prepared.size.height
         else {
             reasons.error(
-                .codecSetting, "the rectangle reaches out of the frame, which is \(prepared.size)",
+                .codecSetting, "the crop rectangle exceeds the frame, which is \(prepared.size)",
                 at: crop.range)
             return false
         }
@@ -135,9 +135,9 @@ struct FramePlanner {
         {
             reasons.error(
                 .codecSetting,
-                "this rectangle can't be cut out of \(track.pixelFormat) frames: \(unit.x)x\(unit.y) pixels share one chroma sample",
+                "the crop rectangle must be aligned to chroma samples of \(track.pixelFormat), each of which covers \(unit.x)x\(unit.y) pixels",
                 at: crop.range,
-                help: "`x` and `width` are multiples of \(unit.x), `y` and `height` of \(unit.y)")
+                help: "use multiples of \(unit.x) for `x` and `width`, of \(unit.y) for `y` and `height`")
             return false
         }
         if rectangle.width < prepared.size.width || rectangle.height < prepared.size.height {
@@ -165,7 +165,7 @@ struct FramePlanner {
                     prepared.transform == track.transform
                     ? (.copied, "kept")
                     : prepared.settings.turn != nil
-                        ? (.encoded, "the frame is rotated") : (.left, "the job rotates the frame otherwise")
+                        ? (.encoded, "the frame is rotated") : (.left, "replaced by the job's rotation")
                 reasons.account(for: "display matrix", of: track.index, outcome, reason)
             }
         }
@@ -178,7 +178,8 @@ struct FramePlanner {
             guard let transform = track.transform else { return true }
             guard let baked = transform.rotation else {
                 reasons.error(
-                    .codecSetting, "the source is rotated by no multiple of 90 degrees, which can't be baked",
+                    .codecSetting,
+                    "`orientation: bake` requires a rotation by a multiple of 90 degrees, which the source's is not",
                     at: orientation.range)
                 return false
             }
@@ -213,14 +214,14 @@ struct FramePlanner {
         case .holds, .unheeded: after = form
         case .problem(let problem):
             reasons.error(
-                .filterChain, "the filters don't fit these frames (\(prepared.size)): \(problem)",
+                .filterChain, "the filters are invalid for frames of \(prepared.size): \(problem)",
                 at: filters.range)
             return false
         }
         guard (1...16_384).contains(after.width), (1...16_384).contains(after.height) else {
             reasons.error(
                 .filterChain,
-                "the filters make frames of \(after.width)x\(after.height); a side has at most 16384 pixels",
+                "the filters produce frames of \(after.width)x\(after.height); width and height are at most 16384",
                 at: filters.range)
             return false
         }
@@ -250,8 +251,8 @@ struct FramePlanner {
             let step = encoder.pixelFormat.chromaSubsampling
             reasons.error(
                 .codecSetting,
-                "\(encoder.pixelFormat) can't have this size: its width is a multiple of \(step.x), its height of \(step.y)",
-                at: size.range, help: "\(encoder.width)x\(encoder.height) is next to it")
+                "\(encoder.pixelFormat) requires a width that is a multiple of \(step.x), and a height that is a multiple of \(step.y)",
+                at: size.range, help: "the closest size is \(encoder.width)x\(encoder.height)")
             return false
         }
         guard let video = encoding.video, let color = video.color else { return true }
@@ -263,7 +264,7 @@ struct FramePlanner {
         let wanted = [color.primaries, color.transfer, color.matrix].compactMap(\.self)
         reasons.error(
             .codecSetting,
-            "libzimg can't convert the colours (\(wanted.joined(separator: ", "))) of this source: \(problem)",
+            "libzimg can't convert the colors (\(wanted.joined(separator: ", "))) of this source: \(problem)",
             at: spec.color?.range ?? spec.range)
         return false
     }

@@ -17,7 +17,7 @@ enum LeftoverCheck {
             reasons.account(
                 for: name, of: track.index, .left,
                 track.isUnknown
-                    ? "its format is unknown: it is selected by its number alone" : "no rule selects it")
+                    ? "its format is unknown; it can only be selected by index" : "no rule selects it")
             tell("no rule selects track \(track.index) of the source: \(name)", output, [], &reasons)
         }
         return reasons
@@ -30,8 +30,8 @@ enum LeftoverCheck {
             reasons.account(for: "\(one.owner): \(one.track)", of: nil, .left, one.reason)
             guard one.isUnasked else { continue }
             tell(
-                "\(one.owner) leaves \(one.track)", output,
-                [Diagnostic.Note("it stands here", at: one.place)],
+                "\(one.owner): \(one.track) is not used", output,
+                [Diagnostic.Note("the item is here", at: one.place)],
                 &reasons)
         }
         return reasons

@@ -3,7 +3,7 @@ internal import Media
 
 extension LoudnessTags {
     /// The reason why loudness tags are dropped.
-    static let reason = "describes the source's levels, and the output has others"
+    static let reason = "describes the source's levels, which the output doesn't have"
 }
 
 extension TrackPlan.Action {

@@ -16,7 +16,7 @@ struct MixPlanner {
         var reasons = Reasons()
         guard var sum = tracks.first, let volumes = volumes(&reasons) else { return Decision(nil, reasons) }
         if tracks.count > 1 {
-            reasons.note("\(tracks.count) tracks of audio become one, which can pass full scale")
+            reasons.note("\(tracks.count) audio tracks are mixed; the sum may clip")
         }
         // The highest sample rate and channel count of the inputs, so that only `encode` reduces them.
         let rate = tracks.map(\.sampleRate).max() ?? 0
@@ -58,8 +58,8 @@ struct MixPlanner {
                 }
                 if let first = places[track.index] {
                     reasons.error(
-                        .conflictingKeys, "the volume of track \(track.index) is said twice", at: place,
-                        notes: [Diagnostic.Note("it is said here first", at: first)])
+                        .conflictingKeys, "duplicate volume for track \(track.index)", at: place,
+                        notes: [Diagnostic.Note("the first one is here", at: first)])
                     return nil
                 }
                 places[track.index] = place
@@ -77,7 +77,7 @@ struct MixPlanner {
             }
             guard let time = OutputTime.resolve(written.value, duration: duration) else {
                 reasons.error(
-                    .invalidValue, "a point of a volume is at a time of the output: 1:30, 25% or -10s",
+                    .invalidValue, "a volume point is at a time in the output, such as 1:30, 25% or -10s",
                     at: written.range)
                 return nil
             }
@@ -90,7 +90,7 @@ struct MixPlanner {
             if let last = points.last, time <= last.time {
                 reasons.error(
                     .invalidRange,
-                    "points of a volume follow one another; the one before is at \(last.time) s",
+                    "volume points must be in order; the preceding one is at \(last.time) s",
                     at: written.range)
                 return nil
             }

@@ -11,12 +11,12 @@ enum SubtitleLosses {
         if traits.hasStyles {
             let said =
                 codec == .srt
-                ? "says bold, italic and underlined text, fonts and colours alone"
-                : "says bold, italic and underlined text alone"
+                ? "supports only bold, italic, underlined text, fonts and colors"
+                : "supports only bold, italic and underlined text"
             lost.append(("styles", "\(codec.rawValue) \(said)"))
         }
         if traits.hasCuePlaces {
-            lost.append(("places of cues", "\(codec.rawValue) has no settings of WebVTT's"))
+            lost.append(("cue positions", "\(codec.rawValue) doesn't support WebVTT cue settings"))
         }
         return lost
     }

@@ -59,7 +59,7 @@ struct TrackPlanner {
             outcome = .copied
             reason +=
                 cut.isComposed
-                ? ", \(cut.copiedPictures) frames copied of clips, \(cut.headPictures + cut.tailPictures) re-encoded"
+                ? ", \(cut.copiedPictures) frames of clips copied, \(cut.headPictures + cut.tailPictures) re-encoded"
                 : ", \(cut.headPictures + cut.tailPictures) frames at its edges re-encoded"
         case .encode(let encoding):
             reason += ", \(encoding.codec)"
@@ -72,10 +72,10 @@ struct TrackPlanner {
             for tag in track.tags where tag.key.lowercased() != "timecode" {
                 reasons.account(
                     for: "tag \(tag.key)", of: track.index, .left,
-                    "the mix has those of track \(plan.source.index)")
+                    "the mix keeps those of track \(plan.source.index)")
             }
             for kind in track.carriedKinds {
-                reasons.account(for: "side data \(kind)", of: track.index, .left, "not carried over")
+                reasons.account(for: "side data \(kind)", of: track.index, .left, "not supported in outputs")
             }
         }
     }
@@ -89,24 +89,24 @@ struct TrackPlanner {
         for kind in track.carriedKinds {
             var problem: String?
             switch (kind, action) {
-            case _ where track.mediaType != .video: problem = "not carried over"
+            case _ where track.mediaType != .video: problem = "not supported in outputs"
             case ("dovi", .copy):
                 if !container.value.holdsDolbyVision { problem = "\(container.value.name) can't hold it" }
-            case ("dovi", _): problem = "Dolby Vision's layer is gone once the frame is re-encoded"
+            case ("dovi", _): problem = "re-encoding drops Dolby Vision metadata"
             case (TrackDescription.secondView, .copy):
-                problem = "libavformat can't write its configuration (lhvC): players show the first view"
-            case (TrackDescription.secondView, _): problem = "libavcodec decodes the first view alone"
+                problem = "libavformat can't write its configuration (lhvC); players show the first view"
+            case (TrackDescription.secondView, _): problem = "libavcodec decodes only the first view"
             case ("mastering", .encode(let encoding)), ("cll", .encode(let encoding)):
                 if encoding.video?.mapsTones == true {
-                    problem = "it describes a light that is gone once tones are mapped"
+                    problem = "tone mapping invalidates HDR metadata"
                 }
             case ("mastering", _), ("cll", _): break
-            default: problem = "not carried over"
+            default: problem = "not supported in outputs"
             }
             if problem == nil { carried.append(kind) }
             reasons.account(
                 for: "side data \(kind)", of: track.index, problem == nil ? .copied : .left,
-                problem ?? "goes along")
+                problem ?? "kept")
         }
         return carried
     }
@@ -170,7 +170,7 @@ struct TrackPlanner {
             guard let encoding = reasons.take(planner.decide()) else { return nil }
             guard encoding.encoder.sampleRate > 0 else {
                 reasons.error(
-                    .cannotDecode, "the sample rate of the audio can't be found out",
+                    .cannotDecode, "the sample rate of the audio is unknown",
                     at: rule.selection.range)
                 return nil
             }
@@ -179,8 +179,8 @@ struct TrackPlanner {
             guard SubtitleCodec.canConvert(from: track.codec) else {
                 reasons.error(
                     .cannotDecode,
-                    "\(label(track)) is \(track.codec), whose cues are images: they can't become text",
-                    at: spec.codec.range, help: "`copy: true` takes them as they are")
+                    "\(label(track)) is \(track.codec), which stores images; they can't be converted to text",
+                    at: spec.codec.range, help: "use `copy: true` to keep the images")
                 return nil
             }
             accountForStyles(of: track, as: spec.codec.value, &reasons)
@@ -195,7 +195,7 @@ struct TrackPlanner {
         let spec = FramePlanner.settled(written, for: track)
         if written.color?.isForHighRangeAlone == true, FramePlanner.isLightUnknown(track) {
             reasons.note(
-                "\(label(track)) is of high dynamic range, and doesn't say its primaries or its matrix: it stays so"
+                "\(label(track)) is HDR without primaries or matrix, so it is not tone-mapped"
             )
         }
         guard checkDecodable(track, rule: rule, &reasons), checkFrames(track, rule: rule, &reasons),
@@ -220,8 +220,8 @@ struct TrackPlanner {
         if transform?.isIdentity == false, !container.value.hasDisplayMatrix {
             reasons.error(
                 .containerSetting,
-                "\(container.value.name) can't say that the frame is rotated, and the source's is",
-                at: container.range, help: "mp4 and mov can; or `orientation: bake` rotates the frame itself")
+                "\(container.value.name) can't store the rotation of the source",
+                at: container.range, help: "use mp4 or mov, or `orientation: bake` to rotate the frames")
             return nil
         }
         let expected = ExpectationPlanner(
@@ -229,7 +229,7 @@ struct TrackPlanner {
         ).expectation(of: extent.ranges)
         guard expected.timeRange.duration > .zero else {
             reasons.error(
-                .invalidRange, "\(label(track)) shows nothing in this range",
+                .invalidRange, "\(label(track)) has no samples in this range",
                 at: job.rangeLocation ?? rule.selection.range)
             return nil
         }
@@ -237,13 +237,13 @@ struct TrackPlanner {
         {
             reasons.error(
                 .codecSetting,
-                "the frame would be \(encoding.encoder.width)x\(encoding.encoder.height); a side has at most 16384 pixels",
+                "the frame would be \(encoding.encoder.width)x\(encoding.encoder.height); width and height are at most 16384",
                 at: rule.range)
             return nil
         }
         if expected.frames == 0 {
             reasons.error(
-                .invalidRange, "\(label(track)) would have no frame: the range is shorter than one",
+                .invalidRange, "\(label(track)) has no frame in this range, which is shorter than a frame",
                 at: rule.range)
             return nil
         }
@@ -269,10 +269,11 @@ struct TrackPlanner {
             }
             if let place = rule.action.place(of: other.setting) {
                 reasons.error(
-                    .codecSetting, "\(name) makes \(other.made) of \(label(track)) with these settings",
+                    .codecSetting,
+                    "\(name) produces \(other.made) for \(label(track)), not the requested \(other.setting)",
                     at: place,
                     help: other.setting == "profile"
-                        ? "a profile says what may be used; what is needed comes from `pixel_format` (\(encoding.encoder.pixelFormat) here), `preset` and `options`"
+                        ? "the profile follows from `pixel_format` (here \(encoding.encoder.pixelFormat)), `preset` and `options`"
                         : nil)
                 return false
             }
@@ -340,11 +341,11 @@ struct TrackPlanner {
         let layout = encoder.channelLayout.map { " \($0)" } ?? ""
         let limit =
             rate < asked
-            ? "\(text(asked)) exceeds what \(encoding.codec) allows at \(encoder.sampleRate) Hz\(layout)"
-            : "\(encoding.codec) has no bit rate of \(text(asked)) at \(encoder.sampleRate) Hz\(layout)"
+            ? "bitrate \(text(asked)) exceeds the maximum of \(encoding.codec) at \(encoder.sampleRate) Hz\(layout)"
+            : "\(encoding.codec) doesn't support the bitrate \(text(asked)) at \(encoder.sampleRate) Hz\(layout)"
         reasons.diagnostics.warning(
             .codecLimit, "\(label(track)): \(limit); encoding at \(text(rate))", at: place,
-            help: "`sample_rate` and `channels` make it independent of the source")
+            help: "set `sample_rate` and `channels` to be independent of the source")
         encoding.take(bitRate: rate)
     }
 
@@ -385,7 +386,8 @@ struct TrackPlanner {
         if track.isDecodable { return true }
         let codec = track.codec == "none" ? "its codec" : track.codec
         reasons.error(
-            .cannotDecode, "\(label(track)): this build can't decode \(codec)", at: rule.selection.range)
+            .cannotDecode, "\(label(track)): this build has no decoder for \(codec)", at: rule.selection.range
+        )
         return false
     }
 
@@ -395,14 +397,14 @@ struct TrackPlanner {
         if track.dolbyVisionProfile == 5 {
             reasons.error(
                 .cannotDecode,
-                "\(label(track)) is Dolby Vision profile 5, whose colours can't be told without its metadata",
-                at: rule.action.range, help: "`copy: true` takes it as it is")
+                "\(label(track)) is Dolby Vision profile 5, whose colors can't be decoded without its metadata",
+                at: rule.action.range, help: "use `copy: true`")
             return false
         }
         if track.width > 0, track.height > 0, track.pixelFormat != .none { return true }
         reasons.error(
             .cannotDecode,
-            "\(label(track)): its size or pixel format can't be found out; it may have no frames",
+            "\(label(track)): its size or pixel format is unknown; it may have no frames",
             at: rule.selection.range)
         return false
     }

@@ -67,18 +67,18 @@ struct TrackTagPlanner {
                 entries.append(MetadataEntry(key: "language", value: written))
             } else if let place = rule.language?.range {
                 refuse(
-                    "\(type.name) can't say the language `\(language)` of \(track.mediaType.rawValue)",
+                    "\(type.name) can't store the language `\(language)` of \(track.mediaType.rawValue)",
                     at: place,
                     help: type.hasLanguage(of: track.mediaType)
-                        ? "it has codes of three letters, without regions" : nil)
+                        ? "use a three-letter code without a region" : nil)
             } else {
                 reasons.note(
-                    "the language \(language) of \(track.mediaType.rawValue) track \(track.index) is left: \(type.name) can't say it"
+                    "the language \(language) of \(track.mediaType.rawValue) track \(track.index) is dropped: \(type.name) can't store it"
                 )
             }
         }
         if let place = rule.title?.range, !type.hasTrackTitles {
-            refuse("\(type.name) can't say the name of a track", at: place)
+            refuse("\(type.name) can't store track titles", at: place)
         }
         if let title = rule.title?.value ?? track.title, type.hasTrackTitles {
             entries.append(MetadataEntry(key: type.hasEditLists ? "handler_name" : "title", value: title))
@@ -89,12 +89,12 @@ struct TrackTagPlanner {
         if !type.hasTrackTags {
             // In such a container, a timecode is a separate track.
             for tag in rule.metadata where tag.key.value.lowercased() != "timecode" {
-                refuse("\(type.name) can't hold a track's own tags", at: tag.key.range)
+                refuse("\(type.name) can't store tags of tracks", at: tag.key.range)
             }
         }
         if rule.metadata.count > type.maxTags {
             refuse(
-                "\(type.name) holds at most \(type.maxTags) tags of a track; `metadata` has \(rule.metadata.count)",
+                "\(type.name) holds at most \(type.maxTags) tags per track; `metadata` has \(rule.metadata.count)",
                 at: rule.metadata[type.maxTags].key.range)
         }
         let disposition = planDisposition()
@@ -114,17 +114,17 @@ struct TrackTagPlanner {
         if let asked {
             if !left.isEmpty {
                 refuse(
-                    "\(container.value.name) can't say of \(track.mediaType.rawValue) that it is for \(left.joined(separator: ", "))",
+                    "\(container.value.name) can't store the \(track.mediaType.rawValue) disposition \(left.joined(separator: ", "))",
                     at: asked.range,
                     help: possible.isEmpty
-                        ? nil : "it can say \(possible.sorted().map { "`\($0)`" }.joined(separator: ", "))")
+                        ? nil : "supported: \(possible.sorted().map { "`\($0)`" }.joined(separator: ", "))")
             }
         } else {
             // The loss of `default` is insignificant if there is no other track to play.
             for name in left where name != "default" {
                 reasons.account(
                     for: "disposition \(name)", of: track.index, .left,
-                    "\(container.value.name) can't say it")
+                    "\(container.value.name) can't store it")
             }
         }
         // The only track of a file needs no disposition.
@@ -137,7 +137,7 @@ struct TrackTagPlanner {
     ) {
         reasons.error(
             .containerSetting, message, at: place,
-            notes: [Diagnostic.Note("the container comes from here", at: container.range)], help: help)
+            notes: [Diagnostic.Note("the container is determined here", at: container.range)], help: help)
     }
 
     private mutating func account(for tag: MetadataEntry, set: Set<String>) {
@@ -148,35 +148,35 @@ struct TrackTagPlanner {
         // The timecode has its own ledger entry.
         if name == "timecode" { return }
         if set.contains(name) {
-            return note(.left, "the rule sets it")
+            return note(.left, "set by the rule")
         }
         switch name {
         case "language":
-            if rule.language != nil { return note(.left, "the rule sets it") }
+            if rule.language != nil { return note(.left, "set by the rule") }
             guard let written = entries.first(where: { $0.key == "language" })?.value else {
                 return note(
                     .left,
                     track.language == nil
-                        ? "`\(tag.value)`: undetermined" : "\(container.value.name) can't say it")
+                        ? "`\(tag.value)`: undetermined" : "\(container.value.name) can't store it")
             }
             return note(.copied, written == tag.value ? "kept" : "as \(written)")
         case "title", "handler_name":
-            if rule.title != nil { return note(.left, "the rule sets it") }
+            if rule.title != nil { return note(.left, "set by the rule") }
             if !container.value.hasTrackTitles {
-                return note(.left, "\(container.value.name) can't say the name of a track")
+                return note(.left, "\(container.value.name) can't store track titles")
             }
             return tag.value == track.title
-                ? note(.copied, "kept") : note(.left, "a name that programs write by themselves")
+                ? note(.copied, "kept") : note(.left, "a default name that programs write")
         case "alpha_mode":
             return hasAlphaBeside
-                ? note(.copied, "kept") : note(.left, "there is no alpha plane beside the packets")
+                ? note(.copied, "kept") : note(.left, "the output has no separate alpha plane")
         default: break
         }
-        if Self.isTechnical(tag.key) { return note(.left, "describes the source's own container") }
+        if Self.isTechnical(tag.key) { return note(.left, "describes the source's container") }
         if changesLevels, LoudnessTags.contain(tag.key) { return note(.left, LoudnessTags.reason) }
         guard keep.contains(tag.key) else { return note(.left, "the job doesn't keep it") }
         guard container.value.hasTrackTags else {
-            return note(.left, "\(container.value.name) can't hold a track's own tags")
+            return note(.left, "\(container.value.name) can't store tags of tracks")
         }
         guard kept + rule.metadata.count < container.value.maxTags else {
             return note(.left, MetadataPlanner.surplus(in: container.value))

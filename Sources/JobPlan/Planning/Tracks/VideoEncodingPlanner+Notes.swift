@@ -33,11 +33,11 @@ extension VideoEncodingPlanner {
         }
         if track.isInterlaced, BitstreamTraits.of(track.codec).saysFieldsInFrames {
             let order = track.fieldOrder.map { " (\($0.rawValue) field first)" } ?? ""
-            reasons.note("its first decoded frames are interlaced\(order)")
+            reasons.note("the first decoded frames are interlaced\(order)")
         }
         if track.sideData.contains(TrackDescription.lateKeyframe) {
             reasons.note(
-                "video track \(track.index) begins before its first keyframe: frames there that refer to missing ones are dropped"
+                "video track \(track.index) begins before its first keyframe: frames whose references are missing are dropped"
             )
         }
         if let color = spec.color {
@@ -61,7 +61,7 @@ extension VideoEncodingPlanner {
                 && spec.color?.matrix == nil
         {
             reasons.note(
-                "the source doesn't say its colour matrix: \(sourceMatrix) is assumed, which is usual of its size"
+                "the source states no color matrix; \(sourceMatrix) is assumed because of its size"
             )
         }
         if let aspect = spec.pixelAspectRatio, !spec.codec.value.isStill {
@@ -80,7 +80,7 @@ extension VideoEncodingPlanner {
             Double(size.width) * (spec.pixelAspectRatio?.value.double ?? 1) / Double(max(1, size.height))
         guard before > 0, abs(after / before - 1) > 0.01 else { return }
         func text(_ ratio: Double) -> String { Thousandths.text(Int((ratio * 100).rounded()) * 10) + ":1" }
-        reasons.note("`fit: stretch` distorts the picture from \(text(before)) to \(text(after))")
+        reasons.note("`fit: stretch` distorts the frame from \(text(before)) to \(text(after))")
     }
 
     mutating func warn(source: PixelSize, size: PixelSize, format: PixelFormat) {
@@ -88,15 +88,18 @@ extension VideoEncodingPlanner {
             reasons.note("scaled up from \(source) to \(size)")
         }
         if spec.size == nil, size != source {
-            reasons.note("odd size \(source) becomes \(size), as \(format) needs")
+            reasons.note("odd size \(source) becomes \(size), which \(format) requires")
         }
         if prepared.isInterlaced, FramePlanner.moves(spec, track) {
-            reasons.note("its fields are mixed: lines of whole frames are scaled, as `deinterlace: off` says")
+            reasons.note(
+                "fields are mixed: interlaced frames are scaled as progressive ones (`deinterlace: off`)")
         } else if prepared.isInterlaced, size != source {
-            reasons.note("its fields are mixed: \(source) becomes \(size) by scaling whole frames")
+            reasons.note(
+                "fields are mixed: interlaced frames are scaled from \(source) to \(size) as progressive ones"
+            )
         } else if prepared.isInterlaced, spec.codec.value.fields == .unmarked || !prepared.settings.isEmpty {
             reasons.note(
-                "its fields stay as lines of whole frames; \(spec.codec.value.name) is not told of them")
+                "interlaced frames are encoded as progressive ones by \(spec.codec.value.name)")
         }
         // If the encoder doesn't accept captions, their loss is counted in the frames and reported after the
         // run.
@@ -105,13 +108,13 @@ extension VideoEncodingPlanner {
             EncoderModel.of(encoder.name).takesCaptions,
             BitstreamTraits.of(track.codec).carriesCaptions
         {
-            reasons.note("closed captions, where it has any, lack those of the frames that are left out")
+            reasons.note("closed captions of dropped frames are lost, if there are any")
         }
         if track.hasAlphaBeside, !original.pixelFormat.hasAlpha {
-            reasons.note("the alpha plane is left: the decoder of \(track.codec) gives none")
+            reasons.note("the alpha plane is dropped: the decoder of \(track.codec) doesn't return it")
         }
         if original.pixelFormat.hasAlpha, !format.hasAlpha {
-            reasons.note("the alpha plane is left: \(format) has none")
+            reasons.note("the alpha plane is dropped: \(format) has none")
         }
     }
 }

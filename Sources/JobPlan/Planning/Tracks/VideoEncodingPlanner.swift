@@ -84,7 +84,7 @@ struct VideoEncodingPlanner {
         for option in spec.options { note(option.name.value, option.value.value, at: option.name.range) }
         describeFrames(size, aspect: configuration.sampleAspectRatio)
         if prepared.settings.mapsTones {
-            reasons.note("tones are mapped from high to standard dynamic range (hable)")
+            reasons.note("tone mapping from HDR to SDR (hable)")
         }
         warn(source: source, size: size, format: format)
 

@@ -27,8 +27,8 @@ package struct AudioPacketForm: Hashable, Codable, Sendable {
         if self == other { return nil }
         if let difference = traits.difference(of: other.traits) { return difference }
         if other.profile != profile || other.sampleFormat != sampleFormat {
-            return "its profile is another than the others'"
+            return "its profile differs from the others'"
         }
-        return "its headers are not the others'"
+        return "its codec headers differ from the others'"
     }
 }

@@ -13,11 +13,11 @@ package struct AudioTraits: Hashable, Codable, Sendable {
 
     /// Returns how another track differs, for messages; nil if no known property differs.
     package func difference(of other: AudioTraits) -> String? {
-        if other.codec != codec { return "it is \(other.codec), and the others \(codec)" }
+        if other.codec != codec { return "its codec is \(other.codec), the others' is \(codec)" }
         if other.sampleRate != sampleRate {
-            return "it has \(other.sampleRate) samples a second, and the others \(sampleRate)"
+            return "its sample rate is \(other.sampleRate) Hz, the others' is \(sampleRate) Hz"
         }
         guard let layout, let others = other.layout, others != layout else { return nil }
-        return "its channels are \(others), and the others' \(layout)"
+        return "its channel layout is \(others), the others' is \(layout)"
     }
 }

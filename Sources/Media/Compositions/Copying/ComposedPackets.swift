@@ -14,7 +14,7 @@ final class ComposedPackets: SampleProducer {
     ///   (`Composition.audioObstacle`).
     init(_ composition: Composition, opener: CompositionOpener) throws {
         guard composition.isSound, composition.audioObstacle == nil else {
-            throw MediaError.misuse("runs of audio that can't be copied")
+            throw MediaError.misuse("the audio items can't be copied")
         }
         runs = composition.audioOrder.map { composition.audio[$0] }
         self.opener = opener
@@ -46,7 +46,7 @@ final class ComposedPackets: SampleProducer {
         let read = try opener.read(placement, as: .wholePackets, ReadingExtent(placement.sourceRange))
         let own = AudioPacketForm(read.output.track)
         guard form == nil || form == own else {
-            throw MediaError.misuse("the audio of clip \(index) is no longer like the others'")
+            throw MediaError.misuse("the audio of clip \(index) no longer has the format of the others")
         }
         form = own
         return read
@@ -68,10 +68,11 @@ extension Composition {
         var position = MediaTime.zero
         for index in order {
             let range = audio[index].placement.timeRange
-            if range.start < position { return (index, "something else is heard at the same time") }
+            if range.start < position { return (index, "it overlaps other audio") }
             if range.start > position {
                 return (
-                    index, "nothing is heard from \(position) s to \(range.start) s, and no packets say so"
+                    index,
+                    "there is a gap from \(position) s to \(range.start) s, which copied packets can't represent"
                 )
             }
             position = range.end
@@ -79,12 +80,12 @@ extension Composition {
         for index in order {
             let run = audio[index]
             guard case .file = sources[run.placement.source] else {
-                return (index, "it is no file with packets")
+                return (index, "its source is not a media file")
             }
             if run.isRepeated { return (index, "it is repeated") }
-            if run.ducking != nil { return (index, "it makes room for other audio") }
+            if run.ducking != nil { return (index, "it is ducked under other audio") }
             if !run.volume.isFull { return (index, "its volume is changed") }
-            if !run.placement.isPlain { return (index, "it is played at another speed") }
+            if !run.placement.isPlain { return (index, "its speed is changed") }
         }
         return nil
     }

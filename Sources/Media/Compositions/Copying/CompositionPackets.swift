@@ -24,7 +24,7 @@ package struct CompositionPackets: Sendable {
     /// - Throws: `MediaError` if the clip's source is not a file, or has changed since planning.
     func clip(_ index: Int) throws -> Clip {
         guard composition.clips.indices.contains(index) else {
-            throw MediaError.misuse("a cut of clip \(index), which isn't there")
+            throw MediaError.misuse("the cut refers to clip \(index), which doesn't exist")
         }
         return try clip(composition.clips[index].placement)
     }
@@ -32,7 +32,7 @@ package struct CompositionPackets: Sendable {
     private func clip(_ placement: ClipPlacement) throws -> Clip {
         guard composition.sources.indices.contains(placement.source),
             case .file(let path) = composition.sources[placement.source]
-        else { throw MediaError.misuse("a clip that is no file's has no packets") }
+        else { throw MediaError.misuse("the source of a copied clip is not a media file") }
         let source = composition.sources[placement.source]
         return try source.told {
             let asset = Asset(.file(path), timing: .fast, environment: environment)
@@ -43,7 +43,7 @@ package struct CompositionPackets: Sendable {
                 throw MediaError.input(error)
             }
             guard let track = contents.tracks.first(where: { $0.index == placement.track }) else {
-                throw MediaError.misuse("track \(placement.track) is no longer there")
+                throw MediaError.misuse("track \(placement.track) no longer exists")
             }
             return Clip(source: source, path: path, asset: asset, contents: contents, track: track)
         }
@@ -52,7 +52,7 @@ package struct CompositionPackets: Sendable {
     /// Returns the first clip of which packets are copied; the output's track has its format.
     package func reference(of cut: SmartCut) throws -> Clip {
         guard let index = cut.parts.first(where: { $0.copiedPictures > 0 })?.clip else {
-            throw MediaError.misuse("a composition of which nothing is copied")
+            throw MediaError.misuse("no clip of the composition is copied")
         }
         return try clip(index)
     }
@@ -62,7 +62,7 @@ extension CompositionPackets {
     /// Returns the track of the first audio item; the output's track has its format.
     package func audioReference() throws -> AssetTrack {
         guard let first = composition.audioOrder.first.map({ composition.audio[$0] }) else {
-            throw MediaError.misuse("a composition without audio")
+            throw MediaError.misuse("the composition has no audio")
         }
         return try clip(first.placement).track
     }
