@@ -9,7 +9,7 @@ package enum PublishingError: Error, Hashable, Sendable, CustomStringConvertible
     package var description: String {
         switch self {
         case .destinationExists: "the destination exists"
-        case .lent: "a lent file is published by its owner"
+        case .lent: "the file is lent; its owner publishes it"
         }
     }
 }

@@ -78,7 +78,7 @@ struct SetIntent {
         let folder = file.directoryDescriptor
         let descriptor = openat(
             folder, unfinished, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw SystemError("recording what is replaced", errno: errno) }
+        guard descriptor >= 0 else { throw SystemError("recording the replaced files", errno: errno) }
         flock(descriptor, LOCK_EX | LOCK_NB)
         var done = 0
         while done < bytes.count {
@@ -96,7 +96,7 @@ struct SetIntent {
             unlinkat(folder, unfinished, 0)
             unlinkat(folder, name, 0)
             close(descriptor)
-            throw SystemError("recording what is replaced", errno: code)
+            throw SystemError("recording the replaced files", errno: code)
         }
         return Written(folder: folder, name: name, descriptor: descriptor)
     }

@@ -38,7 +38,7 @@ extension TemporaryFile {
         for (file, old) in zip(files, replaced) {
             let part = try file.takeTemporaryName()
             guard let new = SetIntent.identity(of: part, in: file.directoryDescriptor) else {
-                throw SystemError("recording what is replaced", errno: ENOENT)
+                throw SystemError("recording the replaced files", errno: ENOENT)
             }
             members.append(
                 SetIntent.Member(
@@ -130,7 +130,7 @@ extension TemporaryFile {
         if renameat(directoryDescriptor, name, directoryDescriptor, kept) == 0 {
             (state.replaced, state.isAside) = (kept, true)
         } else if errno != ENOENT {
-            throw SystemError("keeping what is replaced", errno: errno)
+            throw SystemError("keeping the replaced file", errno: errno)
         }
     }
 

@@ -30,5 +30,5 @@ public struct ExportError: Error, Sendable, CustomStringConvertible {
     }
 
     /// The message of the first diagnostic.
-    public var description: String { diagnostics.first?.message ?? "it failed" }
+    public var description: String { diagnostics.first?.message ?? "the export failed" }
 }

@@ -93,7 +93,7 @@ public final class ExportSession: Sendable {
     ) {
         let planner = ExportPlanner(asset)
         guard let container = container ?? supportedContainers.first else {
-            throw ExportError("no container")
+            throw ExportError("no container supports the preset")
         }
         let trial = planner.trial(of: asset, preset, container.name)
         let output = try await planner.plan(request(to: trial.destination, as: container)).task.output
@@ -183,18 +183,20 @@ public final class ExportSession: Sendable {
     private func begin() throws {
         try state.withLock { state in
             if state.isCancelled { throw CancellationError() }
-            guard state.status == .unknown else { throw MediaError.misuse("an export session is used once") }
+            guard state.status == .unknown else {
+                throw MediaError.misuse("an export session can only be used once")
+            }
             state.status = .working
         }
     }
 
     private func request(to path: String, as container: ContainerType?) throws -> ExportRequest {
         guard let container else {
-            throw ExportError("the file's name has no extension that says a container")
+            throw ExportError("the file name has no extension of a known container")
         }
         guard preset.containers.contains(container.name) else {
             throw ExportError(
-                "\(preset.name) is exported to \(preset.containers.joined(separator: ", ")), not to \(container.name)"
+                "\(preset.name) doesn't support \(container.name); expected \(preset.containers.joined(separator: ", "))"
             )
         }
         var request = ExportRequest(
@@ -209,7 +211,7 @@ public final class ExportSession: Sendable {
     }
 
     private func carryOut(_ url: URL, _ container: ContainerType?) async throws -> OutputResult {
-        guard url.isFileURL else { throw MediaError.misuse("only file URLs can be written") }
+        guard url.isFileURL else { throw MediaError.misuse("the URL must be a file URL") }
         if TemporaryFile.fingerprint(path: url.path) != nil {
             throw ExportError("the destination exists: \(url.path)")
         }
@@ -229,12 +231,12 @@ public final class ExportSession: Sendable {
         switch await runner.run().first?.outcome {
         case .succeeded(let result)?:
             if let output = result.outputs.first { return output }
-            throw ExportError(result.skipped.values.first ?? "nothing was made")
+            throw ExportError(result.skipped.values.first ?? "the export produced no file")
         case .failed(let failure)?: throw ExportError(failure)
         case .skipped(let why)?, .notRun(let why)?:
             if state.withLock({ $0.isCancelled }) { throw CancellationError() }
             throw ExportError(why)
-        case .upToDate?: throw ExportError("the file is there already")
+        case .upToDate?: throw ExportError("the file is already up to date")
         case .cancelled?, nil: throw CancellationError()
         }
     }

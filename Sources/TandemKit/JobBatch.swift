@@ -38,7 +38,7 @@ public struct JobBatch: Sendable {
             sink.add(result.sink)
         }
         options.checkVariables(known: known, at: .argument("variables"), into: &sink)
-        if urls.isEmpty { sink.error(.fileUnreadable, "no job file is named", at: .argument("files")) }
+        if urls.isEmpty { sink.error(.fileUnreadable, "no job file given", at: .argument("files")) }
         checked = try ExportError.converting { () throws(Pipeline.Rejection) in
             try Pipeline.Loaded(files: files, diagnostics: sink).checked()
         }

@@ -57,7 +57,7 @@ public struct OutputSettingsAssistant: Sendable {
     public init(preset: ExportPreset, asset: Asset, container: ContainerType? = nil) async throws {
         let name = container?.name ?? preset.containers.first ?? "mp4"
         guard preset.containers.contains(name), let type = ContainerType.named(name) else {
-            throw ExportError("\(preset.name) is not exported to \(name)")
+            throw ExportError("\(preset.name) doesn't support \(name)")
         }
         let task = try await Self.plan(preset, asset, name)
         self.container = type
@@ -66,7 +66,7 @@ public struct OutputSettingsAssistant: Sendable {
         let known = try await asset.load(.tracks)
         tracks = try task.output.tracks.map { planned in
             guard let source = known.first(where: { $0.index == planned.source.index }) else {
-                throw ExportError("track \(planned.source.index) is gone")
+                throw ExportError("track \(planned.source.index) no longer exists")
             }
             let settings = try TrackSettings(planned, of: source, from: task.input, in: type)
             return Track(
@@ -91,7 +91,7 @@ public struct OutputSettingsAssistant: Sendable {
     ) async throws -> WriterInputSettings {
         guard (1...16_384).contains(size.width), (1...16_384).contains(size.height), frameRate.isPositive
         else {
-            throw ExportError("there are no frames of \(size), \(frameRate) a second")
+            throw ExportError("frames of \(size) at \(frameRate) frames/s are not supported")
         }
         let pattern = TestPattern(
             name: "black", width: size.width, height: size.height, frameRate: frameRate,
@@ -103,6 +103,6 @@ public struct OutputSettingsAssistant: Sendable {
             if let timeBase { encoding.encoder.timeBase = timeBase }
             return .encode(encoding.encoder)
         }
-        throw ExportError("\(preset.name) encodes no video")
+        throw ExportError("\(preset.name) doesn't encode video")
     }
 }

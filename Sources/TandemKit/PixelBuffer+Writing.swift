@@ -10,24 +10,24 @@ extension PixelBuffer {
     /// 100, applies to lossy formats. An existing file isn't replaced; the new one is complete or absent.
     /// - Throws: `ExportError` if the format is unknown, `PublishingError` if the file exists.
     public func write(to url: URL, quality: Int? = nil) throws {
-        guard url.isFileURL else { throw MediaError.misuse("only file URLs can be written") }
+        guard url.isFileURL else { throw MediaError.misuse("the URL must be a file URL") }
         guard let type = ContainerType.still(forExtension: url.pathExtension),
             let codec = CodecCatalog.still(type.name), let encoder = codec.availableEncoder
         else {
-            throw ExportError("`\(url.pathExtension)` is no format of stills of this build: jpg, png, webp")
+            throw ExportError("unknown image format `\(url.pathExtension)`; expected jpg, png or webp")
         }
         if let quality {
             guard codec.stillQuality != nil else {
-                throw ExportError("\(codec.name) loses nothing, so it has no quality")
+                throw ExportError("\(codec.name) is lossless and doesn't support a quality")
             }
-            guard (1...100).contains(quality) else { throw ExportError("`quality` goes from 1 to 100") }
+            guard (1...100).contains(quality) else { throw ExportError("`quality` must be from 1 to 100") }
         }
         let isJPEG = codec.codec.fixedColor == .jpeg
         let formats = codec.pixelFormats(of: encoder).filter { format in
             codec.suits(format, nil, false) && (!isJPEG || format.isFullRangeByName)
         }
         guard let format = pixelFormat.nearest(of: formats) else {
-            throw ExportError("\(codec.name) takes no frames in \(pixelFormat)")
+            throw ExportError("\(codec.name) doesn't support \(pixelFormat)")
         }
         var configuration = EncoderConfiguration(
             encoder: encoder.name, mediaType: .video, timeBase: Rational(1, 25))

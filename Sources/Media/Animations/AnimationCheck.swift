@@ -29,7 +29,7 @@ package struct AnimationCheck {
             case .gif: try gif(path)
             case .webp: try webp(path)
             }
-        guard let found else { return "it is no animation that can be read" }
+        guard let found else { return "it is not a readable animation" }
         if let problem = found.problem { return problem }
         let wanted = timing.starts(in: format.tick)
         let isComplete =
@@ -37,11 +37,11 @@ package struct AnimationCheck {
             case .gif: found.starts == wanted
             case .webp: Set(found.starts).isSubset(of: wanted)
             }
-        if found.starts.first != 0 || !isComplete { return "its stills are not shown when they should be" }
+        if found.starts.first != 0 || !isComplete { return "its images have the wrong times" }
         let end = timing.end.ticks(in: format.tick)
         // A single still image has no end.
         if wanted.count > 1, found.starts.count > 1, abs(found.end - end) > 1 {
-            return "it is shown for \(found.end) instead of \(end) ticks"
+            return "it lasts \(found.end) instead of \(end) ticks"
         }
         return nil
     }
@@ -67,7 +67,7 @@ package struct AnimationCheck {
             let isRight = sample.withFrame {
                 $0.width == configuration.width && $0.height == configuration.height
             }
-            if isRight != true { found.problem = "a still has another size" }
+            if isRight != true { found.problem = "an image has another size" }
             let (unit, pts, duration) = (sample.timeBase, sample.pts, sample.duration)
             found.starts.append(unit.rescale(pts, to: tick))
             found.end = unit.rescale(pts + duration, to: tick)

@@ -76,7 +76,7 @@ final class GIFWriter: AnimationWriter {
         try palette?.sendEnd(at: looked)
         let colours = try Frame()
         guard case .ready? = try palette?.receive(into: colours) else {
-            throw AVError(code: -22, operation: "filtering", detail: "there is no palette")
+            throw AVError(code: -22, operation: "filtering", detail: "the palette is missing")
         }
         palette = nil
         let step = FilterStep("paletteuse", ["diff_mode": "rectangle"])

@@ -32,7 +32,7 @@ final class WebPWriter: AnimationWriter {
         frame.clearPictureType()
         do throws(AVError) {
             guard try encoder.send(frame) else {
-                throw AVError(code: -22, operation: "encoding", detail: "it doesn't take another still")
+                throw AVError(code: -22, operation: "encoding", detail: "the encoder rejects a further image")
             }
         } catch {
             throw MediaError.encoding(track: "animation", error)
@@ -48,7 +48,7 @@ final class WebPWriter: AnimationWriter {
         }
         // libwebp estimates the duration of the last still image, and merges equal ones.
         guard WebPChunks.setEnd(to: Int(clamping: end), in: &bytes) else {
-            throw MediaError.misuse("the encoder made no animation")
+            throw MediaError.misuse("the encoder produced no animation")
         }
         try bytes.withUnsafeBytes { try file.write($0, at: 0) }
     }
@@ -57,7 +57,7 @@ final class WebPWriter: AnimationWriter {
         let packet = try Packet()
         try encoder.sendEnd()
         guard case .ready = try encoder.receive(into: packet) else {
-            throw AVError(code: -22, operation: "encoding", detail: "nothing came of the stills")
+            throw AVError(code: -22, operation: "encoding", detail: "the encoder returned no data")
         }
         return packet.withBytes { Array($0) }
     }

@@ -3,7 +3,7 @@ internal import LibAV
 /// Compositions as assets with one track of video, one of audio, and tracks of subtitles.
 extension AssetLoader {
     static func contents(of composition: Composition) throws -> AssetContents {
-        guard composition.isSound else { throw MediaError.misuse("the composition makes no sense") }
+        guard composition.isSound else { throw MediaError.misuse("the composition is invalid") }
         var tracks: [AssetTrack] = []
         func add(_ stream: StreamInfo) {
             tracks.append(

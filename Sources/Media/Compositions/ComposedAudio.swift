@@ -43,7 +43,7 @@ final class ComposedAudio: FrameStream {
     /// Creates the audio; `from` is the first requested time.
     init(_ composition: Composition, from time: MediaTime, opener: CompositionOpener) throws {
         guard composition.isSound, let form = composition.audioForm else {
-            throw MediaError.misuse("the composition has no audio, or makes no sense")
+            throw MediaError.misuse("the composition has no audio, or is invalid")
         }
         format = form.mixed
         let unit = Rational(1, form.sampleRate)

@@ -34,7 +34,7 @@ final class ComposedFrames: FrameStream {
     /// Creates the frames; `from` is the first requested time.
     init(_ composition: Composition, from time: MediaTime, opener: CompositionOpener) throws {
         guard composition.isSound, let canvas = composition.canvas else {
-            throw MediaError.misuse("the composition has no frames, or makes no sense")
+            throw MediaError.misuse("the composition has no video, or is invalid")
         }
         self.canvas = canvas
         self.opener = opener
@@ -162,7 +162,7 @@ final class ComposedFrames: FrameStream {
                         sampleAspectRatio: Rational(1, 1), color: canvas.color))
             }
             guard let frame = black.take() else {
-                throw AVError(code: -12, operation: "making a black frame")
+                throw AVError(code: -12, operation: "allocating a black frame")
             }
             let copy = try frame.reference()
             black = consume frame

@@ -25,7 +25,7 @@ extension Composition {
     /// Extends the composition by a gap: black frames and silence (`insertEmptyTimeRange`). The length must be
     /// greater than 0.
     public mutating func appendGap(_ length: MediaTime) throws {
-        guard length > .zero else { throw MediaError.misuse("a gap lasts some time") }
+        guard length > .zero else { throw MediaError.misuse("the duration of a gap must be greater than 0") }
         duration = duration + length
     }
 
@@ -44,7 +44,8 @@ extension Composition {
         let range = timeRange ?? TimeRange(start: .zero, duration: contents.duration)
         let length = min(range.duration, duration - start)
         guard range.duration > .zero, start >= .zero, length > .zero else {
-            throw MediaError.misuse("audio begins before the end of a composition, and lasts some time")
+            throw MediaError.misuse(
+                "audio must begin before the end of the composition, with a duration greater than 0")
         }
         let source = place(of: try CompositionSource(asset.source))
         audio.append(
@@ -69,7 +70,7 @@ extension Composition {
     ) throws {
         let range = timeRange ?? TimeRange(start: .zero, duration: contents.duration)
         guard range.start >= .zero, range.duration > .zero, range.end <= contents.duration else {
-            throw MediaError.misuse("the range is none of the asset's")
+            throw MediaError.misuse("the range is outside the asset")
         }
         let video = contents.tracks.first { $0.mediaType == .video && !$0.isAttachedPicture }
         let heard = contents.tracks.first { $0.mediaType == .audio }
@@ -84,7 +85,7 @@ extension Composition {
         if let heard { setAudioForm(of: heard) }
         let longest = clips.last.map(\.placement.timeRange.duration) ?? .zero
         guard overlap >= .zero, overlap == .zero || overlap < range.duration && overlap < longest else {
-            throw MediaError.misuse("two assets overlap by less than each of them lasts")
+            throw MediaError.misuse("the overlap must be shorter than each of the two assets")
         }
         let place = place(of: source)
         let shown = TimeRange(start: duration - overlap, duration: range.duration)

@@ -35,7 +35,9 @@ extension Composition {
         try check(range)
         var edited = try part(TimeRange(start: .zero, end: range.start))
         try edited.append(part(TimeRange(start: range.end, end: duration)))
-        guard edited.duration > .zero else { throw MediaError.misuse("nothing is left of the composition") }
+        guard edited.duration > .zero else {
+            throw MediaError.misuse("the edited composition would be empty")
+        }
         edited.subtitles.removeAll(where: \.clips.isEmpty)
         self = edited
     }
@@ -46,7 +48,9 @@ extension Composition {
     ///   for a clip whose speed would exceed a factor of 100 either way.
     public mutating func scale(_ range: TimeRange, to length: MediaTime) throws {
         try check(range)
-        guard length > .zero else { throw MediaError.misuse("a range takes some time") }
+        guard length > .zero else {
+            throw MediaError.misuse("the duration of the range must be greater than 0")
+        }
         var edited = try part(TimeRange(start: .zero, end: range.start))
         try edited.append(part(range).scaled(to: length))
         try edited.append(part(TimeRange(start: range.end, end: duration)))
@@ -57,13 +61,13 @@ extension Composition {
 
     private func check(_ range: TimeRange) throws {
         guard range.start >= .zero, range.duration > .zero, range.end <= duration else {
-            throw MediaError.misuse("the range is none of the composition's")
+            throw MediaError.misuse("the range is outside the composition")
         }
     }
 
     private func divided(at time: MediaTime) throws -> (Composition, Composition) {
         guard time >= .zero, time <= duration else {
-            throw MediaError.misuse("the time is none of the composition's")
+            throw MediaError.misuse("the time is outside the composition")
         }
         return try (
             part(TimeRange(start: .zero, end: time)), part(TimeRange(start: time, end: duration))
@@ -80,7 +84,7 @@ extension Composition {
             let isDivided =
                 range.start >= begin && range.start < end || range.end > begin && range.end <= end
             if range.duration > .zero, isDivided {
-                throw MediaError.misuse("a composition is not divided within a join")
+                throw MediaError.misuse("a composition can't be divided within a join")
             }
         }
         part.clips = clips.compactMap { clip in
@@ -110,7 +114,7 @@ extension Composition {
             let pieces = clip.part(range)
             guard pieces.count < 2 || !keys.contains(index) else {
                 throw MediaError.misuse(
-                    "repeated audio that other audio makes room for is not divided within a round")
+                    "repeated audio that other audio is ducked under can't be divided within a repetition")
             }
             if !pieces.isEmpty { places[index] = clips.count }
             clips += pieces
@@ -167,7 +171,7 @@ extension Composition {
         for index in layers.indices { scaled.layers[index] = try layers[index].scaled(scale) }
         for index in audio.indices {
             guard !audio[index].isRepeated else {
-                throw MediaError.misuse("audio that is repeated keeps its speed")
+                throw MediaError.misuse("the speed of repeated audio can't be changed")
             }
             scaled.audio[index].placement.timeRange.scale(scale)
             scaled.audio[index].volume.scale(scale)
@@ -179,7 +183,7 @@ extension Composition {
         }
         for index in chapters.indices { scaled.chapters[index].timeRange.scale(scale) }
         guard (scaled.clips.map(\.placement) + scaled.audio.map(\.placement)).allSatisfy(\.isPlayable) else {
-            throw MediaError.misuse("a clip is played at most a hundred times as fast or as slow")
+            throw MediaError.misuse("the speed of a clip must be from 0.01 to 100")
         }
         return scaled
     }
@@ -269,7 +273,7 @@ extension Layer {
         case .text: break
         case .subtitles:
             guard timeRange.start >= range.start else {
-                throw MediaError.misuse("cues that are drawn into frames are not divided")
+                throw MediaError.misuse("subtitles that are drawn into frames can't be divided")
             }
         }
         return part
@@ -294,11 +298,12 @@ extension Layer {
         case .frames(var placement, let place, let settings):
             placement.timeRange.scale(scale)
             guard placement.isPlayable else {
-                throw MediaError.misuse("a layer is played at most a hundred times as fast or as slow")
+                throw MediaError.misuse("the speed of a layer must be from 0.01 to 100")
             }
             scaled.content = .frames(placement, in: place, settings: settings)
         case .text: break
-        case .subtitles: throw MediaError.misuse("cues that are drawn into frames keep their speed")
+        case .subtitles:
+            throw MediaError.misuse("the speed of subtitles that are drawn into frames can't be changed")
         }
         return scaled
     }

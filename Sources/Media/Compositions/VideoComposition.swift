@@ -59,7 +59,7 @@ public struct VideoComposition: Codable, Hashable, Sendable {
             let wanted = input.timeRange ?? own
             let range = TimeRange(start: max(own.start, wanted.start), end: min(own.end, wanted.end))
             guard range.start >= .zero, range.duration > .zero else {
-                throw MediaError.misuse("track \(input.track) is not there at the time that is asked for")
+                throw MediaError.misuse("track \(input.track) has no frame at the requested time")
             }
             let placement = ClipPlacement(
                 source: 0, track: input.track, sourceRange: range, timeRange: range)
@@ -90,7 +90,7 @@ public struct VideoComposition: Codable, Hashable, Sendable {
         // The path is a placeholder; the reader sets the source.
         let contents = try AssetLoader.contents(of: composition(of: .file("/"), tracks))
         guard let track = contents.tracks.first else {
-            throw MediaError.misuse("the composition makes no sense")
+            throw MediaError.misuse("the composition is invalid")
         }
         return track
     }
@@ -109,7 +109,7 @@ extension CompositionSource {
         case .file(let path): self = .file(path)
         case .pattern(let pattern): self = .pattern(pattern)
         case .images(let sequence): self = .images(sequence)
-        case .composition: throw MediaError.misuse("a composition is no part of another one")
+        case .composition: throw MediaError.misuse("a composition can't be part of another one")
         }
     }
 }

@@ -31,7 +31,7 @@ final class StillConverter {
         isSpent = true
         try converter.finish(at: nil)
         guard let made = try converter.pull() else {
-            throw MediaError.misuse("the filters make nothing of a single frame")
+            throw MediaError.misuse("the filters return no frame for a single frame")
         }
         return made
     }

@@ -23,7 +23,7 @@ final class StillDecoder {
             }
             let packet = try Packet.of(bytes)
             let frame = try Frame()
-            guard try decoder?.send(packet) == true else { return "its decoder doesn't take it" }
+            guard try decoder?.send(packet) == true else { return "its decoder rejects it" }
             var output = try decoder?.receive(into: frame)
             if case .needsInput? = output {
                 try decoder?.sendEnd()
@@ -35,7 +35,7 @@ final class StillDecoder {
             let reduction = decoder?.reduction ?? 0
             func side(_ whole: Int) -> Int { (whole + (1 << reduction) - 1) >> reduction }
             guard frame.width == side(size.width), frame.height == side(size.height) else {
-                return "it has not the size \(size)"
+                return "its size is not \(size)"
             }
             return nil
         } catch {

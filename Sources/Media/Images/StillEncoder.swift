@@ -36,7 +36,7 @@ package final class StillEncoder {
         // The encoder reads as many rows and columns as it was opened for.
         guard frame.width == width, frame.height == height, frame.pixelFormat == format else {
             throw MediaError.misuse(
-                "a still is \(frame.width)x\(frame.height) \(frame.pixelFormat) instead of \(width)x\(height) \(format)"
+                "the image is \(frame.width)x\(frame.height) \(frame.pixelFormat) instead of \(width)x\(height) \(format)"
             )
         }
         let copy = try frame.reference()
@@ -50,7 +50,9 @@ package final class StillEncoder {
         } catch {
             throw MediaError.encoding(track: "image", error)
         }
-        guard isWhole else { throw MediaError.misuse("an encoder that holds images back can't make stills") }
+        guard isWhole else {
+            throw MediaError.misuse("encoders that delay their output can't encode still images")
+        }
         return try packet.withBytes { try body($0) }
     }
 

@@ -40,6 +40,6 @@ package final class StillSheet {
         } catch {
             throw MediaError.encoding(track: "sheet", error)
         }
-        throw MediaError.misuse("a sheet without a still")
+        throw MediaError.misuse("the sheet has no images")
     }
 }

@@ -69,7 +69,7 @@ final class PacketSource {
 
     private static func place(in lane: DemuxLane, of track: AssetTrack) throws(MediaError) -> Int {
         guard let place = lane.claim(track.index) else {
-            throw MediaError.misuse("\(track.label) has more readers than its demuxer was told of")
+            throw MediaError.misuse("\(track.label) has more readers than were registered with its demuxer")
         }
         return place
     }

@@ -17,7 +17,7 @@ public final class AssetWriterInputPixelBufferAdaptor: Sendable {
     /// pool's buffers; nil for the encoder's. Buffers in other formats are converted.
     public init(input: AssetWriterInput, pixelFormat: PixelFormat? = nil) throws {
         guard input.mediaType == .video, case .encode(let settings) = input.settings else {
-            throw MediaError.misuse("pixel buffers go into a video input that encodes")
+            throw MediaError.misuse("pixel buffers require a video input that encodes")
         }
         self.input = input
         timeBase = settings.timeBase
@@ -31,7 +31,7 @@ public final class AssetWriterInputPixelBufferAdaptor: Sendable {
     public func append(_ buffer: PixelBuffer, at time: MediaTime) throws {
         guard buffer.width == pixelBufferPool.width, buffer.height == pixelBufferPool.height else {
             throw MediaError.misuse(
-                "a buffer of \(buffer.width)x\(buffer.height) in an input of \(pixelBufferPool.width)x\(pixelBufferPool.height)"
+                "a buffer of \(buffer.width)x\(buffer.height) was appended to an input of \(pixelBufferPool.width)x\(pixelBufferPool.height)"
             )
         }
         guard try input.isOpen() else { return }

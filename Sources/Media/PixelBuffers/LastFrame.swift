@@ -48,7 +48,7 @@ final class LastFrame: Sendable {
     private static func check(_ time: Int64, after last: Int64?, _ timeBase: Rational) throws(MediaError) {
         guard let last, time <= last else { return }
         throw MediaError.misuse(
-            "a buffer at \(MediaTime(ticks: time, timeBase: timeBase)) s comes after one at \(MediaTime(ticks: last, timeBase: timeBase)) s"
+            "times must increase: a buffer at \(MediaTime(ticks: time, timeBase: timeBase)) s follows one at \(MediaTime(ticks: last, timeBase: timeBase)) s"
         )
     }
 

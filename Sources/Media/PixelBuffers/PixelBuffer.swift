@@ -57,14 +57,14 @@ public final class PixelBuffer: Sendable {
         _ index: Int, _ body: (UnsafeMutableRawBufferPointer, FramePlane) throws -> R
     ) throws -> R {
         guard !isHandedOn.load(ordering: .acquiring) else {
-            throw MediaError.misuse("the pixels of a buffer that was handed on can only be read")
+            throw MediaError.misuse("a pixel buffer that was appended is read-only")
         }
         guard let result = try frame.withPixels(ofPlane: index, body) else { throw missing(index) }
         return result
     }
 
     private func missing(_ index: Int) -> MediaError {
-        MediaError.misuse("\(pixelFormat) has no plane \(index), but \(planeCount)")
+        MediaError.misuse("\(pixelFormat) has \(planeCount) planes, no plane \(index)")
     }
 
     /// Returns a reference to the frame without making the buffer read-only.
@@ -83,7 +83,8 @@ extension FramePool {
         do throws(AVError) {
             try self.init(format: format, width: width, height: height)
         } catch {
-            throw MediaError.misuse("there are no pixel buffers of \(width)x\(height) \(format): \(error)")
+            throw MediaError.misuse(
+                "a pixel buffer of \(width)x\(height) \(format) can't be allocated: \(error)")
         }
     }
 }

@@ -77,11 +77,11 @@ public final class AssetReader: @unchecked Sendable {
     }
 
     private func problem(adding output: AssetReaderOutput) -> MediaError? {
-        guard status == .unknown else { return .misuse("outputs are added before reading starts") }
-        if output.isAttached { return .misuse("an output belongs to one reader") }
+        guard status == .unknown else { return .misuse("outputs must be added before reading starts") }
+        if output.isAttached { return .misuse("the output already belongs to a reader") }
         let known = Set(contents.tracks.map(\.index))
         guard output.tracks.allSatisfy({ known.contains($0.index) }) else {
-            return .misuse("the track is not one of the asset's")
+            return .misuse("the track doesn't belong to the asset")
         }
         return nil
     }
@@ -104,13 +104,13 @@ public final class AssetReader: @unchecked Sendable {
     /// Opens the demuxers and decoders, and starts reading ahead.
     public func startReading() throws {
         try state.withLock { state in
-            guard state == .unknown else { throw MediaError.misuse("a reader is started once") }
+            guard state == .unknown else { throw MediaError.misuse("a reader can only be started once") }
             state = .working
         }
         do {
             if let playbackRate {
                 guard playbackRate > 0.001, playbackRate < 1000 else {
-                    throw MediaError.misuse("samples play at a rate above 0.001 and below 1000")
+                    throw MediaError.misuse("the rate must be between 0.001 and 1000")
                 }
                 let pace = PlaybackPace(rate: playbackRate, from: extent.vended?.start ?? .zero)
                 for output in outputs { output.pace = pace }

@@ -19,7 +19,7 @@ public final class AssetReaderAudioMixOutput: AssetReaderOutput, @unchecked Send
         let read = try audioMix.inputs.map { input in
             try Self.find(input.track, in: tracks, .audio)
         }
-        guard let first = read.first else { throw MediaError.misuse("a mix needs a track") }
+        guard let first = read.first else { throw MediaError.misuse("a mix requires a track") }
         self.audioMix = audioMix
         super.init(first, of: read, settings: .audio(settings), mix: audioMix)
     }
@@ -29,7 +29,7 @@ extension AssetReaderOutput {
     /// Returns the track with this index in the asset; throws if there is none, or if it has another media type.
     static func find(_ index: Int, in tracks: [AssetTrack], _ type: MediaType) throws -> AssetTrack {
         guard let track = tracks.first(where: { $0.index == index && $0.mediaType == type }) else {
-            throw MediaError.misuse("track \(index) is not there, or has no \(type.rawValue)")
+            throw MediaError.misuse("track \(index) doesn't exist, or is not \(type.rawValue)")
         }
         return track
     }

@@ -124,7 +124,7 @@ public class AssetReaderOutput: @unchecked Sendable {
 
     func attach() throws {
         try ready.withLock { ready in
-            if ready.isAttached { throw MediaError.misuse("an output belongs to one reader") }
+            if ready.isAttached { throw MediaError.misuse("the output already belongs to a reader") }
             ready.isAttached = true
         }
     }
@@ -197,7 +197,7 @@ public class AssetReaderOutput: @unchecked Sendable {
                 }
                 failure =
                     ready.hasBegun
-                    ? ready.error : MediaError.misuse("an output vends samples once its reader was started")
+                    ? ready.error : MediaError.misuse("samples can only be read after the reader was started")
                 isDone = ready.isFinished
                 return nil
             }

@@ -24,7 +24,7 @@ public final class AssetReaderVideoCompositionOutput: AssetReaderOutput, @unchec
         let read = try videoComposition.inputs.map { input in
             try Self.find(input.track, in: tracks, .video)
         }
-        guard !read.isEmpty else { throw MediaError.misuse("a composition needs a track") }
+        guard !read.isEmpty else { throw MediaError.misuse("a composition requires a track") }
         let track = try videoComposition.composedTrack(of: read)
         self.videoComposition = videoComposition
         super.init(track, of: read, settings: .video(settings), composing: videoComposition)

@@ -7,7 +7,7 @@ extension SampleBuffer {
         data: [UInt8], at time: MediaTime, duration: MediaTime, isKey: Bool, timeBase: Rational
     ) throws {
         guard !data.isEmpty, timeBase.isPositive else {
-            throw MediaError.misuse("a packet has bytes, and a time base above 0")
+            throw MediaError.misuse("a packet requires bytes, and a time base greater than 0")
         }
         let packet = try Packet.of(data)
         if isKey { packet.markKey() }
@@ -24,7 +24,7 @@ extension SampleBuffer {
             samples.count / layout.channels <= 1 << 24
         else {
             throw MediaError.misuse(
-                "\(samples.count) samples of \(layout.channels) channels at \(sampleRate) Hz are no run of audio"
+                "\(samples.count) samples of \(layout.channels) channels at \(sampleRate) Hz are not a valid audio buffer"
             )
         }
         let frame = try Frame.audio(

@@ -80,7 +80,7 @@ public struct SampleBuffer: ~Copyable, Sendable {
     public borrowing func pixelBuffer() throws -> PixelBuffer {
         switch payload {
         case .frame(let frame) where frame.width > 0: return try PixelBuffer(reading: try frame.reference())
-        default: throw MediaError.misuse("the sample holds no frame of video")
+        default: throw MediaError.misuse("the sample contains no video frame")
         }
     }
 

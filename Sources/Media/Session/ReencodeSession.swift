@@ -110,7 +110,7 @@ public final class ReencodeSession: @unchecked Sendable {
     ) throws {
         let writer = writer ?? self.writer
         guard writers.contains(where: { $0 === writer }) else {
-            throw MediaError.misuse("the writer is none of the session's")
+            throw MediaError.misuse("the writer doesn't belong to the session")
         }
         // Checked first, so that neither is added without the other.
         if let problem = writer.problem(adding: input) { throw problem }
@@ -176,7 +176,7 @@ public final class ReencodeSession: @unchecked Sendable {
 
     private func begin(_ completion: @escaping @Sendable (SessionOutcome) -> Void) {
         guard !hasStarted else {
-            completion(.failed(MediaError.misuse("a session is started once")))
+            completion(.failed(MediaError.misuse("a session can only be started once")))
             return
         }
         hasStarted = true
@@ -186,7 +186,7 @@ public final class ReencodeSession: @unchecked Sendable {
         group.notify(queue: control) { @Sendable in self.decide() }
         do {
             if isCancelled.load(ordering: .acquiring) { throw CancellationError() }
-            guard !lanes.isEmpty else { throw MediaError.misuse("a session needs a track") }
+            guard !lanes.isEmpty else { throw MediaError.misuse("a session requires a track") }
             setPace()
             let range = reader.extent.vended
             for writer in writers {

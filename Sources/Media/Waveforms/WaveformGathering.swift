@@ -27,7 +27,7 @@ struct WaveformGathering {
 
     mutating func add(_ frame: borrowing Frame, at time: MediaTime) throws {
         guard Int(frame.sampleRate) == data.sampleRate, frame.channelLayout.channels == source else {
-            throw MediaError.misuse("the form of the audio changes while it is read")
+            throw MediaError.misuse("the audio format changes within the track")
         }
         let place = time.ticks(in: Rational(1, Int32(clamping: data.sampleRate)))
         try silence(Int(clamping: place) - data.sampleCount)
@@ -71,7 +71,7 @@ struct WaveformGathering {
     private func checkLength() throws {
         guard data.extremes.count > Self.most else { return }
         throw MediaError.misuse(
-            "the audio is far longer than its file says, and makes more than \(Self.most) values")
+            "the audio is much longer than its file states, and exceeds \(Self.most) values")
     }
 
     /// Mixes channels as audiowaveform does: the sum divided by the number of channels, truncated toward zero.

@@ -76,7 +76,9 @@ public final class WaveformReader: Sendable {
     /// Reads the whole extent. Times without audio (a late start, a gap) are silent.
     /// - Throws: `MediaError` if the source can't be read, `CancellationError` after a cancel.
     public func read(_ settings: Settings) throws -> WaveformData {
-        guard settings.samplesPerPixel > 0 else { throw MediaError.misuse("a pixel has at least one sample") }
+        guard settings.samplesPerPixel > 0 else {
+            throw MediaError.misuse("`samplesPerPixel` must be greater than 0")
+        }
         guard
             let track = try track ?? asset.loadSynchronously().tracks.first(where: { $0.mediaType == .audio })
         else { throw MediaError.noTrack(.audio) }

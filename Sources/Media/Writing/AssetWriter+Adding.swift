@@ -18,8 +18,8 @@ extension AssetWriter {
 
     /// Returns why an input can't be added, regardless of its codec; nil if it can.
     func problem(adding input: AssetWriterInput) -> MediaError? {
-        guard status == .unknown else { return .misuse("inputs are added before writing starts") }
-        if input.isAttached { return .misuse("an input belongs to one writer") }
+        guard status == .unknown else { return .misuse("inputs must be added before writing starts") }
+        if input.isAttached { return .misuse("the input already belongs to a writer") }
         guard container.mediaTypes.contains(input.mediaType), !container.isSingleTrack || inputs.isEmpty
         else { return .misuse("\(container.name) can't hold this track") }
         return nil

@@ -50,7 +50,7 @@ extension AssetWriter {
                 state.status != .working || state.inputs.contains { !$0.isFinished }
             }
             guard !unfinished else {
-                completion(self.error ?? MediaError.misuse("every input is finished before the writer is"))
+                completion(self.error ?? MediaError.misuse("all inputs must be finished before the writer"))
                 return
             }
             self.drain()

@@ -67,7 +67,7 @@ public final class AssetWriter: @unchecked Sendable {
     /// Creates a writer that publishes its file at a URL when it is finished. An existing file is not replaced:
     /// throws now, or at the end if it was created meanwhile.
     public init(url: URL, container: ContainerType) throws {
-        guard url.isFileURL else { throw MediaError.misuse("only file URLs can be written") }
+        guard url.isFileURL else { throw MediaError.misuse("the URL must be a file URL") }
         if TemporaryFile.fingerprint(path: url.path) != nil { throw PublishingError.destinationExists }
         output = try TemporaryFile(destination: url.path, in: .anywhere)
         self.container = container
@@ -98,8 +98,10 @@ public final class AssetWriter: @unchecked Sendable {
     /// Opens the encoders and writes the header.
     public func startWriting() throws {
         try state.withLock { state in
-            guard state.status == .unknown else { throw MediaError.misuse("a writer is started once") }
-            guard !state.inputs.isEmpty else { throw MediaError.misuse("a writer needs an input") }
+            guard state.status == .unknown else {
+                throw MediaError.misuse("a writer can only be started once")
+            }
+            guard !state.inputs.isEmpty else { throw MediaError.misuse("a writer requires an input") }
             state.status = .working
         }
         do {
@@ -156,7 +158,7 @@ public final class AssetWriter: @unchecked Sendable {
     public func startSession(atSourceTime start: MediaTime) throws {
         try state.withLock { state in
             guard state.status == .working, !state.hasStartedSession else {
-                throw MediaError.misuse("a session is started once, after startWriting")
+                throw MediaError.misuse("a session can only be started once, after startWriting")
             }
             state.hasStartedSession = true
         }
@@ -168,7 +170,8 @@ public final class AssetWriter: @unchecked Sendable {
     /// appended, because an encoder can't return it.
     public func endSession(atSourceTime end: MediaTime) throws {
         guard state.withLock({ $0.status == .working && $0.hasStartedSession }) else {
-            throw MediaError.misuse("a session is ended after it was started and before the writer finishes")
+            throw MediaError.misuse(
+                "a session must be ended after it was started and before the writer finishes")
         }
         for input in inputs {
             let isLate = input.session.withLock { session in
@@ -176,7 +179,9 @@ public final class AssetWriter: @unchecked Sendable {
                 session.end = end
                 return false
             }
-            if isLate { throw MediaError.misuse("the session can't end before what was already appended") }
+            if isLate {
+                throw MediaError.misuse("the session can't end before samples that were already appended")
+            }
         }
     }
 
@@ -392,7 +397,7 @@ public final class AssetWriter: @unchecked Sendable {
                 "\(inputs[$0].label) waits for \(names.isEmpty ? "the disk" : names): "
                     + "\(state.inputs[$0].waiting.count) packets queued"
             }
-            return waits.isEmpty ? "nothing comes from \(names)" : waits.joined(separator: "; ")
+            return waits.isEmpty ? "no samples from \(names)" : waits.joined(separator: "; ")
         }
     }
 }

@@ -92,11 +92,13 @@ public final class AssetWriterInput: @unchecked Sendable {
 
     /// Marks the end of the samples and drains the encoder. Call it on the appending queue.
     public func markAsFinished() throws {
-        guard let writer else { throw MediaError.misuse("an input is finished once it has a writer") }
+        guard let writer else {
+            throw MediaError.misuse("an input can only be finished after it was added to a writer")
+        }
         switch writer.status {
-        case .unknown: throw MediaError.misuse("an input is finished after startWriting")
-        case .working where writer.isFinished(index): throw MediaError.misuse("an input is finished once")
-        case .completed: throw MediaError.misuse("the writer is finished already")
+        case .unknown: throw MediaError.misuse("an input can only be finished after startWriting")
+        case .working where writer.isFinished(index): throw MediaError.misuse("the input is already finished")
+        case .completed: throw MediaError.misuse("the writer is already finished")
         case .working, .failed, .cancelled: break
         }
         do {
@@ -153,7 +155,7 @@ public final class AssetWriterInput: @unchecked Sendable {
         guard let writer, writer.isTaking(index) else {
             if let error = writer?.error { throw error }
             if writer?.status == .cancelled { return false }
-            throw MediaError.misuse("samples are appended between startSession and the input's end")
+            throw MediaError.misuse("samples must be appended between startSession and markAsFinished")
         }
         return true
     }
@@ -161,10 +163,10 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// Registers the last frame of an adaptor, which is appended at the end.
     func adopt(_ frame: LastFrame) throws {
         guard writer.map({ $0.status == .unknown }) ?? true else {
-            throw MediaError.misuse("an adaptor is made before writing starts")
+            throw MediaError.misuse("an adaptor must be created before writing starts")
         }
         try last.withLock { last in
-            guard last == nil else { throw MediaError.misuse("an input has one adaptor") }
+            guard last == nil else { throw MediaError.misuse("the input already has an adaptor") }
             last = frame
         }
     }
@@ -229,7 +231,7 @@ public final class AssetWriterInput: @unchecked Sendable {
             duration = min(duration, end - pts)
         }
         guard let packet = sample.takePacket() else {
-            throw MediaError.misuse("a passthrough input takes packets, not frames")
+            throw MediaError.misuse("a passthrough input requires packets, not frames")
         }
         // The muxer hides an encoder delay before time zero, but not that of a track that begins late.
         if !hasCopied, pts > 0 {
@@ -329,7 +331,7 @@ public final class AssetWriterInput: @unchecked Sendable {
 
     func attach(to writer: AssetWriter, index: Int) throws {
         try hasWriter.withLock { hasWriter in
-            if hasWriter { throw MediaError.misuse("an input belongs to one writer") }
+            if hasWriter { throw MediaError.misuse("the input already belongs to a writer") }
             hasWriter = true
         }
         self.writer = writer

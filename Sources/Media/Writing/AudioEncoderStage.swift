@@ -44,7 +44,7 @@ final class AudioEncoderStage: EncoderStage {
         let offset = start.ticks(in: unit)
         var time = sample.timeBase.rescale(sample.pts, to: unit) - offset
         guard let taken = sample.takeFrame() else {
-            throw MediaError.misuse("an encoding input takes frames, not packets")
+            throw MediaError.misuse("an encoding input requires frames, not packets")
         }
         let frame = try converted(taken)
         if let end = end.map({ $0.ticks(in: unit) - offset }), time + Int64(frame.sampleCount) > end {
@@ -76,7 +76,7 @@ final class AudioEncoderStage: EncoderStage {
         guard frame.sampleRate == format.sampleRate, frame.channelLayout.channels == format.layout.channels
         else {
             throw MediaError.misuse(
-                "audio of \(frame.sampleRate) Hz and \(frame.channelLayout.channels) channels in an input of \(format.sampleRate) Hz and \(format.layout.channels)"
+                "audio of \(frame.sampleRate) Hz and \(frame.channelLayout.channels) channels was appended to an input of \(format.sampleRate) Hz and \(format.layout.channels)"
             )
         }
         if frame.sampleFormat == format.sampleFormat { return frame }
@@ -123,7 +123,7 @@ final class AudioEncoderStage: EncoderStage {
                 MediaTime(ticks: time, timeBase: Rational(1, format.sampleRate)),
                 MediaTime(ticks: end, timeBase: Rational(1, format.sampleRate))
             )
-            throw MediaError.misuse("audio at \(time) s comes after what lasts until \(end) s")
+            throw MediaError.misuse("audio at \(time) s overlaps audio that ends at \(end) s")
         }
         if time > end + slack { try appendSilence(Int(clamping: time - end), into: sink) }
     }

@@ -33,7 +33,7 @@ struct EncoderFormConverter: ~Copyable {
         let result = try Frame()
         guard case .ready? = try graph?.receive(into: result) else {
             throw AVError(
-                code: -22, operation: "filtering", detail: "nothing came of a frame in \(format)")
+                code: -22, operation: "filtering", detail: "the filter returned no frame in \(format)")
         }
         return result
     }

@@ -230,8 +230,8 @@ final class FileSizeLimiter {
         // Fails if no end is possible, because the first frame is too late.
         guard waitingBytes < 8 * Self.mostWaiting.bytes else {
             throw AVError(
-                code: -ENOBUFS, operation: "stopping at a size",
-                detail: "there is no place where it could end")
+                code: -ENOBUFS, operation: "limiting the size",
+                detail: "no position at which it can end")
         }
         guard let fitting else { return }
         while !waiting.isEmpty, waiting[0].isCounted {

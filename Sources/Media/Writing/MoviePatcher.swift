@@ -66,13 +66,13 @@ struct MoviePatcher {
         if let start {
             guard entries.count == 2, entries[0].time == -1, entries[1].time == 0,
                 end != nil || entries[1].duration >= start.padding
-            else { throw MediaError.misuse("the output's edit list is not what was expected") }
+            else { throw MediaError.misuse("the output's edit list is unexpected") }
             let hidden = start.padding * mediaTimescale / Int64(movie.movieTimescale)
             entries = [(start.delay, -1), (entries[1].duration - start.padding, hidden)]
         }
         if let end {
             guard let last = entries.indices.last, entries[last].duration == 0 || start != nil else {
-                throw MediaError.misuse("the output's edit list is not what was expected")
+                throw MediaError.misuse("the output's edit list is unexpected")
             }
             let before = entries[..<last].reduce(0) { $0 + $1.duration }
             // If the entry is too small for the value, the track ends with its packets.

@@ -46,16 +46,17 @@ final class VideoEncoderStage: EncoderStage {
             pts = 0
         }
         guard pts > lastTime ?? -1 else {
-            throw AVError(code: -22, operation: "encoding", detail: "a frame's time does not increase")
+            throw AVError(code: -22, operation: "encoding", detail: "frame times must increase")
         }
         lastTime = pts
         guard var frame = sample.takeFrame() else {
-            throw MediaError.misuse("an encoding input takes frames, not packets")
+            throw MediaError.misuse("an encoding input requires frames, not packets")
         }
         // An encoder reads frames of the size that it was opened with.
         guard frame.width == form.width, frame.height == form.height else {
             throw MediaError.misuse(
-                "a frame of \(frame.width)x\(frame.height) in an input of \(form.width)x\(form.height)")
+                "a frame of \(frame.width)x\(frame.height) was appended to an input of \(form.width)x\(form.height)"
+            )
         }
         // Frames without a declared range are taken to have the encoder's.
         let isFull = frame.colorCode.isFullRange ?? (frame.pixelFormat.isFullRangeByName ? true : nil)

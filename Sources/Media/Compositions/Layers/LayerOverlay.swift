@@ -13,7 +13,7 @@ final class LayerOverlay: FrameOverlay {
     private let layer: Layer
     private let canvas: Canvas
     private let clip: ClipFrames?
-    private let filter = FrameFilter("putting a layer above a frame")
+    private let filter = FrameFilter("overlaying a layer")
     private let alignment = FrameFilter("aligning a layer")
     private let sharing = FrameFilter("aligning a layer")
     /// Number of frames that were aligned.

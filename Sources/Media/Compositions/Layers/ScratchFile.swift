@@ -13,7 +13,7 @@ struct ScratchFile: ~Copyable {
         var template = Array("\(folder)/tandem-script-XXXXXX".utf8CString)
         let file = mkstemp(&template)
         guard file >= 0 else {
-            throw AVError(code: -errno, operation: "making a file for a moment in \(folder)")
+            throw AVError(code: -errno, operation: "creating a temporary file in \(folder)")
         }
         let made = ScratchFile(path: template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) })
         let bytes = Array(text.utf8)
@@ -26,7 +26,7 @@ struct ScratchFile: ~Copyable {
         }
         close(file)
         guard problem == 0 else {
-            throw AVError(code: -problem, operation: "writing a file for a moment in \(folder)")
+            throw AVError(code: -problem, operation: "writing a temporary file in \(folder)")
         }
         return made
     }

@@ -40,7 +40,7 @@ struct SubtitleScript {
         guard fields.count == 9 else { return }
         cues += 1
         guard cues <= Self.mostCues, text.utf8.count < Self.mostBytes else {
-            throw MediaError.misuse("subtitles of more than \(Self.mostCues) cues or \(Self.mostBytes) bytes")
+            throw MediaError.misuse("the subtitles exceed \(Self.mostCues) events or \(Self.mostBytes) bytes")
         }
         let rest = fields[2...].joined(separator: ",").split(
             omittingEmptySubsequences: false, whereSeparator: \.isNewline

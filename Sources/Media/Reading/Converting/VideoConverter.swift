@@ -143,7 +143,7 @@ final class VideoConverter: FrameStage {
         guard case .ready? = try graph?.receive(into: frame) else { return false }
         if let size = target.size, frame.width != size.width || frame.height != size.height {
             throw MediaError.misuse(
-                "the filters change the size of frames from one to the next: \(frame.width)x\(frame.height) instead of \(size)"
+                "the filters produce frames of different sizes: \(frame.width)x\(frame.height) instead of \(size)"
             )
         }
         ready.append(frame)

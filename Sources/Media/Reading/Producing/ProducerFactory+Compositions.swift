@@ -27,11 +27,13 @@ extension ProducerFactory {
             sources: composition.sources, environment: media, interrupt: interrupt, movement: movement,
             damage: output.damage, decoderThreads: decoderThreads)
         if case .smartCut(let cut) = settings {
-            guard range == nil else { throw MediaError.misuse("a cut of a composition is of all of it") }
+            guard range == nil else { throw MediaError.misuse("cuts of a composition don't support a range") }
             return try composedCut(cut, composition, output, opener)
         }
         if case .wholePackets = settings, output.track.mediaType == .audio {
-            guard range == nil else { throw MediaError.misuse("copied audio of a composition is all of it") }
+            guard range == nil else {
+                throw MediaError.misuse("copied audio of a composition doesn't support a range")
+            }
             return try ComposedPackets(composition, opener: opener)
         }
         if output.track.mediaType == .subtitle {
@@ -49,7 +51,7 @@ extension ProducerFactory {
             if let mix = output.mix { return mixer(of: mix, audio, [(frames, context)], origin: origin) }
             return FrameChain.audio(frames, context: context, settings: audio)
         case .passthrough, .wholePackets, .smartCut, .subtitle:
-            throw MediaError.misuse("a composition is made of frames and samples: it has no packets to copy")
+            throw MediaError.misuse("compositions contain frames and samples, no packets to copy")
         }
     }
 
@@ -62,13 +64,13 @@ extension ProducerFactory {
         switch settings {
         case .passthrough: codec = nil
         case .subtitle(let wanted): codec = wanted
-        default: throw MediaError.misuse("cues are neither frames nor samples")
+        default: throw MediaError.misuse("subtitle tracks contain neither frames nor samples")
         }
         let number =
             context.track.index - (composition.canvas == nil ? 0 : 1)
             - (composition.audioForm == nil ? 0 : 1)
         guard composition.subtitles.indices.contains(number) else {
-            throw MediaError.misuse("a composition without these subtitles")
+            throw MediaError.misuse("the composition has no such subtitle track")
         }
         let cues = ComposedCues(composition.subtitles[number], from: context.start, opener: opener)
         return try SubtitleProducer(packets: cues, context: context, codec: codec)
@@ -82,7 +84,7 @@ extension ProducerFactory {
         let packets = CompositionPackets(composition, environment: media)
         let reference = try packets.reference(of: cut)
         guard let canvas = composition.canvas, let form = CutForm(reference.track) else {
-            throw MediaError.misuse("a composition without frames")
+            throw MediaError.misuse("the composition has no video")
         }
         let settings = VideoOutputSettings(made: canvas, like: reference.track.description)
         let made = CutInput(
@@ -98,7 +100,7 @@ extension ProducerFactory {
             guard let index = part.clip else { return made }
             let clip = try packets.clip(index)
             guard CutForm(clip.track) == form else {
-                throw MediaError.misuse("clip \(index) is no longer like the others")
+                throw MediaError.misuse("clip \(index) no longer has the format of the others")
             }
             var input = try clip.source.told {
                 try cutInput(

@@ -76,7 +76,7 @@ struct ProducerFactory {
             return JoinedSamples(parts(of: output, as: output.settings, tick: nil))
         case .smartCut(let cut):
             guard case .file(let path) = source, cut.parts.count == ranges.count else {
-                throw MediaError.misuse("a cut is of the ranges that are read")
+                throw MediaError.misuse("the cut doesn't match the ranges of the reader")
             }
             var context = ProducerContext(track: track, timeZero: timeZero, range: nil)
             context.damage = output.damage
@@ -209,7 +209,7 @@ struct ProducerFactory {
             return try SubtitleProducer(packets: packets, context: context, codec: codec)
         case .passthrough, .smartCut: return PassthroughProducer(packets: packets, context: context)
         case .wholePackets: return PassthroughProducer(packets: packets, context: context, keepsWhole: true)
-        case .video, .audio: throw MediaError.misuse("frames come from a decoder")
+        case .video, .audio: throw MediaError.misuse("video and audio tracks require a decoder")
         }
     }
 
@@ -284,7 +284,7 @@ struct ProducerFactory {
             }
             switch settings {
             case .passthrough, .wholePackets, .smartCut, .subtitle:
-                throw MediaError.misuse("a test pattern has no packets to copy")
+                throw MediaError.misuse("a test pattern can't be stream-copied")
             case .video(let settings):
                 return FrameChain.video(frames, context: context, settings: settings)
             case .audio(let settings):
