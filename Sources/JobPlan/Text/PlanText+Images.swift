@@ -4,7 +4,7 @@ internal import Media
 extension PlanText {
     /// Returns a description of the images' times and layout.
     static func told(_ images: ImagesPlan) -> String {
-        var text = counted(images.stills.count, "still")
+        var text = counted(images.stills.count, "image")
         if let first = images.stills.first, let last = images.stills.last {
             text += first == last ? " at \(first.time) s" : " from \(first.time) s to \(last.time) s"
         }
@@ -33,7 +33,7 @@ extension PlanText {
         func line(_ still: ImagesPlan.Still, _ title: String) -> String {
             "  \(pad(title, 10)) \(still.time) s → \(still.destination ?? output.destination)"
         }
-        var lines = named.prefix(3).enumerated().map { line($1, $0 == 0 ? "stills" : "") }
+        var lines = named.prefix(3).enumerated().map { line($1, $0 == 0 ? "images" : "") }
         if named.count > 4 { lines.append("  \(pad("", 10)) and \(named.count - 4) more, until") }
         if named.count > 3, let last = named.last { lines.append(line(last, "")) }
         return lines

@@ -86,7 +86,7 @@ package enum PlanText {
         var expected = "  expected   "
         switch output.kind {
         case .media: expected += time(output.expectedDuration)
-        case .images(let images): expected += counted(images.stills.count, "still")
+        case .images(let images): expected += counted(images.stills.count, "image")
         case .waveform: expected += "a waveform"
         }
         if let size = output.expectedSize { expected += ", about \(bytes(size))" }

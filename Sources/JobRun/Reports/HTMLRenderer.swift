@@ -264,7 +264,7 @@ package enum HTMLRenderer {
         if let source = job.source { facts.append(("Source", source)) }
         if let destination = job.destination { facts.append(("Destination", destination)) }
         if let size = job.size, let duration = job.duration {
-            let length = job.stills.map { counted($0.count, "still") } ?? "\(seconds(duration)) of media"
+            let length = job.stills.map { counted($0.count, "image") } ?? "\(seconds(duration)) of media"
             facts.append(("Output", "\(PlanText.bytes(size)), \(length)"))
         }
         if job.attempts > 1 { facts.append(("Attempts", "\(job.attempts)")) }
