@@ -30,7 +30,7 @@ package enum ProcessLimits {
         let got = tandem_try_threads(threads)
         guard got == threads else {
             return """
-                this process may have no more than \(got) threads, and needs \(threads) \
+                the limit on threads is \(got), which is less than \(threads) \
                 (`ulimit -u`, or the group's `pids.max`)
                 """
         }
