@@ -23,4 +23,17 @@ public struct CoverArt: Sendable {
             return CoverArt(parameters: stream.parameters, bytes: bytes, metadata: stream.metadata)
         }
     }
+
+    /// Reads an image file as the front cover. Throws if it changed since it was probed.
+    package static func read(
+        _ image: CoverImage, path: String, environment: SourceEnvironment
+    ) throws -> CoverArt {
+        // ID3 and FLAC store this comment as the picture's type, by which players choose one.
+        CoverArt(
+            parameters: try CodecParameters.video(
+                codec: image.codec, width: image.width, height: image.height, pixelFormat: image.pixelFormat,
+                extradata: []),
+            bytes: try image.read(path: path, environment: environment),
+            metadata: [MetadataEntry(key: "comment", value: "Cover (front)")])
+    }
 }

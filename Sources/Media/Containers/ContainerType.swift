@@ -79,6 +79,12 @@ public final class ContainerType: Hashable, Sendable {
     /// Returns whether the container supports cover art in a codec.
     public func canHoldCover(codec: String) -> Bool { model.coverCodecs.contains(codec) }
 
+    /// Whether the container supports covers from image files, whatever their format.
+    package var holdsCoverImages: Bool { CoverImage.codecs.isSubset(of: model.coverCodecs) }
+
+    /// Names of the containers that support covers from image files.
+    package static let namesWithCoverImages = all.filter(\.holdsCoverImages).map(\.name)
+
     /// Whether the container supports chapters.
     public var hasChapters: Bool { model.hasChapters }
 

@@ -6,6 +6,8 @@ final class StillDecoder {
     private let limits: InputLimits
     private let isReduced: Bool
     private var decoder: PacketDecoder?
+    /// Pixel format of the last file without a problem.
+    private(set) var pixelFormat = PixelFormat.none
 
     /// Creates a decoder for a codec; `isReduced`: whether to decode at the codec's lowest resolution.
     init(_ parameters: CodecParameters, limits: InputLimits, isReduced: Bool = false) {
@@ -37,6 +39,7 @@ final class StillDecoder {
             guard frame.width == side(size.width), frame.height == side(size.height) else {
                 return "its size is not \(size)"
             }
+            pixelFormat = frame.pixelFormat
             return nil
         } catch {
             return "\(error)"

@@ -1,0 +1,119 @@
+/// The structure of a JPEG (ISO/IEC 10918-1) or PNG (ISO/IEC 15948) file: the size of its image, and whether the file is
+/// complete. Only markers and chunk headers are parsed, in time proportional to the file's size.
+struct ImageFileStructure: Hashable {
+    /// Codec of the image, by libavcodec's name.
+    let codec: String
+    let width: Int
+    let height: Int
+
+    /// The reason why a file is rejected.
+    enum Problem: Error, Hashable, CustomStringConvertible {
+        /// Another format, by its name if it is recognized.
+        case otherFormat(String?)
+        /// A file without its end.
+        case truncated
+        /// A file whose structure is invalid.
+        case damaged(String)
+
+        var description: String {
+            switch self {
+            case .otherFormat(let name?): "it is \(name); expected JPEG or PNG"
+            case .otherFormat(nil): "it is no image that is supported; expected JPEG or PNG"
+            case .truncated: "it is truncated: the end of the image is missing"
+            case .damaged(let detail): "it is damaged: \(detail)"
+            }
+        }
+    }
+
+    private static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+
+    /// Parses a file.
+    init(_ bytes: [UInt8]) throws(Problem) {
+        if bytes.starts(with: Self.signature) {
+            codec = "png"
+            (width, height) = try Self.parsePNG(bytes)
+        } else if bytes.starts(with: [0xff, 0xd8]) {
+            codec = "mjpeg"
+            (width, height) = try Self.parseJPEG(bytes)
+        } else {
+            throw .otherFormat(Self.otherFormat(bytes))
+        }
+        guard width > 0, height > 0 else { throw .damaged("the image has no size") }
+    }
+
+    private static func parsePNG(_ bytes: [UInt8]) throws(Problem) -> (width: Int, height: Int) {
+        func number(_ at: Int) -> Int { (0..<4).reduce(0) { $0 << 8 | Int(bytes[at + $1]) } }
+        var (at, size) = (signature.count, (width: 0, height: 0))
+        var hasData = false
+        while bytes.count - at >= 12 {
+            let (length, type) = (number(at), Array(bytes[at + 4..<at + 8]))
+            guard length <= Int(Int32.max) else { throw .damaged("a chunk has an invalid length") }
+            guard bytes.count - at - 12 >= length else { throw .truncated }
+            switch type {
+            case Array("IHDR".utf8):
+                guard at == signature.count, length == 13 else { throw .damaged("its header is invalid") }
+                size = (number(at + 8), number(at + 12))
+            case Array("IDAT".utf8): hasData = true
+            case Array("IEND".utf8):
+                guard hasData else { throw .damaged("it has no image data") }
+                return size
+            default: break
+            }
+            guard at > signature.count || size.width > 0 else { throw .damaged("its header is missing") }
+            at += 12 + length
+        }
+        throw .truncated
+    }
+
+    private static func parseJPEG(_ bytes: [UInt8]) throws(Problem) -> (width: Int, height: Int) {
+        var (at, size, hasScan) = (2, (width: 0, height: 0), false)
+        // Entropy-coded data have no length: they end at the next marker. An escaped 0xFF is followed by 0.
+        while at + 1 < bytes.count {
+            guard bytes[at] == 0xff, bytes[at + 1] != 0, bytes[at + 1] != 0xff else {
+                at += 1
+                continue
+            }
+            let marker = bytes[at + 1]
+            at += 2
+            switch marker {
+            case 0xd9:
+                guard hasScan, size.width > 0 else { throw .damaged("it has no image data") }
+                return size
+            // TEM, RSTn and SOI have no length.
+            case 0x01, 0xd0...0xd8: continue
+            default: break
+            }
+            guard bytes.count - at >= 2 else { throw .truncated }
+            let length = Int(bytes[at]) << 8 | Int(bytes[at + 1])
+            guard length >= 2 else { throw .damaged("a segment has an invalid length") }
+            guard bytes.count - at >= length else { throw .truncated }
+            switch marker {
+            case 0xda: hasScan = true
+            // SOFn, but not DHT, JPG and DAC.
+            case 0xc0...0xcf where ![0xc4, 0xc8, 0xcc].contains(marker):
+                guard length >= 8 else { throw .damaged("its frame header is invalid") }
+                size = (
+                    Int(bytes[at + 5]) << 8 | Int(bytes[at + 6]), Int(bytes[at + 3]) << 8 | Int(bytes[at + 4])
+                )
+            default: break
+            }
+            at += length
+        }
+        throw .truncated
+    }
+
+    /// Returns the name of a common image format that covers don't have; nil if it isn't recognized.
+    private static func otherFormat(_ bytes: [UInt8]) -> String? {
+        func has(_ text: String, at offset: Int = 0) -> Bool {
+            bytes.dropFirst(offset).starts(with: text.utf8)
+        }
+        if has("GIF8") { return "GIF" }
+        if has("RIFF"), has("WEBP", at: 8) { return "WebP" }
+        if has("BM") { return "BMP" }
+        if has("II*\0") || has("MM\0*") { return "TIFF" }
+        if has("ftyp", at: 4) {
+            return has("avi", at: 8) ? "AVIF" : has("hei", at: 8) || has("mif", at: 8) ? "HEIF" : nil
+        }
+        return has("<svg") || has("<?xml") ? "SVG or other XML" : has("%PDF") ? "PDF" : nil
+    }
+}

@@ -1,0 +1,120 @@
+package import LibAV
+
+/// An image file that becomes the cover of an output: a complete JPEG or PNG file that can be decoded.
+package struct CoverImage: Codable, Hashable, Sendable {
+    /// Codec by libavcodec's name: `mjpeg` or `png`.
+    package var codec: String
+    /// Width in pixels.
+    package var width: Int
+    /// Height in pixels.
+    package var height: Int
+    /// Pixel format of the decoded image.
+    package var pixelFormat: PixelFormat
+    /// Size of the file in bytes.
+    package var size: Int64
+    /// SHA-256 of the file.
+    package var digest: String
+
+    /// Maximum size of a file in bytes. FLAC holds pictures of up to 16 MiB with their description.
+    package static let maxBytes: Int64 = 16_000_000
+    /// Maximum number of pixels, which limits the memory for decoding.
+    package static let maxPixels: Int64 = 40_000_000
+    /// Maximum width and height.
+    package static let maxSide = Int(UInt16.max)
+    /// Codecs of covers from files. Each container that supports covers supports these.
+    package static let codecs: Set<String> = ["mjpeg", "png"]
+
+    package init(
+        codec: String, width: Int, height: Int, pixelFormat: PixelFormat, size: Int64, digest: String
+    ) {
+        (self.codec, self.width, self.height) = (codec, width, height)
+        (self.pixelFormat, self.size, self.digest) = (pixelFormat, size, digest)
+    }
+
+    /// Name of the format, for the user.
+    package var formatName: String { codec == "png" ? "PNG" : "JPEG" }
+
+    /// Whether all values are possible. Checked for values from untrusted input.
+    package var isSound: Bool {
+        Self.codecs.contains(codec) && (1...Self.maxSide).contains(width)
+            && (1...Self.maxSide).contains(height)
+            && Int64(width) * Int64(height) <= Self.maxPixels && (1...Self.maxBytes).contains(size)
+            && digest.utf8.count == 64
+            && digest.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
+
+    /// Probes a file: parses its structure and decodes it.
+    package static func probe(
+        path: String, environment: SourceEnvironment
+    ) throws(CoverProblem) -> CoverImage {
+        let bytes = try bytes(ofFile: path, environment: environment)
+        let structure: ImageFileStructure
+        do throws(ImageFileStructure.Problem) {
+            structure = try ImageFileStructure(bytes)
+        } catch {
+            throw CoverProblem("\(error)")
+        }
+        let (width, height) = (structure.width, structure.height)
+        guard max(width, height) <= maxSide, Int64(width) * Int64(height) <= maxPixels else {
+            throw CoverProblem(
+                "it has \(width)x\(height) pixels; a cover has at most \(maxPixels), and \(maxSide) a side")
+        }
+        let decoder: StillDecoder
+        do throws(AVError) {
+            let parameters = try CodecParameters.video(
+                codec: structure.codec, width: width, height: height, pixelFormat: .none, extradata: [])
+            decoder = StillDecoder(parameters, limits: environment.limits)
+        } catch {
+            throw CoverProblem("it can't be decoded: \(error)")
+        }
+        if let problem = decoder.problem(in: bytes, size: PixelSize(width: width, height: height)) {
+            throw CoverProblem("it can't be decoded: \(problem)")
+        }
+        return CoverImage(
+            codec: structure.codec, width: width, height: height, pixelFormat: decoder.pixelFormat,
+            size: Int64(bytes.count), digest: digest(of: bytes))
+    }
+
+    /// Reads the file again, which must have the same content.
+    func read(path: String, environment: SourceEnvironment) throws(CoverProblem) -> [UInt8] {
+        let bytes = try Self.bytes(ofFile: path, environment: environment)
+        guard Self.digest(of: bytes) == digest else { throw CoverProblem("it changed since it was planned") }
+        return bytes
+    }
+
+    /// Returns whether a picture of an output is this image, byte for byte.
+    package func isSame(as picture: CoverArt) -> Bool {
+        picture.parameters.codecName == codec && Self.digest(of: picture.bytes) == digest
+    }
+
+    private static func bytes(
+        ofFile path: String, environment: SourceEnvironment
+    ) throws(CoverProblem) -> [UInt8] {
+        let source: FileSource
+        do throws(InputError) {
+            source = try environment.file(path)
+        } catch {
+            throw CoverProblem(
+                error.reason == .file(.directory) ? "is a directory, not an image file" : error.explanation)
+        }
+        guard source.size <= maxBytes else {
+            throw CoverProblem("it has \(source.size) bytes; a cover has at most \(maxBytes)")
+        }
+        guard let bytes = source.bytes(at: 0, Int(source.size)) else {
+            throw CoverProblem(source.failure.map { "can't be read: \($0.reason)" } ?? "it became shorter")
+        }
+        return bytes
+    }
+
+    private static func digest(of bytes: [UInt8]) -> String {
+        var hasher = SHA256Hasher()
+        hasher.update(bytes)
+        return hasher.finish()
+    }
+}
+
+/// The reason why a file can't be a cover, for the user.
+package struct CoverProblem: Error, Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+    init(_ description: String) { self.description = description }
+}
