@@ -28,6 +28,7 @@ private struct SignalProber: SourceProber {
         case .audioForm: return .audioForm(nil)
         case .keyFrames, .scenes: return .keyFrames([])
         case .cadence: return .cadence(nil)
+        case .cover: throw SourceProblem("no image")
         case .frames(_, let ranges, let numbers):
             return .frames(
                 FramePositions(of: numbers, in: ranges, count: 250, every: Rational(1, 25)))

@@ -31,6 +31,7 @@ import Testing
                     FramePositions(of: numbers, in: ranges, count: 1 << 40, every: Rational(1, 1000)))
             case .subtitleEvents: return .presence(true)
             case .cadence: return .cadence(nil)
+            case .cover: throw SourceProblem("no image")
             case .cut, .joinedCut, .clipCut: return .cut(nil)
             case .trial(.filtered(_, let form, _)): return .verdict(.becomes(form))
             case .trial: return .verdict(.holds)

@@ -32,6 +32,7 @@ import FileSystem
               - { video: first, copy: true }
               - { audio: all, mix: true, encode: { codec: flac } }
             expect: { frames: 18, size: { max: 5MB }, audio: { channels: mono } }
+            metadata: { cover: art.png }
             destination: six.mkv
           seven:
             asset: ./a.mp4
@@ -61,6 +62,8 @@ import FileSystem
 
     private func folder() throws -> Scratch {
         let scratch = try folderWithSource()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc=size=32x32:rate=1", "-frames:v", "1", scratch.file("art.png"))
         try ffmpeg("-i", scratch.file("a.mp4"), "-g", "5", "-c:a", "copy", scratch.file("b.mp4"))
         return scratch
     }

@@ -73,6 +73,31 @@ struct Mistake: Sendable, CustomTestStringConvertible {
             ),
             rule: "destination-collision", place: "10:94", validate: 0, plan: 3, run: 3),
         Mistake(
+            name: "destination is the cover",
+            yaml: jobFile(
+                destination: "{ path: art.mp4, if_exists: replace }", more: "    metadata: { cover: art.mp4 }"
+            ),
+            rule: "destination-is-source", place: "9:26", validate: 0, plan: 3, run: 3),
+        Mistake(
+            name: "cover that is missing", yaml: jobFile(more: "    metadata: { cover: none.png }"),
+            rule: "source-unreadable", place: "10:24", validate: 0, plan: 3, run: 1),
+        Mistake(
+            name: "cover that is a folder", yaml: jobFile(more: "    metadata: { cover: folder }"),
+            rule: "source-unreadable", place: "10:24", validate: 0, plan: 3, run: 1),
+        Mistake(
+            name: "cover that is empty", yaml: jobFile(more: "    metadata: { cover: empty.mp4 }"),
+            rule: "source-unreadable", place: "10:24", validate: 0, plan: 3, run: 1),
+        Mistake(
+            name: "cover that is a movie", yaml: jobFile(more: "    metadata: { cover: a.mp4 }"),
+            rule: "source-unreadable", place: "10:24", validate: 0, plan: 3, run: 1),
+        Mistake(
+            name: "cover that is a device", yaml: jobFile(more: "    metadata: { cover: /dev/zero }"),
+            rule: "source-unreadable", place: "10:24", validate: 0, plan: 3, run: 1),
+        Mistake(
+            name: "cover in a container that holds none",
+            yaml: jobFile(destination: "out.mov", more: "    metadata: { cover: art.mp4 }"),
+            rule: "container-setting", place: "10:24", validate: 3, plan: 3, run: 3),
+        Mistake(
             name: "folder that is a file", yaml: jobFile(destination: "a.mp4/out.mp4"),
             rule: "destination-unwritable", place: "9:18", validate: 0,
             plan: 3, run: 1),
@@ -93,6 +118,9 @@ struct Mistake: Sendable, CustomTestStringConvertible {
             atPath: scratch.file("linked"), withIntermediateDirectories: true)
         try scratch.write("", to: "empty.mp4")
         try scratch.write("not tandem's", to: "theirs.mp4")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc=size=32x32:rate=1", "-frames:v", "1", "-f", "image2",
+            "-c:v", "png", scratch.file("art.mp4"))
         try FileManager.default.createSymbolicLink(
             atPath: scratch.file("link.mp4"), withDestinationPath: "a.mp4")
         try FileManager.default.linkItem(atPath: scratch.file("a.mp4"), toPath: scratch.file("hard.mp4"))

@@ -57,3 +57,132 @@ import Testing
         #expect(throws: JudgeError.self) { try success(outcomes) }
     }
 }
+
+/// Covers from image files (`metadata: { cover }`).
+@Suite struct CoverFileTests {
+    /// A folder with two images, and a source of video and audio with a cover of its own.
+    private func folder() throws -> Scratch {
+        let scratch = try Scratch()
+        for (name, codec) in [("art.jpg", "mjpeg"), ("art.png", "png"), ("old.png", "png")] {
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc=size=\(name == "old.png" ? "48x48" : "96x64"):rate=1",
+                "-frames:v", "1", "-c:v", codec, scratch.file(name))
+        }
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=64x64:rate=25:duration=1", "-f", "lavfi", "-i", "sine=d=1",
+            "-i", scratch.file("old.png"), "-map", "0", "-map", "1", "-map", "2", "-c:v:0", "mpeg4", "-c:a",
+            "aac", "-c:v:1", "copy", "-disposition:v:1", "attached_pic", scratch.file("a.mp4"))
+        try ffmpeg("-i", scratch.file("a.mp4"), "-map", "0:a", "-c:a", "libmp3lame", scratch.file("a.mp3"))
+        try ffmpeg(
+            "-i", scratch.file("a.mp4"), "-map", "0:a", "-map", "0:v:1", "-c:v", "copy", "-disposition:v",
+            "attached_pic", scratch.file("a.flac"))
+        return scratch
+    }
+
+    private func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
+
+    /// The pictures of a file as ffmpeg extracts them.
+    private func pictures(of path: String) throws -> [Data] {
+        let probed = try Judge(path).probe(["-show_entries", "stream=index:stream_disposition=attached_pic"])
+        let streams = probed["streams"] as? [[String: Any]] ?? []
+        let indices = streams.compactMap { stream -> Int? in
+            (stream["disposition"] as? [String: Int])?["attached_pic"] == 1 ? stream["index"] as? Int : nil
+        }
+        return try indices.map { index in
+            let result = try program(
+                "ffmpeg",
+                [
+                    "-v", "error", "-nostdin", "-i", path, "-map", "0:\(index)", "-c", "copy", "-f",
+                    "image2pipe", "-",
+                ])
+            return result.output
+        }
+    }
+
+    /// The output has the file's bytes as its one picture, in every container that can hold it, in copies and encodes.
+    @Test(
+        arguments: [
+            ("a.mp4", "o.mp4", "{ video: first, copy: true }, { audio: first, copy: true }"),
+            ("a.mp4", "o.mp4", "{ video: first, encode: { codec: h264, preset: ultrafast } }"),
+            ("a.mp4", "o.m4a", "{ audio: first, copy: true }"),
+            ("a.mp4", "o.m4a", "{ audio: first, encode: { codec: alac } }"),
+            ("a.mp3", "o.mp3", "{ audio: first, copy: true }"),
+            ("a.mp4", "o.mp3", "{ audio: first, encode: { codec: mp3 } }"),
+            ("a.flac", "o.flac", "{ audio: first, copy: true }"),
+            ("a.mp4", "o.flac", "{ audio: first, encode: { codec: flac } }"),
+            ("a.mp4", "o.mkv", "{ video: first, copy: true }, { audio: first, copy: true }"),
+            ("a.mp4", "o.mka", "{ audio: first, encode: { codec: opus } }"),
+        ], ["art.jpg", "art.png"])
+    func theOutputHasTheFilesBytes(_ output: (source: String, name: String, rules: String), _ art: String)
+        async throws
+    {
+        let scratch = try folder()
+        for optimize in output.name.hasSuffix("mp4") ? [false, true] : [false] {
+            let result = try success(
+                try await run(
+                    """
+                    version: 1
+                    jobs:
+                      it:
+                        asset: ./\(output.source)
+                        metadata: { cover: ./\(art) }
+                        \(optimize ? "optimize_for_network: true" : "")
+                        tracks: [ \(output.rules) ]
+                        destination: { path: \(output.name), if_exists: replace }
+                    """, in: scratch.path))
+            #expect(result.warnings == [])
+            let path = scratch.file(output.name)
+            #expect(try pictures(of: path) == [try bytes(scratch.file(art))])
+            #expect(try Judge(path).decodeErrors() == "")
+        }
+        // ID3 and FLAC say what a picture is of, and players look for the front cover.
+        if output.name.hasSuffix("mp3") || output.name.hasSuffix("flac") {
+            let stream = try Judge(scratch.file(output.name)).stream("v:0", "codec_name:stream_tags=comment")
+            #expect((stream["tags"] as? [String: String])?["comment"] == "Cover (front)")
+        }
+    }
+
+    /// Outputs of one read, a composition and a preset: each has its own cover, or none.
+    @Test func everyKindOfJobCanHaveOne() async throws {
+        let scratch = try folder()
+        let records = try await run(
+            """
+            version: 1
+            jobs:
+              several:
+                asset: ./a.mp4
+                outputs:
+                  jpg: { tracks: [ { video: first, copy: true } ], metadata: { cover: "art.${output}" }, destination: jpg.mkv }
+                  png: { tracks: [ { audio: first, encode: { codec: aac } } ], metadata: { cover: "art.${output}" }, destination: png.m4a }
+                  own: { tracks: [ { audio: first, copy: true } ], destination: own.m4a }
+                  no: { tracks: [ { audio: first, encode: { codec: flac } } ], metadata: { keep: none }, destination: no.flac }
+              joined:
+                composition: [ ./a.mp4, { asset: ./a.mp4, range: { end: 0.5s } } ]
+                metadata: { cover: art.jpg }
+                tracks: [ { video: first, encode: { codec: h264, preset: ultrafast } }, { audio: first, encode: { codec: aac } } ]
+                destination: joined.mp4
+              small:
+                asset: ./a.mp4
+                metadata: { cover: art.png }
+                export: 640x480
+                destination: small.mp4
+              sized:
+                asset: ./a.mp4
+                metadata: { cover: art.png }
+                limit: { size: 20kB }
+                tracks: [ { audio: first, encode: { codec: aac, bitrate: 256k } } ]
+                destination: sized.m4a
+            """, in: scratch.path)
+        for id in ["several", "joined", "small", "sized"] { _ = try success(records, id) }
+        let (jpg, png) = (try bytes(scratch.file("art.jpg")), try bytes(scratch.file("art.png")))
+        let old = try bytes(scratch.file("old.png"))
+        for (name, expected) in [
+            ("jpg.mkv", [jpg]), ("png.m4a", [png]), ("own.m4a", [old]), ("no.flac", []),
+            ("joined.mp4", [jpg]),
+            ("small.mp4", [png]), ("sized.m4a", [png]),
+        ] {
+            #expect(try pictures(of: scratch.file(name)) == expected, "\(name)")
+        }
+        #expect(try bytes(scratch.file("sized.m4a")).count <= 20_000)
+    }
+}

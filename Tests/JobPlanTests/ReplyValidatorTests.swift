@@ -48,6 +48,31 @@ import Testing
         #expect(own.tracks.count == 2)
     }
 
+    @Test func coversHaveBounds() {
+        let sound = CoverImage(
+            codec: "png", width: 1, height: 1, pixelFormat: .yuv420p, size: 1,
+            digest: String(repeating: "0", count: 64))
+        #expect(ReplyValidator.holds(.cover(sound)))
+        let changes: [(String, Bool, (inout CoverImage) -> Void)] = [
+            ("codec", false, { $0.codec = "h264" }), ("no width", false, { $0.width = 0 }),
+            ("no height", false, { $0.height = -1 }),
+            ("widest", true, { $0.width = CoverImage.maxSide }),
+            ("too wide", false, { $0.width = CoverImage.maxSide + 1 }),
+            ("most pixels", true, { ($0.width, $0.height) = (40_000, 1000) }),
+            ("too many pixels", false, { ($0.width, $0.height) = (40_001, 1000) }),
+            ("no bytes", false, { $0.size = 0 }),
+            ("most bytes", true, { $0.size = CoverImage.maxBytes }),
+            ("too many bytes", false, { $0.size = CoverImage.maxBytes + 1 }),
+            ("digest", false, { $0.digest = String(repeating: "0", count: 63) }),
+            ("digits", false, { $0.digest = String(repeating: "F", count: 64) }),
+        ]
+        for (name, isSound, change) in changes {
+            var image = sound
+            change(&image)
+            #expect(ReplyValidator.holds(.cover(image)) == isSound, "\(name)")
+        }
+    }
+
     @Test func numbersThatCantBeAreRefused() throws {
         let own = try description()
         let changes: [(String, (inout SourceDescription) -> Void)] = [

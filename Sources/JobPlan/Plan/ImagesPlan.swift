@@ -57,12 +57,18 @@ extension ImagesPlan {
 extension OutputPlan {
     /// Whether the values of the kind are consistent. Checked for plans from untrusted input.
     var isSound: Bool {
-        guard hasOneKind else { return false }
+        guard hasOneKind, isCoverSound else { return false }
         switch kind {
         case .media: return true
         case .images(let images): return tracks.count == 1 && Self.isSound(images)
         case .waveform(let waveform): return tracks.count == 1 && waveform.isSound
         }
+    }
+
+    private var isCoverSound: Bool {
+        guard let cover else { return true }
+        return isMedia && covers.isEmpty && cover.isSound
+            && ContainerType.named(container)?.holdsCoverImages == true
     }
 
     private static func isSound(_ images: ImagesPlan) -> Bool {

@@ -125,8 +125,20 @@ extension JobPlan {
         }
     }
 
-    /// Paths of the sources that aren't remote.
-    package var localSources: [String] { sourcePaths.filter { !SourceLocation.isRemote($0) } }
+    /// Paths of the sources on this machine, and of the covers, each once.
+    package var localFiles: [String] {
+        var paths = sourcePaths.filter { !SourceLocation.isRemote($0) }
+        var seen = Set(paths.map(\.exact))
+        for path in outputs.compactMap(\.cover?.path) where seen.insert(path.exact).inserted {
+            paths.append(path)
+        }
+        return paths
+    }
+
+    /// Returns the location in the job file of the cover at a path; nil if no output has it.
+    package func coverLocation(of path: String) -> SourceRange? {
+        outputs.lazy.compactMap(\.cover).first { $0.path.exact == path.exact }?.location
+    }
 
     /// Names of the sources, for the user.
     package var sourceName: String {

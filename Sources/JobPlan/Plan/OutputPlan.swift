@@ -28,6 +28,8 @@ public struct OutputPlan: Codable, Hashable, Sendable {
     public var chapters: [AssetChapter]
     /// Covers to copy, by their track indices in the source.
     package var covers: [Int]
+    /// Cover from an image file, in place of `covers`; nil for none.
+    package var cover: CoverPlan?
     /// Attachments to copy, by their track indices in the source.
     package var attachments: [Int]
     /// Absolute path of the output.

@@ -160,6 +160,7 @@ package struct PlanDigest: Codable, Hashable, Sendable {
         for entry in plan.metadata.sorted(by: { $0.key < $1.key }) {
             parts.append(MetadataEntry(key: "tag \(entry.key)", value: entry.value))
         }
+        if let cover = plan.cover { parts.append(MetadataEntry(key: "cover", value: cover.digestText)) }
         return parts
     }
 
@@ -224,7 +225,7 @@ package struct PlanDigest: Codable, Hashable, Sendable {
             (encoding.settings, encoding.askedColor) = ([], [])
             output.tracks[index].action = .encode(encoding)
         }
-        (output.metadata, output.askedTags) = ([], [])
+        (output.metadata, output.askedTags, output.cover) = ([], [], nil)
         output.expectations = []
         output.ledger = []
         output.notes = []

@@ -115,6 +115,9 @@ package struct PlanFile: Codable, Sendable {
                 }
                 same.inputs[index].source = then.source
             }
+            for (now, then) in zip(found.outputs, was.outputs) where now.cover?.image != then.cover?.image {
+                return "the cover of the job \(was.id) changed"
+            }
             if same != was { return "the plan of the job \(was.id) changed" }
         }
         return now.jobs.count == plan.jobs.count ? nil : "the set of jobs changed"

@@ -20,6 +20,8 @@ package struct SettledQuestion: Sendable {
     package var job: JobSpec
     /// Path of the source; nil for a test signal.
     package var source: String?
+    /// Paths of the covers from image files.
+    package var covers: [String] = []
     /// Outputs with their destinations.
     package var outputs: [Output]
 

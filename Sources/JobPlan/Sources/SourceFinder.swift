@@ -28,8 +28,8 @@ package struct SourceFinder {
         return ImageSequence(numbered: path, try result.get(), frameRate: frameRate)
     }
 
-    /// Returns the absolute paths of the files that some job files' assets and jobs read, each with its first
-    /// location in a job file. For numbered images, the existing files.
+    /// Returns the absolute paths of the files that some job files' assets and jobs read, covers included, each with
+    /// its first location in a job file. For numbered images, the existing files.
     package mutating func files(of jobFiles: [JobFile]) -> [(path: String, place: SourceRange)] {
         var files: [(path: String, place: SourceRange)] = []
         var seen: Set<ExactString> = []
@@ -49,6 +49,10 @@ package struct SourceFinder {
                 }
                 let images = (try? sequence(path, frameRate: rate))?.files
                 files += images?.map { ($0, written.range) } ?? []
+            }
+            for written in file.jobs.flatMap(\.outputs).compactMap(\.metadata.cover) {
+                let path = file.absolutePath(written)
+                if seen.insert(path.exact).inserted { files.append((path, written.range)) }
             }
         }
         return files

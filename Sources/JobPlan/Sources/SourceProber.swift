@@ -44,6 +44,8 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
         case subtitleEvents(track: Int, ranges: [TimeRange])
         /// Frame rate at which every frame of a range of a video track is shown. All packets of the range are read.
         case cadence(track: Int, range: TimeRange)
+        /// Format, size and digest of an image file that becomes a cover. All of it is read and decoded.
+        case cover
         /// Whether filters or an encoder accept some settings. No source is probed.
         case trial(SettingsTrial)
     }
@@ -63,7 +65,7 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
     /// Whether headers suffice for the response.
     package var isBrief: Bool {
         switch matter {
-        case .description(.fast), .images: true
+        case .description(.fast), .images, .cover: true
         default: false
         }
     }
@@ -93,6 +95,8 @@ package enum ProbeResponse: Codable, Sendable {
     case presence(Bool)
     /// Frame rate at which every frame is shown; nil if the track no longer exists.
     case cadence(FrameCadence?)
+    /// The image of a cover.
+    case cover(CoverImage)
     /// Result of a trial.
     case verdict(SettingsTrial.Verdict)
 }
@@ -191,6 +195,7 @@ package struct LocalProber: SourceProber {
                     try contents.tracks.first { $0.index == track }.map {
                         try contents.cadence(of: $0, in: range, path: path, environment: media)
                     })
+            case .cover: return .cover(try CoverImage.probe(path: path, environment: environment))
             case .joinedCut(let track, let ranges, let encoder):
                 return .cut(try joinedCut(path, track, ranges, tick: nil, encoder))
             case .clipCut(let track, let ranges, let tick, let encoder):
@@ -312,6 +317,13 @@ extension SourceProber {
             description.duration == sequence.duration
         else { throw .notAnswered }
         return description
+    }
+
+    /// Returns the image of a file that becomes a cover.
+    func cover(of path: String) throws(SourceProblem) -> CoverImage {
+        guard case .cover(let image) = try answer(ProbeRequest(path: path, matter: .cover)), image.isSound
+        else { throw .notAnswered }
+        return image
     }
 
     /// Returns the presentation times of a track's keyframes.

@@ -75,6 +75,12 @@ package enum PlanText {
         for (index, track) in output.tracks.enumerated() {
             lines += render(track, index, areStills: output.images != nil)
         }
+        if let cover = output.cover {
+            let image = cover.image
+            lines.append(
+                "  cover      \(cover.path), \(image.formatName) \(image.width)x\(image.height), \(bytes(image.size))"
+            )
+        }
         lines.append("  ledger")
         lines += ledger(output.ledger)
         for expectation in output.expectations { lines.append("  expects    \(expectation.check.text)") }

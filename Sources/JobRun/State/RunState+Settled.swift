@@ -20,6 +20,10 @@ extension RunState {
             guard let word = FileIdentity.word(path: source) else { return nil }
             text += "\(source)\n\(word)\n"
         }
+        for cover in question.covers {
+            guard let word = FileIdentity.word(path: cover) else { return nil }
+            text += "cover \(cover)\n\(word)\n"
+        }
         var settled: [BatchPlan.Output]? = isForced || question.outputs.isEmpty ? nil : []
         for output in question.outputs {
             let name = OutputTask.name(job: question.job.id.value, output: output.id)

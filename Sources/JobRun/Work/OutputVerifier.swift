@@ -63,9 +63,16 @@ struct OutputVerifier {
         if let wanted = plan.timecode, wanted != contents.timecode {
             return "the output's timecode is \(contents.timecode ?? "none") instead of \(wanted)"
         }
-        let covers = contents.tracks.count { $0.isAttachedPicture }
-        guard covers == plan.covers.count else {
-            return "the output has \(covers) covers instead of \(plan.covers.count)"
+        let covers = contents.tracks.filter(\.isAttachedPicture).map(\.index)
+        let plannedCovers = plan.covers.count + (plan.cover == nil ? 0 : 1)
+        guard covers.count == plannedCovers else {
+            return "the output has \(covers.count) covers instead of \(plannedCovers)"
+        }
+        if let cover = plan.cover {
+            let found = try? CoverArt.read(path: path, tracks: covers, environment: environment.sources)
+            guard found?.first.map(cover.image.isSame) == true else {
+                return "the output's cover is not the image of \(cover.path)"
+            }
         }
         guard contents.chapters.count == plan.chapters.count else {
             return

@@ -117,13 +117,23 @@ struct SessionBuilder {
         writer.shouldOptimizeForNetworkUse = output.optimizesForNetwork
         writer.movieFragmentInterval = output.fragmentInterval
         writer.fileLengthLimit = output.sizeLimit
+        if let cover = output.cover { writer.covers = [try read(cover)] }
         if case .file(let path) = source.assetSource {
             writer.attachments = try AttachedFile.read(
                 path: path, tracks: output.attachments, environment: environment.sources)
-            writer.covers = try CoverArt.read(
+            writer.covers += try CoverArt.read(
                 path: path, tracks: output.covers, environment: environment.sources)
         }
         return writer
+    }
+
+    private func read(_ cover: CoverPlan) throws -> CoverArt {
+        do {
+            return try CoverArt.read(cover.image, path: cover.path, environment: environment.sources)
+        } catch let problem as CoverProblem {
+            throw JobFailure(
+                "the cover \(cover.path): \(problem)", at: cover.location, rule: .sourceUnreadable)
+        }
     }
 
     /// Builds the session of a first pass, which reads only the tracks with two passes; its output is

@@ -26,6 +26,7 @@ enum ReplyValidator {
                         && position.end.map { (position.start...longest).contains($0) } != false
                 }
         case .presence: true
+        case .cover(let image): image.isSound
         case .cadence(let cadence):
             cadence.map { $0.frameRate.isPositive && (0...1 << 50).contains($0.omittedFrames) } ?? true
         case .cut(let possibilities): possibilities?.smart.map(holds) ?? true

@@ -4,7 +4,7 @@ internal import JobPlan
 /// beside it.
 enum WorkerMessage {
     /// Protocol version. Both ends are the same executable, unless it was replaced while it ran.
-    static let version = 6
+    static let version = 7
 
     /// A message from the supervisor.
     enum Order: Codable, Sendable {

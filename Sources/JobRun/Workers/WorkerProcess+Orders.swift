@@ -21,14 +21,15 @@ extension WorkerProcess {
             self.shown.withLock { $0 = WorkProgress() }
             var sources: [(path: String, descriptor: Int32)] = []
             defer { for source in sources { close(source.descriptor) } }
-            for path in order.plan.localSources {
+            for path in order.plan.localFiles {
                 let descriptor = self.root.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
                 guard descriptor >= 0 else {
                     let error = SystemError("opening \(path)", errno: errno)
                     return completion(
                         .failed(
                             JobFailure(
-                                "\(error)", at: order.plan.location, rule: .sourceUnreadable,
+                                "\(error)", at: order.plan.coverLocation(of: path) ?? order.plan.location,
+                                rule: .sourceUnreadable,
                                 isTransient: Transience.isTransient(error))))
                 }
                 sources.append((path, descriptor))

@@ -48,6 +48,7 @@ enum ContainerCheck {
                     ? [] : [Diagnostic.Note("the container is determined here", at: place.range)],
                 help: "use mp4, mov or m4a")
         }
+        if let cover = output.metadata.cover { check(cover: cover, of: output, in: place, into: &sink) }
         for entry in output.metadata.set where entry.key.value.lowercased() == "encoder" {
             sink.error(
                 .containerSetting, "the tag `encoder` can't be set: the muxer writes its own name",
@@ -58,7 +59,9 @@ enum ContainerCheck {
             if coverKeys.contains(name) {
                 sink.error(
                     .containerSetting, "`\(key.value)` would be a tag of text, not a cover", at: key.range,
-                    help: "covers of the source are kept unless `keep` says otherwise")
+                    help:
+                        "`metadata: { cover: art.jpg }` sets a cover from an image file; covers of the source are kept unless `keep` says otherwise"
+                )
             } else if name == "creation_time", container.parsesCreationTime, CreationTime(entry.value) == nil,
                 DateTag.problem(entry.value) == nil
             {
@@ -81,6 +84,24 @@ enum ContainerCheck {
                 )
             }
         }
+    }
+
+    private static func check(
+        cover: Located<String>, of output: OutputSpec, in place: Located<ContainerType>,
+        into sink: inout DiagnosticSink
+    ) {
+        let container = place.value
+        guard container.holdsCoverImages else {
+            sink.error(
+                .containerSetting, "\(container.name) can't hold a cover", at: cover.range,
+                notes: [Diagnostic.Note("the container comes from here", at: place.range)],
+                help: "\(ContainerType.namesWithCoverImages.joined(separator: ", ")) can")
+            return
+        }
+        guard let fragment = output.fragmentInterval else { return }
+        sink.error(
+            .containerSetting, "\(container.name) can't hold a cover in fragments", at: cover.range,
+            notes: [Diagnostic.Note("`fragment` stands here", at: fragment.range)])
     }
 
     private static func check(

@@ -210,11 +210,25 @@ struct OutputDecoder {
             }
         }
         spec.set = reader.tags(fields["set"])
+        spec.cover = fields["cover"].flatMap { coverPath($0.value) }
         checkDates(spec.set)
         if let word = reader.word("file_times", of: fields), word.value == "keep" {
             spec.fileTimes = word.range
         }
         return spec
+    }
+
+    private func coverPath(_ node: YAMLNode) -> Located<String>? {
+        guard let path = reader.text(node, "`cover`") else { return nil }
+        if SourceLocation.isRemote(path.value) {
+            reader.sink.error(.invalidValue, "`cover` names a local file, not a URL", at: path.range)
+            return nil
+        }
+        guard (1...4096).contains(path.value.utf8.count) else {
+            reader.sink.error(.invalidValue, "a path has between 1 and 4096 bytes", at: path.range)
+            return nil
+        }
+        return path
     }
 
     /// Reports numeric dates that don't exist; other texts are not checked.

@@ -23,7 +23,8 @@ enum ForeignWords {
         "maxrate": "max_bitrate", "bufsize": "buffer_size", "pass": "passes", "q": "crf", "q:v": "crf",
         "cq": "crf",
         "rotate": "orientation", "transpose": "orientation", "sar": "pixel_aspect_ratio", "volume": "gain",
-        "loudnorm": "normalize", "sample_fmt": "sample_format",
+        "artwork": "cover", "poster": "cover", "album_art": "cover", "loudnorm": "normalize",
+        "sample_fmt": "sample_format",
         "lang": "language",
         "transition": "join", "xfade": "join", "crossfade": "join",
         // In a join, where these keys don't exist.
@@ -38,6 +39,7 @@ enum ForeignWords {
             "`composition` has `layers`: `composition: { sequence: [ … ], layers: [ { asset: logo.png, place: { right: 40, top: 40 } } ] }`",
         "logo":
             "`composition` has `layers`: `composition: { sequence: [ … ], layers: [ { asset: logo.png, place: { right: 40, top: 40 } } ] }`",
+        "cover": coverKey, "artwork": coverKey, "album_art": coverKey,
         "concat": "`composition: [ a.mp4, b.mp4 ]` joins files, `range: [ … ]` joins parts of one",
         "join": "`composition: [ a.mp4, b.mp4 ]` joins files, `range: [ … ]` joins parts of one",
         "inputs": "a job reads one `asset`, or several on one time line: `composition: [ a.mp4, b.mp4 ]`",
@@ -92,6 +94,7 @@ enum ForeignWords {
         "movflags": faststart, "faststart": faststart,
         "copy": "`copy: true` belongs in the rule of `tracks`, beside `encode` or instead of it",
     ]
+    private static let coverKey = "`metadata: { cover: art.jpg }` sets a cover from an image file"
     private static let hardware =
         "`encoder` selects a hardware encoder: `codec: h264, encoder: h264_nvenc`; hardware decoding is not supported"
     private static let faststart =

@@ -4,13 +4,17 @@ internal import Media
 /// The keys of jobs and of their outputs.
 extension Language {
     static let metadata = MappingType(
-        "metadata", "`metadata`", "The output's tags.",
+        "metadata", "`metadata`", "The output's tags and its cover.",
         keys: [
             KeyInfo(
                 "keep", .oneOf([.word(["all", "none"]), .list(.string(), mayBeEmpty: true)]),
                 "Which of the source's tags are kept; `cover` in the list stands for its covers.",
                 default: "all"),
             KeyInfo("set", .mapOf(.string(), keys: .any), "Tags to write."),
+            KeyInfo(
+                "cover", .string(mayBeEmpty: false),
+                "An image file, relative to the job file, that becomes the output's cover in place of the source's: JPEG or PNG, of at most 16 MB and 40 megapixels, in \(ContainerType.namesWithCoverImages.joined(separator: ", ")). It must exist when the job is planned."
+            ),
             KeyInfo(
                 "file_times", .word(["keep", "now"]),
                 "`keep` gives the output's file the time at which the source's was last changed.",

@@ -162,6 +162,8 @@ package struct MetadataSpec: Sendable {
     }
     /// The source's tags that are kept.
     package var keep: Keep = .all
+    /// The image file of the cover, as written, which replaces the source's covers; nil for none.
+    package var cover: Located<String>?
     /// Location of `file_times: keep`, which copies the source's modification time to the output; nil without it.
     package var fileTimes: SourceRange?
     /// Tags to write, in order.

@@ -97,6 +97,25 @@ extension BatchPlanner {
         }
     }
 
+    /// Probes the covers of a job's outputs. Returns the plan of each output's cover; nil if it has none, or after an
+    /// error.
+    mutating func covers(of job: JobSpec, in index: Int, into sink: inout DiagnosticSink) -> [CoverPlan?] {
+        job.outputs.map { output in
+            guard let written = output.metadata.cover else { return nil }
+            let path = files[index].absolutePath(written)
+            let result =
+                coverImages[path.exact]
+                ?? Swift.Result { () throws(SourceProblem) in try prober.cover(of: path) }
+            coverImages[path.exact] = result
+            switch result {
+            case .success(let image): return CoverPlan(path: path, image: image, location: written.range)
+            case .failure(let problem):
+                Self.refuse(written.value, path, problem, at: written.range, into: &sink)
+                return nil
+            }
+        }
+    }
+
     private static func refuse(
         _ name: String, _ path: String, _ problem: SourceProblem, at place: SourceRange,
         into sink: inout DiagnosticSink

@@ -40,6 +40,8 @@ package struct BatchPlanner {
     var probed: [ExactString: Swift.Result<SourceDescription, SourceProblem>] = [:]
     /// Probed image sequences by path, frame rate and frame count; several jobs may read one.
     var images: [ExactString: Swift.Result<(InputPlan.Source, SourceDescription), SourceProblem>] = [:]
+    /// Probed images of covers by path.
+    var coverImages: [ExactString: Swift.Result<CoverImage, SourceProblem>] = [:]
     var finder: SourceFinder
     /// Facts about the composition that was planned last.
     var composed: ComposedSource?
@@ -328,7 +330,8 @@ package struct BatchPlanner {
     private mutating func question(_ job: JobSpec, in index: Int) -> SettledQuestion? {
         let file = files[index]
         guard !job.isTemplate else { return nil }
-        var question = SettledQuestion(file: file, job: job, source: nil, outputs: [])
+        let covers = job.outputs.compactMap(\.metadata.cover).map(file.absolutePath)
+        var question = SettledQuestion(file: file, job: job, source: nil, covers: covers, outputs: [])
         for output in job.outputs {
             guard let path = destinations.resolve(file.absolutePath(output.destination.path)) else {
                 return nil
@@ -370,6 +373,7 @@ package struct BatchPlanner {
             }
             targets.append(path)
         }
+        let covers = covers(of: job, in: index, into: &sink)
         composed = nil
         keepsFullChroma = job.outputs.contains { $0.tracks.contains(where: \.asksForFullChroma) }
         guard targets.count == job.outputs.count,
@@ -387,14 +391,14 @@ package struct BatchPlanner {
         var plan = JobPlan(
             id: job.id.value, base: job.base, needs: job.needs.map(\.value), file: file.path,
             location: job.id.range, inputs: [], outputs: [], scheduling: job.scheduling)
-        for (output, destination) in zip(job.outputs, targets) {
+        for (position, (output, destination)) in zip(job.outputs, targets).enumerated() {
             guard let container = output.container else { continue }
             if !isAnew, !output.namesEachImage {
                 checkDestination(destination, of: output, in: file.path, into: &sink)
             }
             let planner = OutputPlanner(
                 job: job, output: output, container: container, source: source, description: description,
-                destination: destination, prober: prober, composed: composed)
+                destination: destination, prober: prober, composed: composed, cover: covers[position])
             let decision = planner.decide()
             sink.add(decision.reasons.diagnostics)
             guard var planned = decision.value else { continue }

@@ -12,6 +12,8 @@ struct CoverPlanner {
     /// Whether the output is fragmented. libavformat writes a cover of a fragmented file as a track, which players
     /// show as video.
     let isFragmented: Bool
+    /// Whether the output has a cover from an image file, which replaces those of the source.
+    let isReplaced: Bool
 
     /// Returns the source's tracks of the covers that are kept.
     func decide() -> Decision<[Int]> {
@@ -30,11 +32,12 @@ struct CoverPlanner {
     private var isWanted: Bool { isFile && spec.keep.contains("cover") }
 
     private func isKept(_ cover: TrackDescription) -> Bool {
-        isWanted && !isFragmented && container.canHoldCover(codec: cover.codec)
+        isWanted && !isReplaced && !isFragmented && container.canHoldCover(codec: cover.codec)
     }
 
     private func reason(_ cover: TrackDescription) -> String {
-        isWanted
+        if isReplaced { return "the job sets another one" }
+        return isWanted
             ? "\(container.name) can't hold it" + (isFragmented ? " in fragments" : "")
             : "the job doesn't keep it"
     }

@@ -49,7 +49,10 @@ struct ExpectationForecast {
         case .property(let type, let name, let value):
             guard let position = plan.tracks.firstIndex(where: { $0.source.mediaType == type }),
                 position < output.tracks.count
-            else { return plan.covers.isEmpty || type != .video ? "no \(type.rawValue)" : nil }
+            else {
+                return plan.covers.isEmpty && plan.cover == nil || type != .video
+                    ? "no \(type.rawValue)" : nil
+            }
             guard let found = property(name, of: output.tracks[position], made: plan.tracks[position]) else {
                 return nil
             }

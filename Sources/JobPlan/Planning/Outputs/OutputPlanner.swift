@@ -16,13 +16,16 @@ struct OutputPlanner {
     let prober: any SourceProber
     /// Facts about a composition; nil for any other source.
     let composed: ComposedSource?
+    /// The cover from an image file; nil for none.
+    let cover: CoverPlan?
     private var reasons = Reasons()
 
     init(
         job: JobSpec, output: OutputSpec, container: Located<ContainerType>, source: InputPlan.Source,
         description: SourceDescription, destination: DestinationPath, prober: any SourceProber,
-        composed: ComposedSource? = nil
+        composed: ComposedSource? = nil, cover: CoverPlan? = nil
     ) {
+        self.cover = cover
         self.prober = prober
         self.composed = composed
         self.job = job
@@ -143,10 +146,10 @@ struct OutputPlanner {
             reasons.take(
                 CoverPlanner(
                     spec: output.metadata, container: container.value, source: description, isFile: isFile,
-                    isFragmented: output.fragmentInterval != nil
+                    isFragmented: output.fragmentInterval != nil, isReplaced: output.metadata.cover != nil
                 ).decide()) ?? []
         setThreads(of: &tracks)
-        let size = SizeEstimate.bytes(of: tracks)
+        let size = SizeEstimate.bytes(of: tracks)?.adding(upToLimit: cover?.image.size ?? 0)
         if description.missingBytes > 0 {
             reasons.note("the source is truncated: \(description.missingBytes) bytes are missing")
         }
@@ -158,7 +161,7 @@ struct OutputPlanner {
             fragmentInterval: output.fragmentInterval?.value,
             metadata: metadata, askedTags: output.metadata.set.map { $0.key.value.lowercased() },
             keepsFileTimes: output.metadata.fileTimes != nil,
-            chapters: chapters, covers: covers,
+            chapters: chapters, covers: covers, cover: cover,
             attachments: attachments,
             destination: destination.path,
             destinationLocation: output.destination.path.range,
@@ -209,6 +212,12 @@ struct OutputPlanner {
                 .containerSetting,
                 "`limit: { size }` can't be combined with chapters in \(container.value.name), which stores chapters first",
                 at: limit.range, help: "use `chapters: drop`")
+        }
+        if let cover, cover.image.size >= limit.value {
+            reasons.error(
+                .conflictingKeys,
+                "the cover has \(PlanText.bytes(cover.image.size)), and the output at most \(PlanText.bytes(limit.value))",
+                at: cover.location, notes: [Diagnostic.Note("`limit` stands here", at: limit.range)])
         }
         reasons.note(
             "stops before it exceeds \(PlanText.bytes(limit.value)) (`limit`)"

@@ -1,0 +1,22 @@
+package import Diagnostics
+package import Media
+
+/// The cover of an output from an image file. The run refuses a file with other content.
+package struct CoverPlan: Codable, Hashable, Sendable {
+    /// Absolute path of the file.
+    package var path: String
+    /// The image, as it was when the plan was made.
+    package var image: CoverImage
+    /// Location of the path in the job file.
+    package var location: SourceRange
+}
+
+extension CoverPlan {
+    /// Whether all values are possible. Checked for plans from untrusted input.
+    var isSound: Bool { path.hasPrefix("/") && path.utf8.count <= 1 << 16 && image.isSound }
+
+    /// Format, size and content, by which an output is recognized as current.
+    var digestText: String {
+        "\(image.formatName) \(image.width)x\(image.height), SHA-256 \(image.digest)"
+    }
+}
