@@ -139,7 +139,7 @@ final class RangeServer {
             #expect(result.errors.contains("j.yaml:2:26: error[network-not-allowed]"), "\(result.errors)")
         }
         let probe = try program(Places.tandem, ["probe", "http://127.0.0.1:9/a.mp4"])
-        #expect(probe.status == 1 && probe.errors.contains("the network is not allowed"))
+        #expect(probe.status == 1 && probe.errors.contains("network access is not allowed"))
     }
 
     /// Whoever signs a certificate for himself is nobody.
