@@ -98,7 +98,7 @@ private struct CoverProber: SourceProber {
         let (a, c) = (String(repeating: "a", count: 64), String(repeating: "c", count: 64))
         #expect(
             changed.changes(since: one) == ["cover: JPEG 600x400, SHA-256 \(a) → JPEG 600x400, SHA-256 \(c)"])
-        #expect(one.changes(since: bare) == ["cover: JPEG 600x400, SHA-256 \(a) is new"])
+        #expect(one.changes(since: bare) == ["cover: added JPEG 600x400, SHA-256 \(a)"])
     }
 
     @Test func aPlanOfAnotherImageIsRefused() throws {

@@ -316,8 +316,11 @@ import Publishing
         #expect(finder.files(of: [file]).count == 5 + 1)
     }
 
-    @Test func oneIsNoPlural() {
-        #expect(
-            Expectation.Check.frames(1).text == "1 frame" && Expectation.Check.frames(2).text == "2 frames")
+    @Test func expectationsAreShownAsSubjectAndBound() {
+        let second = MediaTime(value: 1, timescale: 1)
+        let tenth = MediaTime(value: 1, timescale: 10)
+        #expect(Expectation.Check.frames(1).text == "frames 1")
+        #expect(Expectation.Check.duration(is: second, within: tenth).text == "duration 1 s ± 0.1 s")
+        #expect(Expectation.Check.decodes.text == "complete decoding")
     }
 }

@@ -94,14 +94,14 @@ enum ContainerCheck {
         guard container.holdsCoverImages else {
             sink.error(
                 .containerSetting, "\(container.name) can't hold a cover", at: cover.range,
-                notes: [Diagnostic.Note("the container comes from here", at: place.range)],
+                notes: [Diagnostic.Note("the container is determined here", at: place.range)],
                 help: "\(ContainerType.namesWithCoverImages.joined(separator: ", ")) can")
             return
         }
         guard let fragment = output.fragmentInterval else { return }
         sink.error(
             .containerSetting, "\(container.name) can't hold a cover in fragments", at: cover.range,
-            notes: [Diagnostic.Note("`fragment` stands here", at: fragment.range)])
+            notes: [Diagnostic.Note("`fragment` is here", at: fragment.range)])
     }
 
     private static func check(

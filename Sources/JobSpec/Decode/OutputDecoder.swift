@@ -221,11 +221,11 @@ struct OutputDecoder {
     private func coverPath(_ node: YAMLNode) -> Located<String>? {
         guard let path = reader.text(node, "`cover`") else { return nil }
         if SourceLocation.isRemote(path.value) {
-            reader.sink.error(.invalidValue, "`cover` names a local file, not a URL", at: path.range)
+            reader.sink.error(.invalidValue, "`cover` must be a local file, not a URL", at: path.range)
             return nil
         }
         guard (1...4096).contains(path.value.utf8.count) else {
-            reader.sink.error(.invalidValue, "a path has between 1 and 4096 bytes", at: path.range)
+            reader.sink.error(.invalidValue, "a path must have from 1 to 4096 bytes", at: path.range)
             return nil
         }
         return path

@@ -217,7 +217,7 @@ struct OutputPlanner {
             reasons.error(
                 .conflictingKeys,
                 "the cover has \(PlanText.bytes(cover.image.size)), and the output at most \(PlanText.bytes(limit.value))",
-                at: cover.location, notes: [Diagnostic.Note("`limit` stands here", at: limit.range)])
+                at: cover.location, notes: [Diagnostic.Note("`limit` is here", at: limit.range)])
         }
         reasons.note(
             "stops before it exceeds \(PlanText.bytes(limit.value)) (`limit`)"
