@@ -166,7 +166,8 @@ import Testing
             to: "jobs.yaml")
         let why = try tandem("explain", "jobs.yaml", "two", in: scratch).text
         #expect(
-            why.contains("will evaluate its expectations; the output is kept\n  added expectation: duration 1 s"),
+            why.contains(
+                "will evaluate its expectations; the output is kept\n  added expectation: duration 1 s"),
             "\(why)")
     }
 

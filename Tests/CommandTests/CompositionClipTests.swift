@@ -183,8 +183,9 @@ import Testing
         try scratch.write(text + "\n    leftover: error\n", to: "jobs.yaml")
         let strict = try tandem("plan", "jobs.yaml", in: scratch)
         #expect(
-            strict.status == 3 && strict.errors.contains("clip 0, two.mkv leaves track 2"), "\(strict.errors)"
-        )
+            strict.status == 3
+                && strict.errors.contains("clip 0, two.mkv: track 2 (audio flac 48000 Hz mono) is not used"),
+            "\(strict.errors)")
         #expect(!strict.errors.contains("clip 1"), "\(strict.errors)")
     }
 
