@@ -216,6 +216,6 @@ import Testing
         #expect(run.text == "running\n143\n", "\(run.text) \(run.errors)")
         let report = try String(contentsOfFile: scratch.file("r.json"), encoding: .utf8)
         #expect(report.contains("\"status\" : \"interrupted\""))
-        #expect(try tandem("history", "none.yaml", in: scratch).errors.contains("no job file"))
+        #expect(try tandem("history", "none.yaml", in: scratch).errors.contains("job file not found"))
     }
 }

@@ -142,7 +142,7 @@ internal import Testing
                 #expect(plan.status == 3, "\(cover): \(plan.errors)")
                 #expect(
                     plan.errors.contains("jobs.yaml:6:24: error[source-unreadable]:")
-                        && plan.errors.contains("it lies outside --root, or a link leads out of it"),
+                        && plan.errors.contains("it is outside of --root, or a link leads out of it"),
                     "\(cover): \(plan.errors)")
             }
         }

@@ -245,7 +245,7 @@ internal import Testing
             "\(all.text)")
         let none = try tandem("explain", "jobs.yaml", "one[x]", in: scratch)
         #expect(none.errors.contains("jobs.yaml: error[undefined-name]"), "\(none.errors)")
-        #expect(none.errors.contains("3 runs of `one`: `one[a.mp4]`"), "\(none.errors)")
+        #expect(none.errors.contains("3 instances of `one`: `one[a.mp4]`"), "\(none.errors)")
     }
 }
 
