@@ -153,7 +153,7 @@ package enum Language {
                 "Disposition of the track; with several, it must have all."),
             KeyInfo(
                 "characteristic", .word(["visual", "audible", "legible"]),
-                "Whether the track is seen, heard or read."),
+                "AVFoundation's characteristic: visual (video), audible (audio) or legible (subtitles)."),
             KeyInfo("title", .string(), "Title of the track."),
         ],
         alternatives: [
