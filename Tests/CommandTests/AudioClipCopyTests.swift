@@ -229,7 +229,7 @@ import Testing
         ),
         (
             "{ sequence: [ { asset: ./a.mp4, audio: none } ], audio: [ { asset: ./b.mp4, loop: true } ] }",
-            "smart", "mp4", "of run 0, it is repeated"
+            "smart", "mp4", "audio item 0 can't be copied: it is repeated"
         ),
         (
             "[ { pattern: smpte, duration: 1s, tone: 1kHz } ]", "smart", "mp4",
