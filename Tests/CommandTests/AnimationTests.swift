@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Stills that are shown one after the other, and those of scenes.
+/// Animations of `images` and their frame durations, and still images at scene changes.
 @Suite struct AnimationTests {
-    /// Three seconds of three colours with something that moves.
+    /// Creates a source of three scenes, each a second of one color, with a moving test pattern on top.
     private func source() throws -> Scratch {
         let scratch = try Scratch()
         let scenes = ["red", "blue", "green"].map {
@@ -34,8 +34,8 @@ import Testing
         }
     }
 
-    /// Milliseconds that each still of a WebP is shown, and how far its pixels are from the source's frame at that time, as Pillow
-    /// composes them: on average, of 255.
+    /// Returns the duration in milliseconds of each frame of an animated WebP, and the mean absolute difference (0 to 255) between its
+    /// pixels, as Pillow composes them, and the source's frame at that time.
     private func webp(_ path: String, of source: String, from start: Double = 0) throws -> [(
         length: Int, distance: Double
     )] {
@@ -55,7 +55,7 @@ import Testing
                 print(length, abs(own - theirs).mean())
                 at += length / 1000
             """
-        // Debian's, which has its packages.
+        // Debian's Python, for which Pillow and NumPy are installed.
         let result = try program("/usr/bin/python3", ["-c", script, path, source, "\(start)"])
         #expect(result.status == 0, "\(result.errors)")
         return result.text.split(separator: "\n").compactMap { line in
@@ -67,7 +67,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["worker", "none"]) func stillsAreShownOneAfterTheOther(_ isolation: String) throws {
+    @Test(arguments: ["worker", "none"]) func animationFramesHaveTheDurationsBetweenTheirTimes(
+        _ isolation: String
+    ) throws {
         let scratch = try source()
         let result = try run(
             """
@@ -84,10 +86,10 @@ import Testing
         #expect(gif.allSatisfy { abs($0.length - 0.12) < 0.001 })
         let uneven = try packets(scratch.file("out/u.gif")).map { Int(($0.length * 1000).rounded()) }
         #expect(uneven == [100, 600, 1200, 100])
-        // What is left for the last one is less than a player shows.
+        // The remaining duration of the last frame is 1 ms; GIF players require at least 20 ms.
         let rest = try packets(scratch.file("out/r.gif")).map { Int(($0.length * 1000).rounded()) }
         #expect(rest == [1000, 1000, 20])
-        // Stills that are alike are one.
+        // Identical consecutive frames of a WebP are merged.
         let webp = try webp(scratch.file("out/a.webp"), of: scratch.file("a.mkv"))
         #expect(webp.reduce(0) { $0 + $1.length } == 3000)
         #expect(webp.count > 12 && webp.allSatisfy { $0.length.isMultiple(of: 120) })
@@ -98,7 +100,7 @@ import Testing
             try packets(scratch.file("out/e.gif")).map { Int(($0.length * 1000).rounded()) } == [
                 1000, 2000, 2000,
             ])
-        // A GIF of few colours loses nothing that is seen; what it shows is what the source shows then.
+        // With few colors, GIF's palette is nearly lossless: every frame matches the source's frame at its time.
         let compared = try program(
             "ffmpeg",
             [
@@ -112,7 +114,7 @@ import Testing
         #expect(value > 35 || average == "average:inf", "\(compared.errors.suffix(300))")
     }
 
-    @Test func whatNoPlayerShows() throws {
+    @Test func intervalsBelowTheMinimumAndDuplicateTimesAreErrors() throws {
         let scratch = try source()
         let result = try run(
             """
@@ -125,8 +127,8 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: scratch.file("out")))
     }
 
-    /// The first frame, and the first one of each further scene, as ffmpeg finds them.
-    @Test func scenes() throws {
+    /// Compares with ffmpeg's `scene` expression: the first frame of the range, and the first frame of each further scene.
+    @Test func sceneChangesAreThoseOfFFmpeg() throws {
         let scratch = try source()
         let result = try run(
             """
@@ -143,14 +145,14 @@ import Testing
                 "none-0001.png",
                 "part-00-00-00.000.png", "part-00-00-00.500.png",
             ])
-        let told = try program(
+        let reference = try program(
             "ffmpeg",
             [
                 "-hide_banner", "-nostdin", "-i", scratch.file("a.mkv"), "-vf",
                 "select=gt(scene\\,0.2),showinfo", "-f",
                 "null", "-",
             ])
-        let times = told.errors.components(separatedBy: "pts_time:").dropFirst().map { rest in
+        let times = reference.errors.components(separatedBy: "pts_time:").dropFirst().map { rest in
             String(rest.prefix { $0 != " " })
         }
         #expect(times == ["1", "2"])
@@ -158,9 +160,9 @@ import Testing
             try packets(scratch.file("out/m.gif")).map { Int(($0.length * 1000).rounded()) } == [
                 1000, 1000, 1000,
             ])
-        // One file, so nothing is decoded to know that it is up to date.
-        let again = try run(
+        // The only output is one file, so the cached result is recognized without decoding.
+        let rerun = try run(
             "  moving: { images: { scenes: 0.2, animation: gif }, destination: out/m.gif }", in: scratch)
-        #expect(again.status == 0 && again.errors.contains("up to date"), "\(again.errors)")
+        #expect(rerun.status == 0 && rerun.errors.contains("up to date"), "\(rerun.errors)")
     }
 }

@@ -2,10 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What an archive has that a demo doesn't: names that look alike, files that can't be read, runs that end early.
+/// Conditions of large archives: names that differ only in normalization, unreadable files, and runs that end early.
 @Suite struct ArchiveTests {
-    /// To a file system `é` of one scalar and of two are two names; Swift's strings call them equal.
-    @Test(arguments: ["worker", "none"]) func namesThatLookAlikeAreTwo(_ isolation: String) throws {
+    /// File systems distinguish `é` as one scalar from `é` as two; Swift's `String` compares them as equal.
+    @Test(arguments: ["worker", "none"]) func namesThatDifferInNormalizationAreTwoFiles(_ isolation: String)
+        throws
+    {
         let scratch = try Scratch()
         let names = ["caf\u{e9}", "cafe\u{301}"]
         for (name, color) in zip(names, ["red", "blue"]) {
@@ -35,8 +37,8 @@ import Testing
         }
     }
 
-    /// What can't be taken fails by its name, and the rest of a pattern is done.
-    @Test func whatCantBeTakenStopsNothingElse() throws {
+    /// A match that isn't a readable media file fails by name; the other matches of the pattern are processed.
+    @Test func unreadableMatchesFailAndTheOthersRun() throws {
         let scratch = try folderWithSource()
         let script = """
             mkdir in && cp a.mp4 in/a.mp4 && cp a.mp4 "$(printf 'in/bad\\377.mp4')"
@@ -59,16 +61,15 @@ import Testing
         #expect(plan.errors.contains("in the jobs f[audio1.mp4], f[audio2.mp4]"))
     }
 
-    /// Where state is kept nothing is published.
-    @Test func stateFoldersAreNoDestinations() throws {
+    @Test func destinationsInStateFoldersAreErrors() throws {
         let scratch = try folderWithSource()
         try write(job("f", asset: "{ path: a.mp4 }", to: ".tandem/out.mp4"), in: scratch)
         let run = try tandem("run", "jobs.yaml", in: scratch)
         #expect(run.status != 0 && run.errors.contains("is inside a `.tandem` folder"), "\(run.errors)")
     }
 
-    /// What an earlier run left is not taken for what came of this one, however it ends.
-    @Test func reportsTellOfRunsThatNeverBegan() throws {
+    /// Reports of an earlier run are overwritten even if this run ends before its first job.
+    @Test func reportsOfRunsThatFailValidationAreWritten() throws {
         let scratch = try folderWithSource()
         let reports = ["--junit", "j.xml", "--report", "r.html", "--report", "r.json", "--events", "e.jsonl"]
         func run(_ more: [String] = []) throws -> ProgramResult {
@@ -90,7 +91,7 @@ import Testing
             #expect(try text(name).contains("a job has no key"), "\(name)")
         }
         #expect(try text("e.jsonl").contains("\"status\":\"failed\""))
-        // What looks like no report may be a source, and is left.
+        // A file that isn't a report may be a source, and is not overwritten.
         try scratch.write("no report", to: "j.xml")
         let spared = try run()
         #expect(spared.status == 3 && spared.errors.contains("j.xml is not a report"), "\(spared.errors)")
@@ -101,7 +102,7 @@ import Testing
         #expect(try text("j.xml").contains("destination-is-source"))
     }
 
-    @Test func plansAreWrittenOverNothingThatIsRead() throws {
+    @Test func savedPlansDontOverwriteInputsOrOutputs() throws {
         let scratch = try folderWithSource()
         try write(job("one", asset: "./a.mp4"), in: scratch)
         let before = try Data(contentsOf: URL(filePath: scratch.file("a.mp4")))
@@ -112,28 +113,28 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: scratch.file("a.mp4"))) == before)
     }
 
-    /// Who goes from one way of knowing sources to the other keeps what is done.
-    @Test func fingerprintsCanBeChanged() throws {
+    /// Switching between `--fingerprint` modes keeps outputs up to date.
+    @Test func fingerprintModesCanBeSwitchedWithoutRerun() throws {
         let scratch = try folderWithSource()
         try write(job("one", asset: "./a.mp4"), in: scratch)
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
         let content = ["--fingerprint", "content", "jobs.yaml"]
-        func said(_ command: String, _ arguments: [String]) throws -> String {
+        func output(_ command: String, _ arguments: [String]) throws -> String {
             let result = try program(Places.tandem, [command] + arguments, directory: scratch.path)
             return result.text + result.errors
         }
-        #expect(try said("plan", content).contains("  up to date"))
-        #expect(try said("run", content).contains("1 of them up to date"))
+        #expect(try output("plan", content).contains("  up to date"))
+        #expect(try output("run", content).contains("1 of them up to date"))
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSince1970: 1e9)], ofItemAtPath: scratch.file("a.mp4"))
-        #expect(try said("plan", content).contains("  up to date"))
-        #expect(try said("run", content).contains("1 of them up to date"))
-        #expect(try said("plan", ["jobs.yaml"]).contains("  up to date"))
-        #expect(try said("run", ["jobs.yaml"]).contains("1 of them up to date"))
+        #expect(try output("plan", content).contains("  up to date"))
+        #expect(try output("run", content).contains("1 of them up to date"))
+        #expect(try output("plan", ["jobs.yaml"]).contains("  up to date"))
+        #expect(try output("run", ["jobs.yaml"]).contains("1 of them up to date"))
     }
 
-    /// GitHub knows files by their places in the repository, and shows what is worst first.
-    @Test func annotationsNameFilesAsTheRepositoryDoes() throws {
+    /// Annotations contain paths relative to the repository, which GitHub requires.
+    @Test func annotationsHavePathsRelativeToTheRepository() throws {
         let scratch = try folderWithSource()
         try FileManager.default.createDirectory(
             atPath: scratch.file("ci/deep"), withIntermediateDirectories: true)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Audio of clips that is joined without re-encoding it: whole packets, each at its true time.
+/// Stream-copied audio of a composition: whole packets of the clips at exact timestamps.
 @Suite struct AudioClipCopyTests {
     private struct Packet: Hashable {
         var hash: String
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// Clips that can be told apart by every packet.
+    /// Creates clips whose audio packets all differ.
     private func folder(_ codec: [String], _ container: String, names: [String] = ["a", "b", "c"]) throws
         -> Scratch
     {
@@ -57,15 +57,15 @@ import Testing
         """
     }
 
-    /// Each packet of the output is one of its clip's, at the time that the clip's place gives it; those that are left out are parts of
-    /// which would stick out of the clip.
+    /// Each packet of the output is a packet of its clip, at the time that follows from the clip's position; packets that would extend
+    /// beyond a clip's range are omitted.
     @Test(arguments: [
         (["-c:a", "aac"], "mp4", "mp4", "worker"), (["-c:a", "aac"], "mp4", "mkv", "none"),
         (["-c:a", "aac"], "ts", "ts", "none"), (["-c:a", "libmp3lame"], "mkv", "mp4", "none"),
         (["-c:a", "libopus"], "mkv", "webm", "none"),
         (["-c:a", "ac3"], "mp4", "ts", "none"), (["-c:a", "aac"], "mkv", "mov", "none"),
     ])
-    func packetsStandAtTheirTimes(
+    func copiedPacketsHaveTheTimesOfTheirClips(
         _ codec: [String], _ from: String, _ to: String, _ isolation: String
     ) throws {
         let scratch = try folder(codec, from)
@@ -79,8 +79,8 @@ import Testing
         try scratch.write(text, to: "jobs.yaml")
         let run = try tandem("run", "--isolation", isolation, "jobs.yaml", in: scratch)
         try #require(run.status == 0, "\(run.errors)")
-        let made = try packets(scratch.file("o.\(to)"))
-        // A program stream's times begin somewhere.
+        let output = try packets(scratch.file("o.\(to)"))
+        // The first timestamp of an MPEG transport stream isn't 0.
         func begin(_ path: String) throws -> Double {
             guard path.hasSuffix("ts") else { return 0 }
             let streams = try Judge(path).probe(["-show_entries", "stream=start_time"])["streams"]
@@ -97,35 +97,38 @@ import Testing
                 Packet(hash: $0.hash, time: $0.time - begin, duration: $0.duration)
             }
         }
-        // Milliseconds in Matroska, 90 kHz in streams.
+        // Matroska's timestamps have milliseconds; MPEG streams have a 90 kHz clock.
         let tick = [from, to].contains { ["mkv", "webm"].contains($0) } ? 0.0021 : 0.000_1
-        var (wanted, place) = ([Packet](), 0.0)
+        var (expected, position) = ([Packet](), 0.0)
         for (name, start, end) in clips {
-            // What fills the last packet of a source is no part of it.
+            // A source's last packet may contain padding beyond its end.
             let filled = sources[name]?.last?.hash
             for packet in sources[name] ?? []
             where packet.time >= start - tick
                 && (packet.time + packet.duration <= end + tick + 0.001
                     || packet.hash == filled && packet.time < end)
             {
-                wanted.append(
-                    Packet(hash: packet.hash, time: packet.time - start + place, duration: packet.duration))
+                expected.append(
+                    Packet(hash: packet.hash, time: packet.time - start + position, duration: packet.duration)
+                )
             }
-            place += end - start
+            position += end - start
         }
-        // Where a packet ends with its clip, ticks decide.
-        let hashes = Set(wanted.map(\.hash))
-        #expect(made.allSatisfy { hashes.contains($0.hash) })
-        #expect((wanted.count - 4...wanted.count).contains(made.count), "\(made.count) of \(wanted.count)")
+        // Whether a packet that ends with its clip is included depends on the rounding of timestamps.
+        let hashes = Set(expected.map(\.hash))
+        #expect(output.allSatisfy { hashes.contains($0.hash) })
+        #expect(
+            (expected.count - 4...expected.count).contains(output.count),
+            "\(output.count) of \(expected.count)")
         var next = 0
-        for packet in made {
-            guard let found = wanted[next...].firstIndex(where: { $0.hash == packet.hash }) else {
-                Issue.record("a packet at \(packet.time) is not in its place")
+        for packet in output {
+            guard let found = expected[next...].firstIndex(where: { $0.hash == packet.hash }) else {
+                Issue.record("the packet at \(packet.time) s is missing in its clip, or out of order")
                 break
             }
             #expect(
-                abs(packet.time - zero - wanted[found].time) <= tick,
-                "\(packet.time - zero), not \(wanted[found].time)")
+                abs(packet.time - zero - expected[found].time) <= tick,
+                "packet time \(packet.time - zero), expected \(expected[found].time)")
             next = found + 1
         }
         #expect(try Judge(scratch.file("o.\(to)")).decodeErrors() == "")
@@ -134,13 +137,13 @@ import Testing
         #expect(plan.contains("is cut between packets"))
     }
 
-    /// Samples as they are, in whole and in parts, one after the other: each of them, and no other, whatever `cut` says.
+    /// Stream-copied PCM is cut at exact samples, for whole sources, ranges and clips, whatever `cut` is.
     @Test(arguments: [
         ("wav", "pcm_s16le", "wav"), ("mov", "pcm_s24be", "mov"), ("mkv", "pcm_f32le", "mkv"),
         ("wav", "pcm_s16le", "mkv"),
         ("mkv", "pcm_s16le", "wav"),
     ])
-    func samplesAsTheyAreAreCutToTheSample(_ from: String, _ codec: String, _ to: String) throws {
+    func copiedPCMIsCutToTheSample(_ from: String, _ codec: String, _ to: String) throws {
         let scratch = try Scratch()
         for (index, name) in ["a", "b"].enumerated() {
             try ffmpeg(
@@ -167,18 +170,18 @@ import Testing
                 2 * Int((start * 48_000).rounded())..<min(samples.count, 2 * Int((end * 48_000).rounded()))]
         }
         let whole = try ranges.map { try part($0.0, $0.1, $0.2) }
-        func made(_ name: String) throws -> [Float] {
+        func output(_ name: String) throws -> [Float] {
             try Judge(scratch.file("\(name).\(to)")).samples(rate: 48_000)
         }
-        #expect(try made("clips") == Array(whole.joined()))
-        #expect(try made("one") == Array(whole[0]))
-        #expect(try made("parts") == Array(whole[0] + whole[2]))
+        #expect(try output("clips") == Array(whole.joined()))
+        #expect(try output("one") == Array(whole[0]))
+        #expect(try output("parts") == Array(whole[0] + whole[2]))
         let plan = try tandem("plan", "jobs.yaml", in: scratch).text
         #expect(!plan.contains("between packets"), "\(plan)")
     }
 
-    /// A hundred clips: the last one is where the plan says, whatever was left out at each joint.
-    @Test func aHundredClipsDontDrift() throws {
+    /// With a hundred clips, omitted packets at the joins don't shift the last clip.
+    @Test func hundredCopiedClipsDontDrift() throws {
         let scratch = try folder(["-c:a", "aac"], "mp4")
         let clips = (0..<100).map {
             "{ asset: ./\(["a", "b", "c"][$0 % 3]).mp4, range: { start: 0.4s, end: 1.37s } }"
@@ -186,13 +189,13 @@ import Testing
         try scratch.write(job("[ \(clips.joined(separator: ", ")) ]"), to: "jobs.yaml")
         let run = try tandem("run", "jobs.yaml", in: scratch)
         try #require(run.status == 0, "\(run.errors)")
-        let (made, own) = (try packets(scratch.file("o.mp4")), try packets(scratch.file("a.mp4")))
-        let first = try #require(own.first { $0.time >= 0.4 })
-        let last = try #require(made.last { $0.hash == first.hash })
+        let (output, source) = (try packets(scratch.file("o.mp4")), try packets(scratch.file("a.mp4")))
+        let first = try #require(source.first { $0.time >= 0.4 })
+        let last = try #require(output.last { $0.hash == first.hash })
         #expect(abs(last.time - (99 * 0.97 + first.time - 0.4)) < 0.0001, "\(last.time)")
     }
 
-    /// What has no packets of its own, or whose packets can't follow the others', is an error at its line.
+    /// Audio without packets, or whose packets can't follow the others', is reported at its line.
     @Test(arguments: [
         (
             "[ ./a.mp4, { join: dissolve, overlap: 200ms }, ./b.mp4 ]", "smart", "mp4",
@@ -246,7 +249,8 @@ import Testing
         ("[ ./pcm.mkv, ./pcm.mkv ]", "smart", "ts", "ts can't hold pcm_s16le, the codec of the clips' audio"),
         ("[ ./a.mp4, ./b.mp4 ]", "smart", "adts", "requires timestamps; adts has none"),
     ])
-    func whatCantBeCopiedIsAnError(_ composition: String, _ cut: String, _ to: String, _ words: String) throws
+    func audioThatCantBeCopiedIsAnError(_ composition: String, _ cut: String, _ to: String, _ words: String)
+        throws
     {
         let scratch = try folder(["-c:a", "aac"], "mp4", names: ["a", "b"])
         for (name, options) in [
@@ -266,24 +270,24 @@ import Testing
         try scratch.write(text, to: "jobs.yaml")
         let plan = try tandem("plan", "jobs.yaml", in: scratch)
         #expect(plan.status == 3 && plan.errors.contains(words), "\(plan.errors)")
-        // With another way it is taken, and said.
+        // With `smart-or-exact` it is re-encoded, and the plan states so.
         guard cut == "smart", to == "mp4", !composition.contains("pattern") else { return }
         try scratch.write(
             job(composition, cut: "smart-or-exact", audio: "copy: true, encode: { codec: aac }"),
             to: "jobs.yaml")
-        let other = try tandem("plan", "jobs.yaml", in: scratch)
+        let reencoded = try tandem("plan", "jobs.yaml", in: scratch)
         #expect(
-            other.status == 0 && other.text.contains("audio track 1 is re-encoded: "),
-            "\(other.errors)\(other.text)")
+            reencoded.status == 0 && reencoded.text.contains("audio track 1 is re-encoded: "),
+            "\(reencoded.errors)\(reencoded.text)")
     }
 
-    /// Clips in whole keep their last packet, whatever their ends are rounded to, fill it with or guess; pauses of the sources are told.
+    /// Clips without a range keep their last packet, whether its end is rounded, padded or estimated.
     @Test(arguments: [
         (["-c:a", "ac3"], "mp4"), (["-c:a", "libmp3lame"], "mkv"), (["-c:a", "libopus"], "mkv"),
         (["-c:a", "ac3"], "ts"),
         (["-c:a", "aac"], "ts"),
     ])
-    func wholeClipsKeepTheirEnds(_ codec: [String], _ container: String) throws {
+    func wholeClipsKeepTheirLastPacket(_ codec: [String], _ container: String) throws {
         let scratch = try Scratch()
         for (name, length) in [("a", "1.53"), ("b", "1.27")] {
             try ffmpeg(
@@ -294,23 +298,23 @@ import Testing
                 ]
                     + codec + [scratch.file("\(name).\(container)")])
         }
-        // Packets of AAC have another form in most containers.
+        // ADTS headers make AAC packets in transport streams differ from those in other containers.
         let output = codec.contains("aac") ? "o.ts" : "o.mkv"
         let composition = "[ ./a.\(container), ./b.\(container) ]"
         try scratch.write(job(composition, to: output), to: "jobs.yaml")
         let run = try tandem("run", "jobs.yaml", in: scratch)
         try #require(run.status == 0, "\(run.errors)")
-        let made = try packets(scratch.file(output))
+        let copied = try packets(scratch.file(output))
         let sources = try ["a", "b"].map { try packets(scratch.file("\($0).\(container)")) }
-        let hashes = Set(made.map(\.hash))
+        let hashes = Set(copied.map(\.hash))
         for (name, source) in zip(["a", "b"], sources) {
             let last = try #require(source.last)
             #expect(hashes.contains(last.hash), "\(name): its last packet is missing")
         }
-        #expect(zip(made, made.dropFirst()).allSatisfy { $0.time < $1.time })
+        #expect(zip(copied, copied.dropFirst()).allSatisfy { $0.time < $1.time })
     }
 
-    @Test func pausesOfTheSourcesAreTold() throws {
+    @Test func gapsOfCopiedAudioAreReported() throws {
         let scratch = try folder(["-c:a", "aac"], "mp4", names: ["a", "b"])
         try ffmpeg(
             "-i", scratch.file("b.mp4"), "-itsoffset", "0.7", "-i", scratch.file("a.mp4"), "-map", "0:v",
@@ -321,14 +325,14 @@ import Testing
         #expect(
             plan.status == 0 && plan.text.contains("the copied audio has a gap from 0:02 to 0:02.6"),
             "\(plan.errors)\(plan.text)")
-        // Clips without a whole packet make no output, and are told.
+        // A clip shorter than a packet produces no output, which is an error.
         try scratch.write(
             "version: 1\njobs:\n  j: { composition: [ { asset: ./a.mp4, range: { start: 0.111s, end: 0.121s } } ], cut: smart, tracks: [ { audio: first, copy: true } ], destination: o.m4a }\n",
             to: "jobs.yaml")
         let run = try tandem("run", "jobs.yaml", in: scratch)
         #expect(run.status == 1 && run.errors.contains("no samples in this range"), "\(run.errors)")
         #expect(!scratch.contents.contains("o.m4a"))
-        // A clip that shows nothing is where the error stands, too.
+        // The error is reported at the clip's line also if the clip has no video.
         try scratch.write(
             "version: 1\njobs:\n  j:\n    composition:\n      - { asset: ./a.mp4, video: none }\n      - { asset: ./b.mp4, video: none, volume: 0.5 }\n    cut: smart\n    tracks: [ { audio: first, copy: true } ]\n    destination: o.m4a\n",
             to: "jobs.yaml")

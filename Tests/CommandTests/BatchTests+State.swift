@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is remembered, damaged, and no longer asked for.
+/// The state: damage, migrations, and outputs that no job declares any more.
 extension BatchTests {
-    /// G6: a store that was cut off anywhere costs a rerun at most, and never a wrong skip.
-    @Test func aDamagedStoreCostsNothingButTime() throws {
+    /// G6: a truncated store costs at most a rerun, and never causes a wrong skip.
+    @Test func damagedStoresCostAtMostARerun() throws {
         let scratch = try Scratch()
         try write(job("one") + job("two"), in: scratch)
         try tandem("run", "jobs.yaml", in: scratch)
@@ -21,7 +21,7 @@ extension BatchTests {
             let isFirst = length == 0
             #expect(result.errors.contains(isFirst ? "done two" : "same two"), "\(length): \(result.errors)")
         }
-        // Damage that only shows when rows are read: put aside, said, and healed by the next run.
+        // Damage that SQLite detects only when it reads rows: the store is moved aside, reported, and replaced by the next run.
         for (from, comment) in [(4096, "a page"), (8192, "another page")] where whole.count > from + 4096 {
             for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store + suffix) }
             var broken = whole
@@ -36,7 +36,7 @@ extension BatchTests {
             let second = try tandem("run", "-v", "jobs.yaml", in: scratch)
             #expect(second.status == 0 && !second.errors.contains("damaged"), "\(comment): \(second.errors)")
         }
-        // Whatever page it is: no run fails of it, and the next but one knows nothing of it.
+        // Whichever page is damaged, no run fails, and the third run reports nothing.
         for page in 1..<(whole.count / 4096) {
             for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store + suffix) }
             var broken = whole
@@ -56,8 +56,8 @@ extension BatchTests {
         #expect(result.status == 0 && result.errors.contains("same one"), "\(result.errors)")
     }
 
-    /// What was remembered before databases noted their migrations stays, and what a later program made of one is put aside.
-    @Test func otherProgramsStatesAreKeptOrPutAside() throws {
+    /// Stores from before GRDB's migrations are kept; stores of a later version are moved aside.
+    @Test func olderStoresAreKeptAndNewerStoresMovedAside() throws {
         let scratch = try Scratch()
         try write(job("one"), in: scratch)
         try tandem("run", "jobs.yaml", in: scratch)
@@ -75,7 +75,7 @@ extension BatchTests {
         #expect(new.status == 0 && new.errors.contains("was damaged, and is created anew"), "\(new.errors)")
     }
 
-    @Test func whatIsNoLongerAskedForIsListedThenRemoved() throws {
+    @Test func cleanListsThenRemovesUndeclaredOutputs() throws {
         let scratch = try Scratch()
         try write(job("one") + job("two") + job("three"), in: scratch)
         try tandem("run", "jobs.yaml", in: scratch)
@@ -92,8 +92,8 @@ extension BatchTests {
         #expect(runs?.count == 1 && (runs?.first?["run"] as? [String: Any])?["done"] as? Int == 3)
     }
 
-    /// What is still asked for, what is read, and what is somebody else's by now stays, by whatever path it is called.
-    @Test func cleanSparesWhatIsInUse() throws {
+    /// `clean` keeps outputs that are still declared, are read by a job, or belong to another job file, by whatever path.
+    @Test func cleanKeepsOutputsInUse() throws {
         let scratch = try Scratch()
         try write(job("one"), in: scratch)
         try tandem("run", "jobs.yaml", in: scratch)
@@ -104,7 +104,7 @@ extension BatchTests {
         try FileManager.default.moveItem(atPath: scratch.file("far"), toPath: scratch.file("out"))
         try write(job("two", asset: "out/one.mp4"), in: scratch)
         #expect(try tandem("clean", "--yes", "jobs.yaml", in: scratch).text == "")
-        // Another job file, in another folder, makes it its own.
+        // A job file in another folder declares the same output and takes it over.
         try scratch.write("version: 1\njobs:\n" + job("one", to: "../out/one.mp4"), to: "b/jobs.yaml")
         #expect(try tandem("run", "-v", "b/jobs.yaml", in: scratch).errors.contains("same one"))
         try write(job("three"), in: scratch)

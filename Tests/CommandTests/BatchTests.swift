@@ -2,16 +2,16 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A batch over several runs: what is done again and why, what a failure costs, what is told.
+/// Repeated runs of a batch: reruns and their reasons, failures, locking, and changes during a run.
 @Suite struct BatchTests {
     private func inode(_ path: String) throws -> Int {
         try #require(
             FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int, "no \(path)")
     }
 
-    // MARK: What is done again
+    // MARK: Reruns
 
-    @Test func aRerunDoesWhatChangedAndSaysWhy() throws {
+    @Test func rerunsExecuteChangedJobsAndExplainWhy() throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=160x90:d=1", "-c:v", "libx264", scratch.file("a.mp4"))
         let jobs = job("one", asset: "./a.mp4") + job("two") + job("three", asset: "{ job: one }")
@@ -34,7 +34,7 @@ import Testing
         func why(_ id: String) throws -> String { try tandem("explain", "jobs.yaml", id, in: scratch).text }
         try expect([], "nothing changed")
         try write("# a comment\n" + jobs + "\n", in: scratch)
-        try expect([], "only how it is written")
+        try expect([], "only comments and blank lines changed")
         #expect(try why("one") == "one: up to date\n")
         try write(
             jobs.replacingOccurrences(
@@ -44,19 +44,19 @@ import Testing
                     "two: { asset: \(testSignal), tracks: [ { video: first, encode: { codec: h264, preset: ultrafast, crf: 31"
             ), in: scratch)
         #expect(try why("two") == "two: will run\n  track 0 crf: 30 → 31\n")
-        try expect(["two"], "a setting")
+        try expect(["two"], "a setting changed")
         try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=160x90:d=2", "-c:v", "libx264", scratch.file("a.mp4"))
         #expect(try why("one").contains("source size: "))
         #expect(try why("three").contains("the job `one`, whose output it reads, runs"))
-        try expect(["one", "three"], "a source, and who reads what comes of it")
+        try expect(["one", "three"], "a source changed, and a job that reads the output")
         try FileManager.default.removeItem(atPath: outputs[1])
         #expect(try why("two") == "two: will run\n  its output no longer exists: \(outputs[1])\n")
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
         before = try outputs.map(inode)
         try FileManager.default.removeItem(atPath: scratch.file(".tandem"))
-        try expect([], "the state is lost, the outputs carry their marks")
-        try expect(["one", "two", "three"], "by force", ["--force"])
-        // Somebody else's hands: theirs now.
+        try expect([], "the state was removed, the outputs have marks")
+        try expect(["one", "two", "three"], "with --force", ["--force"])
+        // An output that was changed outside Tandem isn't overwritten.
         try Data("x".utf8).write(to: URL(fileURLWithPath: outputs[1]))
         let kept = try tandem("run", "jobs.yaml", in: scratch)
         #expect(
@@ -64,7 +64,7 @@ import Testing
             "\(kept.errors)")
     }
 
-    @Test func contentTellsWhatTimesDont() throws {
+    @Test func contentFingerprintsIgnoreModificationTimes() throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=160x90:d=1", "-c:v", "libx264", scratch.file("a.mp4"))
         try write(job("one", asset: "./a.mp4"), in: scratch)
@@ -72,7 +72,7 @@ import Testing
         func run(_ arguments: [String]) throws -> String {
             try program(Places.tandem, arguments, directory: scratch.path).errors
         }
-        /// The same bytes in another file.
+        /// Replaces the source by a copy with other metadata.
         func replace() throws {
             try FileManager.default.copyItem(atPath: scratch.file("a.mp4"), toPath: scratch.file("b.mp4"))
             try FileManager.default.removeItem(atPath: scratch.file("a.mp4"))
@@ -85,8 +85,8 @@ import Testing
         #expect(try run(["run", "jobs.yaml"]).contains("done one"))
     }
 
-    /// Every match of a pattern on its own; `${index}` shifts when one comes, and is noticed.
-    @Test func aNewMatchRunsAlone() throws {
+    /// Each match of a pattern is up to date by itself; a new match changes `${index}` of the others, which rerun if they use it.
+    @Test func newMatchesOfAPatternRunAlone() throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=1", scratch.file("b.wav"))
         func spec(_ name: String) -> String {
@@ -105,13 +105,15 @@ import Testing
             "\(index.errors)")
     }
 
-    /// However a pattern's folder is written, each match is a run with a name of its own.
-    @Test(arguments: ["m/", "./m/", ".//m/./", "../$/m/", "$$/m/"]) func aRunForEveryMatch(_ folder: String)
+    /// Each match is a job instance named relative to the pattern's folder, however that folder is written.
+    @Test(arguments: ["m/", "./m/", ".//m/./", "../$/m/", "$$/m/"]) func eachMatchOfAPatternIsAJobInstance(
+        _ folder: String
+    )
         throws
     {
         let scratch = try Scratch()
         let own = (scratch.path as NSString).lastPathComponent
-        let place = folder.replacing("$$", with: scratch.path).replacing("$", with: own)
+        let pattern = folder.replacing("$$", with: scratch.path).replacing("$", with: own)
         try ffmpeg("-f", "lavfi", "-i", "sine=d=0.1", scratch.file("s.wav"))
         let audio = try Data(contentsOf: URL(fileURLWithPath: scratch.file("s.wav")))
         try FileManager.default.createDirectory(atPath: scratch.file("m"), withIntermediateDirectories: true)
@@ -120,15 +122,15 @@ import Testing
             """
             version: 1
             jobs:
-              c: { asset: "\(place)*.wav", tracks: [ { audio: first, copy: true } ], destination: "out/${asset.stem}.wav" }
+              c: { asset: "\(pattern)*.wav", tracks: [ { audio: first, copy: true } ], destination: "out/${asset.stem}.wav" }
             """, to: "jobs.yaml")
         let result = try tandem("run", "jobs.yaml", in: scratch)
         #expect(result.errors.contains("12 of 12 jobs done"), "\(result.errors)")
         #expect(result.errors.contains("done c[11.wav]"), "\(result.errors)")
     }
 
-    /// A pattern that leads to a file in two ways has one run of it.
-    @Test func aFileOnceInAPattern() throws {
+    /// A file that a pattern matches in two ways is one job instance.
+    @Test func filesMatchedTwiceAreOneJobInstance() throws {
         let scratch = try Scratch()
         try scratch.write("", to: "x/m/x/y/one.wav")
         try scratch.write("", to: "x/two.wav")
@@ -144,7 +146,7 @@ import Testing
 
     // MARK: State
 
-    @Test func twoRunsDontShareAFolder() throws {
+    @Test func concurrentRunsInOneFolderAreRefused() throws {
         let scratch = try Scratch()
         try write(job("one"), in: scratch)
         let script = """
@@ -156,8 +158,8 @@ import Testing
         #expect(result.errors.contains("another run is using it"), "\(result.errors)")
     }
 
-    /// Two files of one folder at once: the second says whom it waits for, and goes on when the first is done.
-    @Test func oneWaitsForTheOther() throws {
+    /// With `--wait`, the second run reports the process that holds the lock, and continues when the lock is released.
+    @Test func waitingRunsContinueWhenTheLockIsReleased() throws {
         let scratch = try Scratch()
         try write(job("one"), in: scratch)
         let script = """
@@ -178,8 +180,7 @@ import Testing
             "\(result.errors)")
     }
 
-    /// A signal ends who waits.
-    @Test func whoWaitsCanBeStopped() throws {
+    @Test func signalsEndAWaitingRun() throws {
         let scratch = try Scratch()
         try write(job("one"), in: scratch)
         let script = """
@@ -193,8 +194,9 @@ import Testing
         #expect(result.text == "143\n", "\(result.text) \(result.errors)")
     }
 
-    /// Nothing that reaches an output hides from the shortcut before planning.
-    @Test func nothingHidesFromTheShortcut() throws {
+    /// Every value that affects an output, environment variables included, is checked before the run takes the shortcut that skips
+    /// planning.
+    @Test func changedEnvironmentCausesARerun() throws {
         let scratch = try Scratch()
         try scratch.write(
             "version: 1\njobs:\n" + job("a", more: "metadata: { set: { title: \"${env.Q:-none}\" } }")
@@ -206,8 +208,8 @@ import Testing
         #expect(other.errors.contains("done a") && other.errors.contains("done b"), "\(other.errors)")
     }
 
-    /// Bytes changed in place, and the file's time set back.
-    @Test func contentIsRead() throws {
+    /// Changes bytes in pattern and restores the modification time.
+    @Test func contentFingerprintsDetectChangesWithTheSameTime() throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=1", scratch.file("a.wav"))
         try scratch.write(
@@ -218,14 +220,14 @@ import Testing
         let script =
             "t=$(stat -c %y a.wav); printf '\\1\\2\\3' | dd of=a.wav bs=1 seek=2000 conv=notrunc 2>/dev/null; touch -d \"$t\" a.wav"
         #expect(try program("/bin/bash", ["-c", script], directory: scratch.path).status == 0)
-        let again = try program(Places.tandem, content, directory: scratch.path)
-        #expect(again.errors.contains("done one"), "\(again.errors)")
+        let rerun = try program(Places.tandem, content, directory: scratch.path)
+        #expect(rerun.errors.contains("done one"), "\(rerun.errors)")
     }
 
     // MARK: Failures
 
-    /// A signal between planning and the first job, and one while a job waits for another attempt.
-    @Test func signalsAreHeardAtEveryMoment() throws {
+    /// Sends signals between planning and the first job, and while a job waits for its next attempt.
+    @Test func signalsEndARunBetweenJobsAndAttempts() throws {
         let scratch = try Scratch()
         try write((0..<300).map { job("j\($0)") }.joined(), in: scratch)
         let script = """
@@ -264,7 +266,7 @@ import Testing
         #expect(paused.text == "143 True\n", "\(paused.text) \(paused.errors)")
     }
 
-    @Test func failFastStartsNothingMore() throws {
+    @Test func failFastStartsNoFurtherJobs() throws {
         let scratch = try Scratch()
         let jobs =
             job("bad", more: "priority: 1, expect: { size: { max: 10B } }") + job("other")
@@ -272,16 +274,16 @@ import Testing
         try write(jobs, in: scratch)
         let fast = try tandem("run", "--fail-fast", "--jobs", "1", "jobs.yaml", in: scratch)
         #expect(fast.status == 5 && fast.errors.contains("other: not run, a job failed"), "\(fast.errors)")
-        let on = try tandem("run", "--jobs", "1", "jobs.yaml", in: scratch)
-        #expect(on.status == 5 && on.errors.contains("done other"), "\(on.errors)")
-        #expect(on.errors.contains("needs: not run, the job `bad`, which it needs, did not succeed"))
+        let complete = try tandem("run", "--jobs", "1", "jobs.yaml", in: scratch)
+        #expect(complete.status == 5 && complete.errors.contains("done other"), "\(complete.errors)")
+        #expect(complete.errors.contains("needs: not run, the job `bad`, which it needs, did not succeed"))
         let only = try tandem("run", "--only", "othr", "jobs.yaml", in: scratch)
         #expect(only.status == 1 || only.status == 3, "\(only.errors)")
         #expect(only.errors.contains("did you mean `other`"), "\(only.errors)")
     }
 
-    /// Jobs start by priority, then the longest first.
-    @Test func theMostUrgentComesFirst() throws {
+    /// Jobs start by priority, then by estimated cost, the longest first.
+    @Test func jobsStartByPriorityThenByLength() throws {
         let scratch = try Scratch()
         let long = testSignal.replacingOccurrences(of: "1s", with: "4s")
         try write(
@@ -294,8 +296,8 @@ import Testing
             "\(result.errors)")
     }
 
-    /// What leads out of `--root` is neither read nor written, by whatever way.
-    @Test(arguments: ["worker", "none"]) func nothingLeadsOutOfTheRoot(_ isolation: String) throws {
+    /// Paths and symbolic links that lead outside `--root` are neither read nor written.
+    @Test(arguments: ["worker", "none"]) func pathsOutsideTheRootAreRefused(_ isolation: String) throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=1", try scratch.write("", to: "out.wav"))
         try ffmpeg("-f", "lavfi", "-i", "sine=d=1", try scratch.write("", to: "in/a.wav"))
@@ -325,9 +327,9 @@ import Testing
             result.errors.contains("it is outside of --root, or a link leads out of it"), "\(result.errors)")
     }
 
-    // MARK: While it runs
+    // MARK: Changes during a run
 
-    @Test func aSourceThatChangesIsAFailure() throws {
+    @Test func sourcesThatChangeDuringARunAreFailures() throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=1280x720:d=20", "-c:v", "libx264", "-preset", "ultrafast",
@@ -344,7 +346,7 @@ import Testing
         #expect(scratch.contents == ["a.mp4", "jobs.yaml", "log", "out"])
     }
 
-    @Test func aFolderThatGoesIsAFailureOfItsJobs() throws {
+    @Test func removedOutputFoldersFailTheirJobsOnly() throws {
         let scratch = try Scratch()
         let long = "{ pattern: testsrc, size: 1280x720, duration: 8s }"
         try write(
@@ -361,8 +363,8 @@ import Testing
             scratch.contents.contains("out/stays.mp4") && !scratch.contents.contains { $0.hasPrefix("gone") })
     }
 
-    /// The clock is no judge of what is new.
-    @Test func aClockSetBackChangesNothing() throws {
+    /// A source whose new modification time is older than the recorded one has still changed.
+    @Test func sourcesWithOlderTimesAreChanged() throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=160x90:d=1", "-c:v", "libx264", scratch.file("a.mp4"))
         try write(job("one", asset: "./a.mp4"), in: scratch)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Cues that are drawn into a composition's frames, judged by ffmpeg's own `subtitles` filter and by the frames beside them.
+/// Subtitles drawn into a composition's frames, compared with ffmpeg's `ass` filter and with the frames without subtitles.
 @Suite struct BurnedSubtitleTests: Composing {
     private func captions(in scratch: Scratch) throws {
         try scratch.write(
@@ -19,24 +19,25 @@ import Testing
             """, to: "c.srt")
     }
 
-    /// Each cue is on screen from its time to its end, where and as ffmpeg draws it.
-    @Test(arguments: ["worker", "none"]) func cuesAreDrawnAtTheirTimes(_ isolation: String) throws {
+    /// Each subtitle event is visible from its start to its end, with ffmpeg's position and rendering.
+    @Test(arguments: ["worker", "none"]) func subtitleEventsAreDrawnAtTheirTimes(_ isolation: String) throws {
         let scratch = try folder()
         try captions(in: scratch)
-        _ = try made(
+        _ = try rendered(
             "{ size: 256x192, sequence: [ ./a.mkv, ./b.mkv ], layers: [ { subtitle: ./c.srt, at: 200ms, size: 20, color: yellow } ] }",
             in: scratch, isolation: isolation)
         _ = try FileManager.default.moveItem(atPath: scratch.file("o.mkv"), toPath: scratch.file("drawn.mkv"))
-        _ = try made("{ size: 256x192, sequence: [ ./a.mkv, ./b.mkv ] }", in: scratch, isolation: isolation)
+        _ = try rendered(
+            "{ size: 256x192, sequence: [ ./a.mkv, ./b.mkv ] }", in: scratch, isolation: isolation)
         let drawn = Judge(scratch.file("drawn.mkv"))
         let differs = zip(try drawn.frameHashes(), try Judge(scratch.file("o.mkv")).frameHashes()).map {
             $0 != $1
         }
-        let wanted = (0..<100).map { (15..<35).contains($0) || (55..<80).contains($0) }
+        let expected = (0..<100).map { (15..<35).contains($0) || (55..<80).contains($0) }
         #expect(
-            differs == wanted,
-            "\(differs.enumerated().filter { $0.element != wanted[$0.offset] }.map(\.offset))")
-        // Its own script of the same cues, in the same font.
+            differs == expected,
+            "\(differs.enumerated().filter { $0.element != expected[$0.offset] }.map(\.offset))")
+        // ffmpeg's conversion of the same events to ASS, with the same font.
         try ffmpeg("-itsoffset", "0.2", "-i", scratch.file("c.srt"), scratch.file("late.ass"))
         let script = try String(contentsOfFile: scratch.file("late.ass"), encoding: .utf8)
         try scratch.write(
@@ -49,8 +50,8 @@ import Testing
         #expect(try drawn.frameHashes() == (try Judge(scratch.file("r.mkv")).frameHashes()))
     }
 
-    /// A script says its own styles; a track of a movie is as good as a file.
-    @Test func scriptsAndTracksOfMovies() throws {
+    /// ASS files keep their own styles; subtitle tracks of media files are drawn like subtitle files.
+    @Test func subtitleFilesAndTracksAreDrawnAlike() throws {
         let scratch = try folder()
         try captions(in: scratch)
         try ffmpeg("-i", scratch.file("c.srt"), scratch.file("c.ass"))
@@ -64,13 +65,13 @@ import Testing
             "{ subtitle: ./c.ass, font: DejaVu Sans }", "{ subtitle: ./with.mkv, track: 0 }",
             "{ subtitle: ./c.mp4 }",
         ] {
-            let output = try made("{ sequence: [ ./a.mkv, ./b.mkv ], layers: [ \(layer) ] }", in: scratch)
+            let output = try rendered("{ sequence: [ ./a.mkv, ./b.mkv ], layers: [ \(layer) ] }", in: scratch)
             hashes.append(try output.frameHashes())
             try FileManager.default.removeItem(atPath: scratch.file("o.mkv"))
         }
-        let others = zip(hashes[0], hashes[1]).enumerated().filter { $0.element.0 != $0.element.1 }.map(
+        let different = zip(hashes[0], hashes[1]).enumerated().filter { $0.element.0 != $0.element.1 }.map(
             \.offset)
-        #expect(others == [], "\(others)")
+        #expect(different == [], "\(different)")
         let plain = try ["a", "b"].flatMap { try Judge(scratch.file("\($0).mkv")).frameHashes() }
         for drawn in hashes {
             let differs = zip(drawn, plain).map { $0 != $1 }
@@ -78,8 +79,7 @@ import Testing
         }
     }
 
-    /// What can't be drawn is told where it stands.
-    @Test func whatCantBeDrawnIsAnError() throws {
+    @Test func invalidSubtitleLayersAreErrors() throws {
         let scratch = try folder()
         try captions(in: scratch)
         for (layer, words, command) in [

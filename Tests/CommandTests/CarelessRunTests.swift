@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a careless or hostile user does to a batch: names, places and folders that nobody foresaw.
+/// Unusual names, paths and options, from careless or hostile users.
 @Suite struct CarelessRunTests {
-    /// What a run writes for others is never written over what it reads or makes, and never twice.
-    @Test func reportsSpareWhatMatters() throws {
+    /// Reports never overwrite sources, job files or outputs, and two reports never share a path.
+    @Test func reportsDontOverwriteInputsOrOutputs() throws {
         let scratch = try folderWithSource()
         try write(job("one", asset: "./a.mp4"), in: scratch)
         try FileManager.default.createSymbolicLink(
@@ -31,8 +31,8 @@ import Testing
         #expect(run.status == 3 && run.errors.contains("the destination is a job file"), "\(run.errors)")
     }
 
-    /// A job of which some run can't be is refused by its own name, and what needs it does not run.
-    @Test func refusedRunsBearTheirJobsName() throws {
+    /// An instance that can't be planned fails its job under the job's name, and the jobs that need it don't run.
+    @Test func instancesThatCantBePlannedFailTheirJob() throws {
         let scratch = try folderWithSource()
         let long = String(repeating: "x", count: 251) + ".mp4"
         try FileManager.default.createDirectory(
@@ -51,17 +51,17 @@ import Testing
         #expect(!scratch.contents.contains("out/g.mp4") && scratch.contents.contains("out/long-a.mp4"))
         let report = try String(contentsOfFile: scratch.file("r.json"), encoding: .utf8)
         #expect(!report.contains("pattern["))
-        // A name that no job has is a mistake of the call: nothing is started.
+        // An unknown job in `--only` is an error of the command line: no job starts.
         let typo = try tandem("run", "--only", "g", "--only", "gg", "jobs.yaml", in: scratch)
         #expect(typo.status == 3 && typo.errors.contains("unknown job `gg`"), "\(typo.errors)")
         #expect(!typo.errors.contains("started"))
-        // One of which there is no run is there.
+        // A job whose pattern matches no file is known.
         let none = try tandem("run", "--only", "h", "jobs.yaml", in: scratch)
         #expect(none.errors.contains("matches no file") && !none.errors.contains("unknown job"))
     }
 
-    /// What a folder has that can't be looked into is not missing without a word, nor are names that are no text.
-    @Test func patternsMissNothing() throws {
+    /// Folders that can't be read and file names that aren't UTF-8 are errors, not silently skipped.
+    @Test func patternsReportUnreadableFoldersAndNames() throws {
         let scratch = try folderWithSource()
         try write(job("f", asset: "{ path: \"in/*.mp4\" }", to: "\"out/${asset.stem}.mp4\""), in: scratch)
         let script = """
@@ -69,7 +69,7 @@ import Testing
             """
         let bad = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
         #expect(bad.status == 3 && bad.errors.contains("a file name that is not UTF-8"), "\(bad.errors)")
-        // Root may look everywhere: the system's refusal is made.
+        // Root can read every folder, so strace injects EACCES.
         let closed = try program(
             "strace",
             [
@@ -79,8 +79,8 @@ import Testing
         #expect(closed.status == 3 && closed.errors.contains("covers, can't be read"), "\(closed.errors)")
     }
 
-    /// Commands to a terminal, or to GitHub, in the names of files are shown and not carried out.
-    @Test func namesGiveNoCommands() throws {
+    /// Escape sequences and workflow commands in file names are escaped in the terminal and in GitHub's log.
+    @Test func commandsInFileNamesAreEscaped() throws {
         let scratch = try folderWithSource()
         try FileManager.default.copyItem(
             atPath: scratch.file("a.mp4"), toPath: scratch.file("b\n::warning::x\u{1b}[31m.mp4"))
@@ -92,8 +92,8 @@ import Testing
         }
     }
 
-    /// For programs there is one document, with what failed in it.
-    @Test func oneDocumentTellsAll() throws {
+    /// `--format json` and `sarif` print a single document that includes the failures.
+    @Test func runPrintsOneDocumentWithItsFailures() throws {
         let scratch = try folderWithSource()
         try write(job("one", asset: "./a.mp4", more: "expect: { size: { max: 10B } }"), in: scratch)
         let run = try tandem("run", "--format", "json", "jobs.yaml", in: scratch)
@@ -103,8 +103,8 @@ import Testing
         #expect(sarif.text.contains("expectation-failed"), "\(sarif.text)")
     }
 
-    /// What a job published before its destination was changed is not forgotten by the run that made the new one.
-    @Test func cleanKnowsWhereOutputsWere() throws {
+    /// Outputs at earlier destinations of a job stay recorded when a run publishes to a new destination.
+    @Test func cleanListsOutputsAtEarlierDestinations() throws {
         let scratch = try Scratch()
         for name in ["x", "y", "z"] {
             try write(job("f", to: "out/\(name).mp4"), in: scratch)
@@ -119,8 +119,8 @@ import Testing
         #expect(try tandem("run", "-v", "jobs.yaml", in: scratch).errors.contains("same f"))
     }
 
-    /// Two job files ask for one output, and one of them no longer does: `clean` of that one leaves it to the other.
-    @Test(arguments: [[String](), ["--state", "kept"]]) func cleanLeavesWhatAnotherFileAsksFor(
+    /// Of two job files that declare the same output, one no longer does: its `clean` keeps the output.
+    @Test(arguments: [[String](), ["--state", "kept"]]) func cleanKeepsOutputsOfOtherJobFiles(
         state: [String]
     ) throws {
         let scratch = try folderWithSource()
@@ -139,14 +139,14 @@ import Testing
         try scratch.write(spec(["y"]), to: "one.yaml")
         for file in ["one.yaml", "two.yaml"] { #expect(try run(["clean", "--yes", file]).status == 0) }
         #expect(scratch.contents.filter { $0.hasSuffix(".flac") } == ["x.flac", "y.flac"])
-        // Once nobody asks for it, it goes.
+        // When no job file declares the output, it is removed.
         try scratch.write(spec(["z"]), to: "two.yaml")
         #expect(try run(["clean", "--yes", "two.yaml"]).status == 0)
         #expect(scratch.contents.filter { $0.hasSuffix(".flac") } == ["y.flac"])
     }
 
-    /// Another name for a job, or a default that is said, changes nothing that its output is made of.
-    @Test func whatChangesNothingRunsNothing() throws {
+    /// A renamed job and an explicitly written default don't change the output, and cause no rerun.
+    @Test func renamedJobsAndExplicitDefaultsCauseNoRerun() throws {
         let scratch = try folderWithSource()
         let audio = "tracks: [ { audio: first, encode: { codec: aac%@ } } ], leftover: drop"
         func spec(_ id: String, _ more: String) -> String {
@@ -171,14 +171,14 @@ import Testing
             "\(why)")
     }
 
-    /// Where bytes count, a tree that was copied or moved is up to date: in its new place, and for other names.
+    /// With content fingerprints, a copied or moved tree is up to date at its new path.
     @Test func copiedTreesStayUpToDate() throws {
         let scratch = try folderWithSource()
         try write(job("one", asset: "./a.mp4"), in: scratch)
         let script = """
             self=$0
-            told() { "$self" run -v --fingerprint content "$1/jobs.yaml" 2>&1 | grep -oE 'same one|done one'; }
-            mkdir A && mv a.mp4 jobs.yaml A && told A && cp -a A B && told B && rm -rf A && mv B A && told A
+            outcome() { "$self" run -v --fingerprint content "$1/jobs.yaml" 2>&1 | grep -oE 'same one|done one'; }
+            mkdir A && mv a.mp4 jobs.yaml A && outcome A && cp -a A B && outcome B && rm -rf A && mv B A && outcome A
             "$0" history A/jobs.yaml | grep -c '^run'
             cp A/jobs.yaml A/other.yaml && "$0" history A/other.yaml
             """
@@ -187,7 +187,7 @@ import Testing
             run.text == "done one\nsame one\nsame one\n3\nno runs recorded\n", "\(run.text) \(run.errors)")
     }
 
-    /// An included file of an untrusted job file lies beneath the root as well.
+    /// Included files must be inside the root.
     @Test func includesStayBeneathTheRoot() throws {
         let scratch = try Scratch()
         try scratch.write("settings: { a: { codec: aac } }\nsecret: 1\n", to: "outside.yaml")
@@ -202,8 +202,8 @@ import Testing
         }
     }
 
-    /// A closed terminal is heard: reports are written on the way out. Who began with nohup goes on.
-    @Test func aHangupEndsARunInOrder() throws {
+    /// On SIGHUP, a run writes its reports before it ends.
+    @Test func hangupEndsARunWithItsReports() throws {
         let scratch = try Scratch()
         try write(job("one", asset: testSignal.replacingOccurrences(of: "1s", with: "300s")), in: scratch)
         let script = """

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Cues of clips that move along with them.
+/// Subtitle tracks of clips in compositions.
 @Suite struct CarriedSubtitleTests: Composing {
-    /// Two seconds with cues in English and German; `codec` is how the file has them.
+    /// Creates two seconds of video with English and German subtitles in `codec`.
     private func subtitled(_ name: String, _ codec: String, in scratch: Scratch) throws {
         try scratch.write(
             "1\n00:00:00,200 --> 00:00:00,600\nfirst <i>\(name)</i>\n\n2\n00:00:01,400 --> 00:00:03,000\nlast \(name)\n",
@@ -18,10 +18,10 @@ import Testing
             scratch.file(name))
     }
 
-    /// Cues with their times in milliseconds, as ffmpeg writes them.
-    private func cues(_ track: Int, of file: String, in scratch: Scratch) throws -> [String] {
-        try ffmpeg("-i", scratch.file(file), "-map", "0:s:\(track)", "-f", "srt", scratch.file("told.srt"))
-        return try String(contentsOfFile: scratch.file("told.srt"), encoding: .utf8).replacing(
+    /// Returns the subtitle events of a track with their times in milliseconds, as ffmpeg converts them to SRT.
+    private func events(_ track: Int, of file: String, in scratch: Scratch) throws -> [String] {
+        try ffmpeg("-i", scratch.file(file), "-map", "0:s:\(track)", "-f", "srt", scratch.file("events.srt"))
+        return try String(contentsOfFile: scratch.file("events.srt"), encoding: .utf8).replacing(
             "\r\n", with: "\n"
         ).split(separator: "\n\n").map {
             $0.split(separator: "\n").dropFirst().joined(separator: " ")
@@ -43,9 +43,9 @@ import Testing
         try #require(run.status == 0, "\(run.errors)")
     }
 
-    /// Each cue stands where its clip does, is cut to it, and as fast as it; those of a language follow one another, whatever the files are.
+    /// Subtitle events are shifted, cut and scaled with their clip; tracks of the same language are joined, whatever their codecs.
     @Test(arguments: [("o.mp4", "mov_text"), ("o.mkv", "copy"), ("o.mkv", "ass"), ("o.webm", "webvtt")])
-    func cuesMoveWithTheirClips(_ output: String, _ codec: String) throws {
+    func subtitleEventsMoveWithTheirClips(_ output: String, _ codec: String) throws {
         let scratch = try folder()
         try subtitled("a.mp4", "mov_text", in: scratch)
         try subtitled("b.mkv.mkv", "ass", in: scratch)
@@ -64,30 +64,34 @@ import Testing
             try composed(composition, to: output, codec: codec, in: scratch)
         }
         func time(_ ms: Int) -> String { String(format: "00:00:%02d,%03d", ms / 1000, ms % 1000) }
-        func cue(_ from: Int, _ to: Int, _ text: String) -> String { "\(time(from)) --> \(time(to)) \(text)" }
-        // Containers with centiseconds or milliseconds say the same here.
-        let english = try cues(0, of: output, in: scratch)
+        func event(_ from: Int, _ to: Int, _ text: String) -> String {
+            "\(time(from)) --> \(time(to)) \(text)"
+        }
+        // These times are the same in centiseconds (ASS) and milliseconds.
+        let english = try events(0, of: output, in: scratch)
         let plain = english.map { $0.replacing("<i>", with: "").replacing("</i>", with: "") }
         let expected = [
-            cue(200, 600, "first a.mp4"), cue(1200, 1600, "first b.mkv.mkv"), cue(1400, 2000, "last a.mp4"),
-            cue(2400, 3000, "last b.mkv.mkv"), cue(4100, 4300, "first a.mp4"), cue(4700, 5000, "last a.mp4"),
+            event(200, 600, "first a.mp4"), event(1200, 1600, "first b.mkv.mkv"),
+            event(1400, 2000, "last a.mp4"),
+            event(2400, 3000, "last b.mkv.mkv"), event(4100, 4300, "first a.mp4"),
+            event(4700, 5000, "last a.mp4"),
         ]
         if codec == "mov_text" {
-            // What is shown at once is one sample.
+            // In mov_text, simultaneous events are one sample.
             #expect(
                 plain == [
-                    expected[0], cue(1200, 1400, "first b.mkv.mkv"),
-                    cue(1400, 1600, "first b.mkv.mkv last a.mp4"), cue(1600, 2000, "last a.mp4"),
+                    expected[0], event(1200, 1400, "first b.mkv.mkv"),
+                    event(1400, 1600, "first b.mkv.mkv last a.mp4"), event(1600, 2000, "last a.mp4"),
                     expected[3], expected[4], expected[5],
                 ], "\(plain)")
         } else {
             #expect(plain == expected, "\(plain)")
         }
         #expect(english[0].contains("<i>a.mp4</i>"), "\(english)")
-        let german = try cues(1, of: output, in: scratch)
+        let german = try events(1, of: output, in: scratch)
         #expect(
             german.map { String($0.prefix(29)) } == [
-                String(cue(500, 1500, "").dropLast()), String(cue(1500, 2500, "").dropLast()),
+                String(event(500, 1500, "").dropLast()), String(event(1500, 2500, "").dropLast()),
             ], "\(german)")
         let streams = try Judge(scratch.file(output)).probe(["-show_streams"])["streams"] as? [[String: Any]]
         let languages = (streams ?? []).filter { $0["codec_type"] as? String == "subtitle" }.map {
@@ -96,8 +100,8 @@ import Testing
         #expect(languages == ["eng", "deu"] || languages == ["eng", "ger"], "\(languages)")
     }
 
-    /// A part that begins later has the cues of that part, from its own start.
-    @Test(arguments: [1, 2]) func aPartHasItsOwnCues(_ speed: Int) throws {
+    /// A range of a clip contains the events of that range, relative to its start.
+    @Test(arguments: [1, 2]) func rangesOfClipsHaveTheirSubtitleEvents(_ speed: Int) throws {
         let scratch = try folder()
         try subtitled("a.mp4", "mov_text", in: scratch)
         let clip =
@@ -109,11 +113,12 @@ import Testing
             expected.append("\(time(start)) --> \(time(start + 100 / speed))")
             expected.append("\(time(start + 900 / speed)) --> \(time(start + 1100 / speed))")
         }
-        #expect(try cues(0, of: "o.mkv", in: scratch).map { String($0.prefix(29)) } == expected)
+        #expect(try events(0, of: "o.mkv", in: scratch).map { String($0.prefix(29)) } == expected)
     }
 
-    /// A language follows itself however it is spelled, and what is forced or for the hard of hearing stays by itself and stays what it is.
-    @Test func languagesAndPurposesFollowEachOther() throws {
+    /// Tracks are joined by language, whichever code it is written with; forced and hearing-impaired tracks stay separate and keep their
+    /// disposition.
+    @Test func subtitleTracksAreJoinedByLanguageAndDisposition() throws {
         let scratch = try folder()
         try scratch.write("1\n00:00:00,200 --> 00:00:00,600\nwords\n", to: "e.srt")
         for (name, language) in [("a", "eng"), ("b", "en")] {
@@ -132,29 +137,29 @@ import Testing
             return ["hearing_impaired", "forced"].filter { disposition[$0] == 1 }.joined()
         }
         #expect(kinds == ["hearing_impaired", "forced"], "\(streams)")
-        for track in 0..<2 { #expect(try cues(track, of: "o.mkv", in: scratch).count == 2) }
+        for track in 0..<2 { #expect(try events(track, of: "o.mkv", in: scratch).count == 2) }
         let plan = try tandem("plan", "jobs.yaml", in: scratch)
         #expect(plan.text.contains("clip 1, bs.mkv: styles of track 2"), "\(plan.text)")
     }
 
-    /// A range of the composition cuts its cues; many clips are opened one after the other.
-    @Test func aHundredClipsKeepTheirCues() throws {
+    /// The events of a hundred clips keep exact times; the clips are opened one after the other.
+    @Test func hundredClipsKeepTheirSubtitleEvents() throws {
         let scratch = try folder()
         try subtitled("a.mp4", "mov_text", in: scratch)
         let clips = (0..<100).map { _ in "{ asset: ./a.mp4, range: { end: 0.96s }, audio: none }" }
         try composed(
             "[ \(clips.joined(separator: ", ")) ]", to: "o.mkv", codec: "srt", in: scratch, isolation: "none")
-        let times = try cues(0, of: "o.mkv", in: scratch)
+        let times = try events(0, of: "o.mkv", in: scratch)
         #expect(times.count == 100)
-        for (index, cue) in times.enumerated() {
+        for (index, event) in times.enumerated() {
             let ms = 960 * index + 200
-            let told = String(format: "00:%02d:%02d,%03d -->", ms / 60_000, ms / 1000 % 60, ms % 1000)
-            #expect(cue.hasPrefix(told), "\(index): \(cue)")
+            let expected = String(format: "00:%02d:%02d,%03d -->", ms / 60_000, ms / 1000 % 60, ms % 1000)
+            #expect(event.hasPrefix(expected), "\(index): \(event)")
         }
     }
 
-    /// What can't be carried is in the ledger or at its line, and the plan tells which cues stand where.
-    @Test func whatIsNotCarriedIsSaid() throws {
+    /// Tracks that aren't used are in the ledger, errors are at their line, and the plan lists the subtitles of each clip.
+    @Test func droppedSubtitleTracksAreReported() throws {
         let scratch = try folder()
         try subtitled("a.mp4", "mov_text", in: scratch)
         try ffmpeg(
@@ -176,10 +181,10 @@ import Testing
             "\(plan.errors)")
         #expect(!plan.errors.contains("is not used"), "\(plan.errors)")
         try scratch.write(job("[ ./one.mp4, { asset: ./a.mp4, subtitle: none } ]"), to: "jobs.yaml")
-        let told = try tandem("plan", "jobs.yaml", in: scratch)
+        let allowed = try tandem("plan", "jobs.yaml", in: scratch)
         #expect(
-            told.text.contains("clip 1, a.mp4: track 2 (subtitle mov_text (eng)): `subtitle: none`"),
-            "\(told.text)")
-        #expect(told.text.contains("cues 0     0:00      to 0:02"), "\(told.text)")
+            allowed.text.contains("clip 1, a.mp4: track 2 (subtitle mov_text (eng)): `subtitle: none`"),
+            "\(allowed.text)")
+        #expect(allowed.text.contains("cues 0     0:00      to 0:02"), "\(allowed.text)")
     }
 }

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The program computes Matroska's checksums with another library than libavformat would: they are those that everybody computes.
+/// CRC-32 elements of Matroska and checksums of other containers; the program computes CRC-32 with another library than libavformat does.
 @Suite struct ChecksumTests {
-    /// Holds each CRC-32 that stands first in an element of the segment against zlib's, and tells how many there are.
-    private static let judge = """
+    /// A script that compares each CRC-32 element at the start of an element of the segment with zlib's result, and prints their number.
+    private static let checker = """
         import sys, zlib
         data = open(sys.argv[1], "rb").read()
         def number(at, keeps):
@@ -21,15 +21,15 @@ import Testing
                 at = body
                 continue
             if data[body] == 0xBF:
-                said = int.from_bytes(data[body + 2:body + 6], "little")
-                if said != zlib.crc32(data[body + 6:body + size]):
-                    sys.exit(f"element {id:x} at {at}: another checksum")
+                stored = int.from_bytes(data[body + 2:body + 6], "little")
+                if stored != zlib.crc32(data[body + 6:body + size]):
+                    sys.exit(f"element {id:x} at {at}: wrong CRC-32")
                 count += 1
             at = body + size
         print(count)
         """
 
-    @Test func checksumsAreRight() throws {
+    @Test func matroskaChecksumsAreValid() throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=d=12:r=10:s=320x240", "-f", "lavfi", "-i", "sine=d=12", "-c:v",
@@ -42,14 +42,15 @@ import Testing
               one: { asset: ./a.mkv, tracks: [ { video: all, copy: true }, { audio: all, copy: true } ], destination: out.mkv }
             """, to: "jobs.yaml")
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
-        let said = try program("python3", ["-c", Self.judge, scratch.file("out.mkv")])
-        // Head, information, tracks, tags, cues, and some clusters.
+        let result = try program("python3", ["-c", Self.checker, scratch.file("out.mkv")])
+        // SeekHead, Info, Tracks, Tags, Cues, and some Clusters.
         #expect(
-            said.status == 0 && (Int(said.text.trimmingCharacters(in: .newlines)) ?? 0) >= 6, "\(said.text)")
+            result.status == 0 && (Int(result.text.trimmingCharacters(in: .newlines)) ?? 0) >= 6,
+            "\(result.text)")
     }
 
-    /// What else is computed goes by libavutil's own: Ogg's pages and FLAC's frames.
-    @Test func othersAreRightToo() throws {
+    /// Ogg pages, FLAC frames and MPEG-TS tables, whose CRCs libavutil computes.
+    @Test func oggFLACAndTSChecksumsAreValid() throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=2", "-c:a", "flac", scratch.file("a.flac"))
         try scratch.write(
@@ -63,14 +64,14 @@ import Testing
         let run = try tandem("run", "jobs.yaml", in: scratch)
         #expect(run.status == 0, "\(run.errors)")
         for name in ["out.ogg", "out.flac", "out.ts"] {
-            let said = try program(
+            let decoded = try program(
                 "ffmpeg",
                 [
                     "-v", "error", "-xerror", "-err_detect", "crccheck+explode", "-i", scratch.file(name),
                     "-f", "null",
                     "-",
                 ])
-            #expect(said.status == 0, "\(name): \(said.text)")
+            #expect(decoded.status == 0, "\(name): \(decoded.text)")
         }
         #expect(try program("flac", ["-s", "-t", scratch.file("out.flac")]).status == 0)
     }

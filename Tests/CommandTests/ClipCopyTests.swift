@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Clips of a composition that are joined without re-encoding them, judged by ffmpeg.
+/// Stream-copied video of a composition, compared with ffmpeg's decoding.
 @Suite struct ClipCopyTests {
-    /// Clips of one form that can be told apart by every frame.
+    /// Creates clips of one format whose frames all differ.
     private func folder(_ codec: [String], in container: String) throws -> Scratch {
         let scratch = try Scratch()
         for (index, name) in ["a", "b", "c"].enumerated() {
@@ -45,7 +45,7 @@ import Testing
         try #require(run.status == 0, "\(run.errors)")
     }
 
-    /// What the plan says of frames: copied, re-encoded at the ends of clips, made between them.
+    /// Returns the plan's numbers of frames: copied, re-encoded at the edges of clips, generated between clips.
     private func counts(in scratch: Scratch) throws -> [Int] {
         let text = try tandem("plan", "jobs.yaml", in: scratch).text
         let copied = try #require(text.firstMatch(of: /copied +(\d+) frames of/))
@@ -53,9 +53,9 @@ import Testing
         return [copied.1, rest.1, rest.2].compactMap { Int($0) }
     }
 
-    /// Every frame of whole clips is there, each packet what it was, and each at its time to the tick.
+    /// Whole clips are copied packet by packet, each at its exact time.
     @Test(arguments: [("mp4", "worker"), ("mp4", "none"), ("mov", "none"), ("mkv", "none"), ("ts", "none")])
-    func wholeClipsAreTheirPackets(_ container: String, _ isolation: String) throws {
+    func wholeClipsAreCopiedPacketByPacket(_ container: String, _ isolation: String) throws {
         let scratch = try folder(Self.h264, in: "mp4")
         try run(
             job("[ ./a.mp4, ./b.mp4, ./c.mp4, ./a.mp4 ]", cut: nil, to: "o.\(container)")
@@ -73,14 +73,14 @@ import Testing
         }
         let times = try output.frames().times
         #expect(times.count == 200)
-        // Matroska's clock has milliseconds, the movies' and the stream's ticks have these times.
+        // Multiples of 40 ms are exact in Matroska's milliseconds and in the ticks of movies and streams.
         for (index, time) in times.enumerated() {
             #expect(abs(time - times[0] - Double(index) * 0.04) < 0.000_02, "\(index): \(time)")
         }
     }
 
-    /// A hundred clips that begin and end between key frames, by their times to the tick and by every frame.
-    @Test func aHundredClipsAreCutToTheFrame() throws {
+    /// A hundred clips that begin and end between keyframes, compared by time and by frame.
+    @Test func hundredClipsAreCutToTheFrame() throws {
         let scratch = try folder(Self.h264, in: "mp4")
         let clips = (0..<100).map {
             "{ asset: ./\(["a", "b", "c"][$0 % 3]).mp4, range: { start: 0.4s, end: 1.36s } }"
@@ -91,8 +91,8 @@ import Testing
         #expect(times.count == 2400)
         #expect(zip(times, 0...).allSatisfy { abs($0 - Double($1) * 0.04) < 0.000_01 })
         #expect(try output.decodeErrors() == "")
-        let told = try counts(in: scratch)
-        #expect(told[0] >= 1000 && told[0] + told[1] == 2400 && told[2] == 0, "\(told)")
+        let numbers = try counts(in: scratch)
+        #expect(numbers[0] >= 1000 && numbers[0] + numbers[1] == 2400 && numbers[2] == 0, "\(numbers)")
         for (clip, name) in [(0, "a"), (50, "c"), (99, "a")] {
             let psnr = try output.lowestPSNR(
                 against: Judge(scratch.file("\(name).mp4")), first: 10, count: 24, own: clip * 24)
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// Only what lies at edges, under a join, in a gap or under a layer is encoded; every frame is what a composition shows there.
+    /// Only frames at clip edges, under joins, in gaps and under layers are encoded; every frame matches the re-encoded composition.
     @Test(arguments: [
         (["-c:v", "libx264", "-bf", "3", "-pix_fmt", "yuv420p"], "mp4", "mp4"),
         (["-c:v", "libx264", "-bf", "2", "-pix_fmt", "yuv420p", "-x264-params", "open-gop=1"], "mp4", "mkv"),
@@ -112,7 +112,7 @@ import Testing
             ], "mp4", "mp4"
         ),
     ])
-    func onlySeamsAreEncoded(_ codec: [String], _ from: String, _ to: String) throws {
+    func onlyFramesAtEdgesJoinsAndLayersAreEncoded(_ codec: [String], _ from: String, _ to: String) throws {
         let scratch = try folder(codec, in: from)
         try ffmpeg(
             "-f", "lavfi", "-i", "color=lime:s=32x24,format=rgba", "-frames:v", "1", scratch.file("l.png"))
@@ -122,26 +122,29 @@ import Testing
         try run(
             job(composition, to: "o.\(to)").replacingOccurrences(of: "codec: flac", with: "codec: aac"),
             in: scratch)
-        let told = try counts(in: scratch)
+        let numbers = try counts(in: scratch)
         let output = Judge(scratch.file("o.\(to)"))
         let times = try output.frames().times
-        #expect(times.count == 136 && told.reduce(0, +) == 136 && told[0] > 60, "\(told) \(times.count)")
+        #expect(
+            times.count == 136 && numbers.reduce(0, +) == 136 && numbers[0] > 60, "\(numbers) \(times.count)")
         for (index, time) in times.enumerated() {
             #expect(abs(time - times[0] - Double(index) * 0.04) < 0.000_02, "\(index): \(time)")
         }
         #expect(try output.decodeErrors() == "")
-        // What is joined by decoding all of it, without loss.
+        // The same composition, decoded and encoded losslessly.
         try run(
             job(composition, cut: nil, to: "r.mkv", video: "encode: { codec: ffv1 }"), in: scratch)
         let whole = Judge(scratch.file("r.mkv"))
         let psnr = try output.lowestPSNR(against: whole, first: 0, count: 136, own: 0)
         #expect(psnr > 36, "\(psnr)")
         let same = zip(try output.frameHashes(), try whole.frameHashes()).count { $0 == $1 }
-        #expect(same >= told[0], "\(same) frames are the sources' own of \(told)")
+        #expect(
+            same >= numbers[0],
+            "\(same) frames are identical to the sources', expected \(numbers[0]) of \(numbers)")
     }
 
-    /// Clips that don't fit together are told at their lines, one and all; with `smart-or-exact` they alone are encoded.
-    @Test func whatDoesntFitIsTold() throws {
+    /// All clips with a different format are reported at their lines; with `smart-or-exact`, only these are encoded.
+    @Test func clipsOfAnotherFormatAreReported() throws {
         let scratch = try folder(Self.h264, in: "mp4")
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=d=1:r=25:s=80x48", "-c:v", "libx264", "-pix_fmt", "yuv420p",
@@ -171,7 +174,7 @@ import Testing
         #expect(try Judge(scratch.file("o.mp4")).frames().times.count == 225)
     }
 
-    /// Each combination that can't be is an error where it stands.
+    /// Combinations of keys that exclude copying are errors at their line.
     @Test(arguments: [
         (
             "[ ./a.mp4, { join: dissolve, overlap: 200ms }, ./b.mp4 ]", "    cut: exact\n",
@@ -193,7 +196,8 @@ import Testing
             "no clip of the composition has packets"
         ),
     ])
-    func whatCantBeCopiedIsAnError(_ composition: String, _ more: String, _ words: String) throws {
+    func compositionsThatCantBeCopiedAreErrors(_ composition: String, _ more: String, _ words: String) throws
+    {
         let scratch = try folder(Self.h264, in: "mp4")
         try scratch.write(job(composition, cut: nil) + more, to: "jobs.yaml")
         let plan = try tandem("plan", "jobs.yaml", in: scratch)
@@ -202,12 +206,12 @@ import Testing
         #expect(run.status == 1 && !scratch.contents.contains("o.mp4"), "\(run.errors)")
     }
 
-    /// A clip that is damaged ends the job, under its name; what was there before stays.
-    @Test func aDamagedClipIsNoOutput() throws {
+    /// A damaged clip fails the job; the file at the destination is kept.
+    @Test func damagedClipsLeaveTheDestinationUnchanged() throws {
         let scratch = try folder(Self.h264, in: "mkv")
         let path = scratch.file("b.mkv")
         var bytes = try #require(FileManager.default.contents(atPath: path))
-        // Into the first frames' data, behind the headers.
+        // Damages the data of frames, after the headers.
         for place in stride(from: bytes.count / 3, to: bytes.count / 2, by: 3) { bytes[place] ^= 0x5a }
         try bytes.write(to: URL(fileURLWithPath: path))
         try scratch.write("before", to: "o.mp4")
@@ -218,8 +222,8 @@ import Testing
         #expect(FileManager.default.contents(atPath: scratch.file("o.mp4")) == Data("before".utf8))
     }
 
-    /// Clips of different files that are cut at the same time, layers and joins between two frames, clips whose frames begin late: what
-    /// comes is what a composition shows, frame by frame in time. A first frame that is shown from a clip's start is one packet.
+    /// Cuts of different clips at the same time, layers and joins that begin between frames, and clips whose video starts late: the output
+    /// matches the re-encoded composition at each time. A first frame that is held from the clip's start is one packet.
     @Test(arguments: [
         (
             "[ { asset: ./a.mp4, range: { start: 0.52s } }, { asset: ./b.mp4, range: { start: 0.52s } } ]",
@@ -241,13 +245,13 @@ import Testing
             "mp4"
         ),
     ])
-    func whatStandsBetweenFrames(
+    func cutsAndLayersBetweenFramesMatchTheEncodedComposition(
         _ composition: String, _ count: Int, _ packets: Int, _ container: String
     ) throws {
         let scratch = try folder(Self.h264, in: "mp4")
         try ffmpeg(
             "-f", "lavfi", "-i", "color=lime:s=32x24,format=rgba", "-frames:v", "1", scratch.file("l.png"))
-        // Its frames begin 0.3 s after its audio.
+        // The video starts 0.3 s after the audio.
         try ffmpeg(
             "-itsoffset", "0.3", "-i", scratch.file("b.mp4"), "-i", scratch.file("a.mp4"), "-map", "0:v",
             "-map", "1:a", "-c", "copy",
@@ -259,7 +263,7 @@ import Testing
         let (ours, whole) = (try output.frames().times, try Judge(scratch.file("r.mkv")).frames().times)
         #expect(
             abs(whole.count - count) <= 1 && abs(ours.count - packets) <= 3, "\(ours.count) \(whole.count)")
-        // On a grid of frames both show the same: what came last at each of its times.
+        // Resamples both to a constant frame rate, so that each position shows the latest frame.
         let rate = "fps=25:round=up:start_time=0,setpts=N"
         let result = try program(
             "ffmpeg",
@@ -273,10 +277,10 @@ import Testing
             "\(values.enumerated().filter { $0.element < 30 })")
     }
 
-    /// Frames before the first one at which decoding can begin can't be cut: that is told by the plan.
-    @Test func aBeginningThatCantBeDecodedIsTold() throws {
+    /// A clip that starts with frames before the first keyframe can't be cut, which the plan reports.
+    @Test func framesBeforeTheFirstKeyframeCantBeCut() throws {
         let scratch = try folder(Self.h264, in: "ts")
-        // Without its first packets of frames.
+        // Drops the packets that contain the first keyframe.
         let bytes = try #require(FileManager.default.contents(atPath: scratch.file("a.ts")))
         try Data(bytes.prefix(188 * 3) + bytes.dropFirst(188 * 40)).write(
             to: URL(fileURLWithPath: scratch.file("cut.ts")))

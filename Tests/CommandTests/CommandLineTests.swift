@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 
 @Suite struct CommandLineTests {
-    /// The README's example, and every other one in `jobs/`, runs as it stands.
-    @Test func theExamplesRun() throws {
+    /// Validates and runs every example in `jobs/`, among them the README's.
+    @Test func examplesRun() throws {
         let scratch = try Scratch()
         let folder = Places.repository + "/jobs"
         for part in ["shared", "images"] {
@@ -14,7 +14,7 @@ import Testing
         {
             try FileManager.default.copyItem(atPath: folder + "/" + name, toPath: scratch.file(name))
             #expect(try tandem("validate", name, in: scratch).errors == "")
-            // The ones that read somebody's own files say so.
+            // Examples that read the user's own files name the folder `media/`.
             if try String(contentsOfFile: scratch.file(name), encoding: .utf8).contains("media/") { continue }
             let result = try tandem("run", name, in: scratch)
             #expect(result.status == 0, "\(name): \(result.errors)")
@@ -27,14 +27,14 @@ import Testing
             audio["codec_name"] as? String == "aac" && audio["sample_rate"] as? String == "44100"
                 && audio["channels"] as? Int == 2)
         #expect(try web.editDurations().compactMap { $0?.media } == [3, 3])
-        // The index stands before the data.
+        // `moov` precedes `mdat`.
         let bytes = try #require(FileManager.default.contents(atPath: web.path))
         let (index, data) = (bytes.range(of: Data("moov".utf8)), bytes.range(of: Data("mdat".utf8)))
         #expect(try #require(index).lowerBound < #require(data).lowerBound)
     }
 
-    /// A third of the time that a process takes to start is libavfilter's and what stands behind it.
-    @Test func filtersAreLoadedWhereSomethingIsFiltered() throws {
+    /// Loading libavfilter and its dependencies takes a third of the program's startup time.
+    @Test func libavfilterIsLoadedOnlyForFilters() throws {
         let scratch = try folderWithSource()
         func loads(_ video: String) throws -> Bool {
             try scratch.write(jobFile(video: video), to: "jobs.yaml")
@@ -46,7 +46,7 @@ import Testing
         #expect(try loads("codec: h264, filters: hflip"))
     }
 
-    @Test func planSaysEverythingAndWritesNothing() throws {
+    @Test func planPrintsEveryDecisionAndWritesNothing() throws {
         let scratch = try folderWithSource()
         try scratch.write(jobFile(range: "{ start: 0.2s, end: 0.8s }"), to: "jobs.yaml")
         let text = try tandem("plan", "jobs.yaml", in: scratch)
@@ -66,7 +66,7 @@ import Testing
         #expect(scratch.contents == ["a.mp4", "jobs.yaml"])
     }
 
-    @Test func probeTellsWhatIsThere() throws {
+    @Test func probePrintsTheTracks() throws {
         let scratch = try folderWithSource()
         let text = try tandem("probe", "a.mp4", in: scratch)
         #expect(
@@ -78,9 +78,8 @@ import Testing
         #expect(try tandem("probe", "nothing.mp4", in: scratch).status == 1)
     }
 
-    /// Over every real file, the damaged ones included: an error or an output, never a crash or a hang.
-    /// What standard output doesn't take is no success; who stops reading wants no more.
-    @Test func aFullStandardOutputIsAnError() throws {
+    /// An error on standard output fails the command; a closed pipe ends it silently.
+    @Test func fullStandardOutputIsAnError() throws {
         for command in ["schema", "codecs --format json", "--help", "help run", "--version"] {
             let full = try program("sh", ["-c", "'\(Places.tandem)' \(command) > /dev/full"])
             #expect(full.status == 4)
@@ -91,7 +90,8 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: Places.media != nil)) func everyRealFileEndsSomehow() throws {
+    /// Converts every real file, including damaged ones: the result is an error or an output, never a crash or a hang.
+    @Test(.enabled(if: Places.media != nil)) func realFilesEndWithAnOutputOrAnError() throws {
         let media = try #require(Places.media)
         let scratch = try Scratch()
         var table: [String] = []
@@ -129,14 +129,14 @@ import Testing
         #expect(table.count >= 60)
     }
 
-    /// 5 where nothing worse happened than a failed expectation, 1 where a job failed beside it; neither publishes.
-    @Test func aFailedExpectationHasAStatusOfItsOwn() throws {
+    /// The status is 5 if only expectations failed, and 1 if a job failed too; nothing is published in either case.
+    @Test func failedExpectationsHaveTheirOwnExitStatus() throws {
         let scratch = try folderWithSource()
         try scratch.write(jobFile(more: "    expect: { size: { max: 10B } }"), to: "jobs.yaml")
         let wrong = try tandem("run", "jobs.yaml", in: scratch)
         #expect(wrong.status == 5)
         #expect(wrong.errors.contains("error[expectation-failed]"))
-        // Said when it happens, and once more at the end.
+        // Reported when it happens, and again in the summary.
         #expect(wrong.errors.components(separatedBy: "expected size at most").count == 3, "\(wrong.errors)")
         #expect(wrong.errors.contains("jobs.yaml:10:21"))
         try scratch.write(jobFile(asset: "./none.mp4", destination: "b.mp4"), to: "broken.yaml")
@@ -146,18 +146,18 @@ import Testing
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
     }
 
-    /// `--help` tells every exit status that the language's page has, and so does the reference.
-    @Test func theHelpTellsEveryStatus() throws {
+    /// `--help` and the reference list every exit status.
+    @Test func helpAndReferenceListEveryExitStatus() throws {
         let help = try tandem("--help", in: try Scratch()).text
         let reference = try tandem("schema", "--reference", in: try Scratch()).text
         for status in ["0", "1", "3", "4", "5", "64", "130", "143"] {
             #expect(reference.contains("\n| \(status) | "), "\(status)")
         }
-        let told = (help.components(separatedBy: "Exit status:").last ?? "").components(
+        let section = (help.components(separatedBy: "Exit status:").last ?? "").components(
             separatedBy: "SUBCOMMANDS")[0]
-        let words = told.split { $0 == " " || $0 == "\n" }
+        let words = section.split { $0 == " " || $0 == "\n" }
         for status in ["0", "1", "3", "4", "5", "64", "130", "143"] {
-            #expect(words.contains { $0 == status }, "\(status): \(told)")
+            #expect(words.contains { $0 == status }, "\(status): \(section)")
         }
     }
 }

@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Suites that make compositions of short clips.
+/// A suite that runs compositions of short clips.
 protocol Composing {}
 
 extension Composing {
-    /// Clips that can be told apart to the frame and the sample, of one form.
+    /// Creates three clips of one format whose frames and samples all differ.
     func folder() throws -> Scratch {
         let scratch = try Scratch()
         for (index, (name, tone)) in [("a", 300), ("b", 500), ("c", 700)].enumerated() {
@@ -32,7 +32,7 @@ extension Composing {
             """
     }
 
-    func made(_ composition: String, in scratch: Scratch, isolation: String = "worker") throws
+    func rendered(_ composition: String, in scratch: Scratch, isolation: String = "worker") throws
         -> Judge
     {
         try scratch.write(job(composition), to: "jobs.yaml")

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What becomes of a composition's clips besides where they stand: their shape, their chapters, their other tracks.
+/// Properties of a composition's clips other than timing: cropping, filters, rotation, chapters, and unused tracks.
 @Suite struct CompositionClipTests: Composing {
-    /// Frames are cropped and filtered before they get into the canvas, as ffmpeg does it.
+    /// Frames are cropped and filtered before scaling to the canvas, as in ffmpeg.
     @Test func clipsAndLayersAreCroppedAndFiltered() throws {
         let scratch = try folder()
-        _ = try made(
+        _ = try rendered(
             """
             { size: 128x96, sequence: [ { asset: ./a.mkv, filters: "hflip,negate" }, { asset: ./b.mkv, crop: { x: 32, y: 16, width: 64, height: 48 } } ], layers: [ { asset: ./c.mkv, at: 3s, crop: { width: 32, height: 24 }, filters: vflip, place: { left: 0, top: 0 } } ] }
             """, in: scratch)
@@ -26,13 +26,13 @@ import Testing
         #expect(odd.contains("jobs.yaml:4:"), "\(odd)")
     }
 
-    /// A layer is rotated around its middle: frames, images and text; quarter turns move whole pixels, as ffmpeg's.
+    /// Layers rotate around their center: frames, images and text. Quarter turns move whole pixels, as ffmpeg's `transpose`.
     @Test func layersAreRotated() throws {
         let scratch = try folder()
         for (angle, filter, box) in [
             ("-90", "transpose=cclock", (24, 40)), ("180", "hflip,vflip", (40, 24)),
         ] {
-            _ = try made(
+            _ = try rendered(
                 "{ sequence: [ ./a.mkv ], layers: [ { asset: ./b.mkv, place: { left: 44, top: 36, width: 40, height: 24, rotate: \(angle) } } ] }",
                 in: scratch)
             let place = "x=\(64 - box.0 / 2):y=\(48 - box.1 / 2)"
@@ -44,9 +44,9 @@ import Testing
                 against: Judge(scratch.file("r.mkv")), first: 0, count: 50, own: 0)
             #expect(psnr > 40, "\(angle): \(psnr)")
         }
-        // At any other angle edges are smooth: as if all of it were done eight times as large, and made small again.
+        // At other angles edges are antialiased, comparable to rotation at eight times the size and downscaling.
         for angle in [1, 30, 45, -100] {
-            _ = try made(
+            _ = try rendered(
                 "{ sequence: [ ./a.mkv ], layers: [ { asset: ./b.mkv, place: { left: 44, top: 36, width: 40, height: 24, rotate: \(angle) } } ] }",
                 in: scratch)
             let turn = "\(angle)*PI/180"
@@ -59,7 +59,7 @@ import Testing
             print("measured: rotated by \(angle) degrees, PSNR \(psnr) dB beside eight times as large")
             #expect(psnr > 38, "\(angle): \(psnr)")
         }
-        // A line of text on its side is as high as it was wide.
+        // Text rotated by 90 degrees swaps its width and height.
         try scratch.write(
             job(
                 "{ sequence: [ ./a.mkv ], layers: [ { text: iiii, color: white, size: 20, place: { rotate: 90 } } ] }"
@@ -67,7 +67,7 @@ import Testing
         let plan = try tandem("plan", "jobs.yaml", in: scratch)
         #expect(plan.text.contains("text `iiii`, rotated by 90 degrees"), "\(plan.text)")
         func marked(_ rotate: Int) throws -> (across: Int, along: Int) {
-            _ = try made(
+            _ = try rendered(
                 "{ size: 128x96, sequence: [ { asset: ./a.mkv, video: none } ], layers: [ { text: MMMM, color: white, size: 20, place: { rotate: \(rotate) } } ] }",
                 in: scratch)
             try ffmpeg(
@@ -88,8 +88,8 @@ import Testing
         #expect(wrong.contains("`rotate`"), "\(wrong)")
     }
 
-    /// The smooth edges of text are of its color: white text on white is not seen, rotated or not.
-    @Test(arguments: ["white", "#ffffff"]) func textHasNoFringes(_ color: String) throws {
+    /// Antialiased edges of text have the text's color: white text on white is invisible, rotated or not.
+    @Test(arguments: ["white", "#ffffff"]) func edgesOfTextHaveNoFringes(_ color: String) throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "color=white:s=160x96:r=5:d=1,format=yuv420p", "-c:v", "ffv1",
@@ -109,11 +109,11 @@ import Testing
         }
     }
 
-    /// What of an image can't be seen has no color that is seen: a white disc on white stays so, scaled, rotated, or both.
+    /// Transparent pixels of an image don't contribute their color: a white disc on white is invisible, scaled, rotated, or both.
     @Test(arguments: [
         "left: 10", "left: 10, width: 33", "left: 10, rotate: 17", "left: 10, width: 33, rotate: -40",
     ])
-    func imagesHaveNoFringes(_ place: String) throws {
+    func edgesOfImagesHaveNoFringes(_ place: String) throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "color=white:s=160x96:r=5:d=1,format=yuv420p", "-c:v", "ffv1",
@@ -137,8 +137,8 @@ import Testing
         #expect(darkest >= 250)
     }
 
-    /// One chapter for each clip, where it stands; nothing else has clips.
-    @Test func eachClipCanBeAChapter() throws {
+    /// `chapters: clips` creates a chapter for each clip; it is an error for other sources.
+    @Test func chaptersOfClipsHaveTheirNamesAndTimes() throws {
         let scratch = try folder()
         let text = job(
             "[ ./a.mkv, { id: middle, asset: ./b.mkv, range: { end: 1s } }, { gap: 0.5s }, ./c.mkv ]")
@@ -147,10 +147,10 @@ import Testing
         try #require(run.status == 0, "\(run.errors)")
         let chapters =
             try Judge(scratch.file("o.mkv")).probe(["-show_chapters"])["chapters"] as? [[String: Any]]
-        let told = (chapters ?? []).map {
+        let titles = (chapters ?? []).map {
             "\(($0["tags"] as? [String: Any])?["title"] as? String ?? "") \(Double($0["start_time"] as? String ?? "") ?? -1)"
         }
-        #expect(told == ["a 0.0", "middle 2.0", "c 3.5"], "\(told)")
+        #expect(titles == ["a 0.0", "middle 2.0", "c 3.5"], "\(titles)")
         try scratch.write(
             """
             version: 1
@@ -163,7 +163,7 @@ import Testing
             "\(plan.errors)")
     }
 
-    /// Every track of every source is accounted for; `leftover` is about those that nobody said are left.
+    /// Every track of every source is in the ledger; `leftover` applies to tracks that no key mentions.
     @Test func tracksOfClipsAreAccountedFor() throws {
         let scratch = try folder()
         try ffmpeg(
@@ -189,8 +189,8 @@ import Testing
         #expect(!strict.errors.contains("clip 1"), "\(strict.errors)")
     }
 
-    /// The report draws what stands where.
-    @Test func theReportDrawsTheTimeline() throws {
+    /// The HTML report draws the timeline with its clips, layers and audio items.
+    @Test func reportDrawsTheTimeline() throws {
         let scratch = try folder()
         try scratch.write(
             job(

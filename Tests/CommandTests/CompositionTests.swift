@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Several assets on one time line, judged by what ffmpeg decodes of them.
+/// Compositions of several assets, compared with ffmpeg's decoding of the sources.
 @Suite struct CompositionTests: Composing {
-    /// Every frame and every sample of each clip stands where the plan says.
-    @Test(arguments: ["worker", "none"]) func joinedClipsAreExact(_ isolation: String) throws {
+    /// Every frame and sample of each clip is at its planned position.
+    @Test(arguments: ["worker", "none"]) func framesAndSamplesOfClipsAreExact(_ isolation: String) throws {
         let scratch = try folder()
-        let output = try made(
+        let output = try rendered(
             "[ ./a.mkv, { asset: ./b.mkv, range: { start: 0.4s, end: 1.2s } }, { gap: 0.2s }, ./c.mkv ]",
             in: scratch, isolation: isolation)
         let (a, b, c) = (
@@ -32,36 +32,36 @@ import Testing
         #expect(distance(whole[144_000...], try samples("c")[...]) < 0.0001)
     }
 
-    /// A hundred clips drift by nothing, and are opened one after the other.
-    @Test func aHundredClipsDontDrift() throws {
+    /// Rounding errors don't accumulate over a hundred clips, which are opened one after the other.
+    @Test func hundredClipsDontDrift() throws {
         let scratch = try folder()
-        // 1001/30000 s is no whole number of anything else.
+        // 333 ms isn't a multiple of the frame duration.
         let clips = (0..<100).map {
             "{ asset: ./\(["a", "b", "c"][$0 % 3]).mkv, range: { start: 0.2s, end: 0.533s } }"
         }
-        let output = try made("[ \(clips.joined(separator: ", ")) ]", in: scratch)
+        let output = try rendered("[ \(clips.joined(separator: ", ")) ]", in: scratch)
         #expect(try output.frames().times.count == 833)
         let whole = try output.samples(channels: 1, rate: 48_000)
         #expect(whole.count == 1_598_400)
         let source = try Judge(scratch.file("a.mkv")).samples(channels: 1, rate: 48_000)
-        // The last clip of `a`, whose start is whole.
+        // The last clip of `a`, which starts at a whole sample.
         let start = 99 * 333 * 48
         let wrong = zip(whole[start..<(start + 10_000)], source[9600...]).map { abs($0 - $1) }.max() ?? 1
         #expect(wrong < 0.0001, "\(wrong)")
     }
 
-    /// A join is what ffmpeg's own is, and the whole is shorter by it.
+    /// Joins match ffmpeg's `xfade`; the duration is shorter by the overlap.
     @Test(arguments: [("dissolve", "fade"), ("wipe-left", "wipeleft"), ("fade-black", "fadeblack")])
-    func joinsAreFFmpegs(_ kind: String, _ filter: String) throws {
+    func joinsMatchXfade(_ kind: String, _ filter: String) throws {
         let scratch = try folder()
-        _ = try made("[ ./a.mkv, { join: \(kind), overlap: 1s }, ./b.mkv ]", in: scratch)
+        _ = try rendered("[ ./a.mkv, { join: \(kind), overlap: 1s }, ./b.mkv ]", in: scratch)
         func reference(_ rate: String) throws {
             try ffmpeg(
                 "-i", scratch.file("a.mkv"), "-i", scratch.file("b.mkv"), "-filter_complex",
                 "[0:v]settb=1/25,setpts=N\(rate)[x];[1:v]settb=1/25,setpts=N\(rate)[y];[x][y]xfade=transition=\(filter):duration=1:offset=1,format=yuv420p",
                 "-an", "-c:v", "ffv1", scratch.file("r.mkv"))
         }
-        // From 7 on it wants to be told that nothing varies.
+        // FFmpeg 7 requires a declared constant frame rate.
         do { try reference("") } catch { try reference(",fps=25,settb=1/25") }
         let (ours, theirs) = (
             try Judge(scratch.file("o.mkv")).frameHashes(), try Judge(scratch.file("r.mkv")).frameHashes()
@@ -71,12 +71,12 @@ import Testing
         #expect(whole.count == 144_000)
     }
 
-    /// A layer's pixels are its own where it is opaque, and those below it elsewhere.
-    @Test func layersStandInTheirPlaces() throws {
+    /// A layer replaces the pixels below it during its range, and the other frames are unchanged.
+    @Test func layersCoverTheirPositionAndRange() throws {
         let scratch = try folder()
         try ffmpeg(
             "-f", "lavfi", "-i", "color=lime:s=32x24,format=rgba", "-frames:v", "1", scratch.file("l.png"))
-        _ = try made(
+        _ = try rendered(
             """
             { sequence: [ { id: one, asset: ./a.mkv }, ./b.mkv ], layers: [ { asset: ./l.png, at: one.start+1s, until: one.end, place: { left: 8, top: 16 } } ] }
             """, in: scratch)
@@ -93,14 +93,14 @@ import Testing
             ])
         let pixels = [UInt8](frame.output)
         func pixel(_ x: Int, _ y: Int) -> [Int] {
-            let place = (y * 128 + x) * 3
-            return pixels[place..<(place + 3)].map { Int($0) }
+            let offset = (y * 128 + x) * 3
+            return pixels[offset..<(offset + 3)].map { Int($0) }
         }
         #expect(pixel(20, 25)[1] > 235 && pixel(20, 25)[0] < 20)
     }
 
-    /// Audio beside the clips': its level, its fades and the room that it makes are those that are written.
-    @Test func audioIsTheSumOfLevels() throws {
+    /// Additional audio has the written volume, fades and ducking.
+    @Test func audioItemsHaveTheirVolumeFadesAndDucking() throws {
         let scratch = try folder()
         try ffmpeg(
             "-f", "lavfi", "-i", "aevalsrc=0.5:d=1:s=48000", "-c:a", "flac", scratch.file("one.flac"))
@@ -108,7 +108,7 @@ import Testing
             "-f", "lavfi", "-i", "aevalsrc=if(between(t\\,1\\,2)\\,0.5*sin(2*PI*400*t)\\,0):d=4:s=48000",
             "-c:a",
             "flac", scratch.file("voice.flac"))
-        _ = try made(
+        _ = try rendered(
             """
             { size: 64x48, sequence: [ { gap: 3s }, { asset: ./one.flac, audio: none, video: none }, { asset: ./voice.flac, audio: none } ],
               audio: [ { asset: ./one.flac, loop: true, until: 3s, volume: 0.5, fade_in: 500ms, fade_out: 1s } ] }
@@ -116,13 +116,13 @@ import Testing
         let samples = try Judge(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000)
         func near(_ time: Double, _ value: Float) -> Bool { abs(samples[Int(time * 48_000)] - value) < 0.001 }
         #expect(near(0.25, 0.125) && near(1, 0.25) && near(1.5, 0.25) && near(2.5, 0.125) && near(3.5, 0))
-        _ = try made(
+        _ = try rendered(
             """
             { sequence: [ { asset: ./a.mkv, audio: none }, { asset: ./b.mkv, audio: none } ],
               audio: [ { id: voice, asset: ./voice.flac }, { asset: ./one.flac, loop: true, duck: { under: voice, by: 20dB } } ] }
             """, in: scratch)
         let ducked = try Judge(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000)
-        // The mean takes the voice out.
+        // The mean cancels the voice, a sine.
         func mean(_ time: Double) -> Float {
             let from = Int(time * 48_000)
             return ducked[from..<(from + 4800)].reduce(0, +) / 4800
@@ -130,8 +130,8 @@ import Testing
         #expect(abs(mean(0.5) - 0.5) < 0.01 && abs(mean(1.6) - 0.05) < 0.01 && abs(mean(3.5) - 0.5) < 0.01)
     }
 
-    /// Audio makes room for a clip's own, wherever the clip stands; a clip without audio can't be made room for.
-    @Test func audioMakesRoomForClips() throws {
+    /// Audio is ducked under a clip's audio at the clip's position; ducking under a clip without audio is an error.
+    @Test func audioIsDuckedUnderClips() throws {
         let scratch = try folder()
         try ffmpeg(
             "-f", "lavfi", "-i", "aevalsrc=0.5:d=1:s=48000", "-c:a", "flac", scratch.file("one.flac"))
@@ -139,13 +139,13 @@ import Testing
             "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:d=2", "-f", "lavfi", "-i",
             "aevalsrc=0.5*sin(2*PI*400*t):d=2:s=48000", "-c:v", "ffv1", "-c:a", "flac",
             scratch.file("talk.mkv"))
-        _ = try made(
+        _ = try rendered(
             """
             { sequence: [ { gap: 1s }, { id: talk, asset: ./talk.mkv }, { gap: 2s } ],
               audio: [ { asset: ./one.flac, loop: true, duck: { under: talk, by: 20dB } } ] }
             """, in: scratch)
         let samples = try Judge(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000)
-        // The mean takes the clip's own audio out.
+        // The mean cancels the clip's own audio, a sine.
         func mean(_ time: Double) -> Float {
             let from = Int(time * 48_000)
             return samples[from..<(from + 4800)].reduce(0, +) / 4800
@@ -172,10 +172,10 @@ import Testing
         )
     }
 
-    /// Faster and slower: as many frames and samples as the plan says.
+    /// Clips with a changed speed have the planned numbers of frames and samples.
     @Test func speedIsExact() throws {
         let scratch = try folder()
-        _ = try made("[ { asset: ./a.mkv, speed: 2 }, { asset: ./b.mkv, speed: 0.5 } ]", in: scratch)
+        _ = try rendered("[ { asset: ./a.mkv, speed: 2 }, { asset: ./b.mkv, speed: 0.5 } ]", in: scratch)
         let frames = try Judge(scratch.file("o.mkv")).frameHashes()
         let (a, b) = (
             try Judge(scratch.file("a.mkv")).frameHashes(), try Judge(scratch.file("b.mkv")).frameHashes()
@@ -186,8 +186,8 @@ import Testing
         #expect(try Judge(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000).count == 240_000)
     }
 
-    /// Clips that differ in everything are brought to one form.
-    @Test func clipsThatDifferBecomeOne() throws {
+    /// Clips of different sizes, rates, codecs and channel layouts are converted to the format of the first.
+    @Test func clipsOfDifferentFormatsAreConvertedToOne() throws {
         let scratch = try folder()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=d=1:r=30000/1001:s=96x160", "-f", "lavfi", "-i",
@@ -196,7 +196,7 @@ import Testing
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=d=1:r=12:s=64x64", "-c:v", "mpeg4", scratch.file("mute.avi"))
         try ffmpeg("-f", "lavfi", "-i", "sine=d=1", "-c:a", "libmp3lame", scratch.file("tone.mp3"))
-        let output = try made("[ ./a.mkv, ./tall.mp4, ./mute.avi, ./tone.mp3, ./b.mkv ]", in: scratch)
+        let output = try rendered("[ ./a.mkv, ./tall.mp4, ./mute.avi, ./tone.mp3, ./b.mkv ]", in: scratch)
         let stream = try output.stream("v:0", "width,height,r_frame_rate")
         #expect(stream["width"] as? Int == 128 && stream["height"] as? Int == 96)
         let times = try output.frames().times
@@ -205,16 +205,18 @@ import Testing
             Array(try output.frameHashes().suffix(50)) == (try Judge(scratch.file("b.mkv")).frameHashes()))
     }
 
-    /// Frames fill the canvas in the way that is asked for, and all come out with square pixels.
-    @Test(arguments: ["contain", "cover", "stretch"]) func framesGetIntoTheCanvas(_ fit: String) throws {
+    /// `fit` determines how frames fill the canvas; the output has square pixels.
+    @Test(arguments: ["contain", "cover", "stretch"]) func fitDeterminesHowFramesFillTheCanvas(_ fit: String)
+        throws
+    {
         let scratch = try folder()
-        // Twice as wide as it is stored.
+        // The displayed width is twice the coded width.
         try ffmpeg(
             "-f", "lavfi", "-i", "color=white:s=64x96:d=1:r=25,setsar=2", "-c:v", "ffv1",
             scratch.file("w.mkv"))
         try ffmpeg(
             "-f", "lavfi", "-i", "color=white:s=48x96:d=1:r=25", "-c:v", "ffv1", scratch.file("n.mkv"))
-        let output = try made(
+        let output = try rendered(
             "[ ./a.mkv, { asset: ./w.mkv, fit: \(fit) }, { asset: ./n.mkv, fit: \(fit) } ]", in: scratch)
         let stream = try output.stream("v:0", "width,height,sample_aspect_ratio")
         #expect(stream["width"] as? Int == 128 && stream["sample_aspect_ratio"] as? String != "2:1")
@@ -229,13 +231,13 @@ import Testing
                 ])
             return try #require([UInt8](rows.output).dropFirst(48 * 128).first)
         }
-        // As it is seen, the wide one fills the canvas; the narrow one has bars where all of it is to be seen.
+        // The wide source fills the canvas at its display size; the narrow one has bars with `contain` only.
         #expect(try edge(of: 60) > 200)
         #expect(try (edge(of: 90) > 200) == (fit != "contain"))
     }
 
-    /// A pattern runs the composition once for each of its matches; what changed is made again, and told.
-    @Test func anIntroAroundEachFileOfAFolder() throws {
+    /// A pattern expands the composition to an instance for each match; only a changed match reruns.
+    @Test func patternsExpandACompositionForEachMatch() throws {
         let scratch = try folder()
         #expect(
             try program(
@@ -247,8 +249,8 @@ import Testing
             to: "jobs.yaml")
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
         #expect(try Judge(scratch.file("out/y.mkv")).frames().times.count == 150)
-        let again = try tandem("run", "-v", "jobs.yaml", in: scratch)
-        #expect(again.errors.contains("2 of them up to date"), "\(again.errors)")
+        let rerun = try tandem("run", "-v", "jobs.yaml", in: scratch)
+        #expect(rerun.errors.contains("2 of them up to date"), "\(rerun.errors)")
         #expect(
             try program("/bin/sh", ["-c", "cp a.mkv in/x.mkv"], directory: scratch.path).status == 0)
         let third = try tandem("run", "jobs.yaml", in: scratch)
@@ -257,10 +259,10 @@ import Testing
             try tandem("plan", "jobs.yaml", in: scratch).text.contains("y.mkv, 0 s to 2 s"))
     }
 
-    /// What can't be is an error at its line, and nothing is made.
-    @Test func wrongCompositionsSayWhatIsWrong() throws {
+    /// Errors of compositions are reported at their line, and no output is produced.
+    @Test func errorsOfCompositionsAreLocated() throws {
         let scratch = try folder()
-        let wrong: [(composition: String, said: String)] = [
+        let wrong: [(composition: String, message: String)] = [
             ("[ ./a.mkv, { join: dissolve, overlap: 3s }, ./b.mkv ]", "the join lasts 3 s"),
             (
                 "[ ./a.mkv, { join: dissolve, overlap: 1.5s }, ./b.mkv, { join: dissolve, overlap: 1.5s }, ./c.mkv ]",
@@ -295,9 +297,9 @@ import Testing
             ("{ sequence: [ ./a.mkv ], audio: [ { asset: ./b.mkv, fade_in: 5s } ] }", "the fade lasts 5 s"),
             ("[ { asset: ./a.mkv, duration: 2s } ]", "`duration` is only supported for images"),
         ]
-        for (composition, said) in wrong {
+        for (composition, message) in wrong {
             let errors = try error(composition, in: scratch)
-            #expect(errors.contains(said) && errors.contains("jobs.yaml:"), "\(composition): \(errors)")
+            #expect(errors.contains(message) && errors.contains("jobs.yaml:"), "\(composition): \(errors)")
         }
         try scratch.write(
             job("[ ./a.mkv ]", tracks: "[ { video: first, copy: true } ]"), to: "jobs.yaml")
@@ -307,8 +309,8 @@ import Testing
             "\(copied.errors)")
     }
 
-    /// Which of its sources is damaged is told, and nothing is left.
-    @Test func aDamagedClipIsNamed() throws {
+    /// The error names the damaged source, and no output remains.
+    @Test func damagedClipsAreNamed() throws {
         let scratch = try folder()
         let damage = """
             import sys
@@ -325,7 +327,7 @@ import Testing
         #expect(!scratch.contents.contains { $0.hasPrefix("o") })
     }
 
-    /// Stills, ranges and several outputs of a composition, as of any asset.
+    /// Still images, ranges and several outputs of a composition work as for any asset.
     @Test func compositionsAreReadLikeAssets() throws {
         let scratch = try folder()
         try scratch.write(

@@ -4,9 +4,9 @@ import Media
 import TestSupport
 import Testing
 
-/// Rates, beginnings, levels and speeds of clips, as they come out.
+/// Variable frame rates, start offsets, volumes and speeds of clips.
 @Suite struct CompositionTimingTests: Composing {
-    /// An animation of three frames, shown for 0.1, 0.5 and 2 s.
+    /// Creates an animation of three frames with durations of 0.1, 0.5 and 2 s.
     private func animation(in scratch: Scratch) throws {
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=64x48:r=1:d=3", "-vf",
@@ -15,7 +15,7 @@ import Testing
             "1/100", "-final_delay", "200", scratch.file("delays.gif"))
     }
 
-    @Test func aVariableRateShowsEveryFrame() throws {
+    @Test func variableRateClipsShowEveryFrame() throws {
         let scratch = try Scratch()
         try animation(in: scratch)
         let video = "[ { video: first, encode: { codec: ffv1 } } ]"
@@ -28,7 +28,7 @@ import Testing
         #expect(run.status == 0, "\(run.errors)")
         let hashes = try Judge(scratch.file("o.mkv")).frameHashes()
         #expect(hashes.count == 52)
-        // Each picture for as long as it is shown.
+        // Counts for how many frames each picture is held.
         var runs: [Int] = []
         for (index, hash) in hashes.enumerated() {
             if index > 0, hash == hashes[index - 1] { runs[runs.count - 1] += 1 } else { runs.append(1) }
@@ -36,18 +36,20 @@ import Testing
         #expect(runs == [1, 5, 20, 1, 5, 20])
     }
 
-    /// Gaps of up to half a second show the first frame, longer ones are black; `lead_in` decides otherwise.
+    /// Until a clip's first frame, gaps of up to half a second show that frame, and longer ones black; `lead_in` overrides this.
     @Test(arguments: [
         (0.3, "", 0.0), (0.3, "lead_in: black", 0.3), (0.8, "", 0.8), (0.8, "lead_in: hold", 0),
     ])
-    func framesThatBeginLate(_ late: Double, _ key: String, _ black: Double) throws {
+    func clipsThatStartLateHoldTheirFirstFrameOrAreBlack(_ late: Double, _ key: String, _ black: Double)
+        throws
+    {
         let scratch = try folder()
         try ffmpeg(
             "-itsoffset", "\(late)", "-i", scratch.file("b.mkv"), "-i", scratch.file("a.mkv"), "-map", "0:v",
             "-map", "1:a",
             "-c", "copy", scratch.file("late.mkv"))
         let clip = key.isEmpty ? "./late.mkv" : "{ asset: ./late.mkv, \(key) }"
-        let output = try made("[ ./a.mkv, \(clip) ]", in: scratch)
+        let output = try rendered("[ ./a.mkv, \(clip) ]", in: scratch)
         let hashes = try output.frameHashes()
         let b = try Judge(scratch.file("b.mkv")).frameHashes()
         let held = Int((late * 25).rounded())
@@ -60,7 +62,7 @@ import Testing
         #expect(plan.text.contains("clip 1 is black until its first frame") == (key.isEmpty && black > 0))
     }
 
-    @Test(arguments: [-3, -45, -57, 12]) func decibelsAreExact(_ decibels: Int) throws {
+    @Test(arguments: [-3, -45, -57, 12]) func volumesInDecibelsAreExact(_ decibels: Int) throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "aevalsrc=0.1*sin(2*PI*t*400):d=1:s=48000", "-c:a", "pcm_f32le",
@@ -78,11 +80,11 @@ import Testing
         #expect(abs(try level("o.wav") - level("tone.wav") - Double(decibels)) < 0.001)
     }
 
-    /// Short sounds come when they should, and what is heard until the end is heard until the end.
+    /// Transients are at their scaled times, and the audio lasts until the scaled end.
     @Test(.enabled(if: TempoStretcher.isPrecise), arguments: [0.25, 0.5, 0.8, 1.25, 2, 4])
-    func speedIsAligned(_ speed: Double) throws {
+    func speedKeepsTransientsAtTheirTimes(_ speed: Double) throws {
         let scratch = try Scratch()
-        // Twelve clicks, and a tone.
+        // Twelve clicks 0.31 s apart, and a tone.
         try ffmpeg(
             "-f", "lavfi", "-i",
             "aevalsrc='if(lt(mod(t,0.31),0.002),0.8*sin(2*PI*3000*mod(t,0.31)),0)':d=3.72:s=48000", "-c:a",
@@ -91,7 +93,7 @@ import Testing
         try ffmpeg(
             "-f", "lavfi", "-i", "aevalsrc=0.5*sin(2*PI*t*440):d=2:s=48000", "-c:a", "pcm_f32le",
             scratch.file("tone.wav"))
-        func made(_ name: String) throws -> [Float] {
+        func rendered(_ name: String) throws -> [Float] {
             let audio = "[ { audio: first, encode: { codec: pcm_f32le } } ]"
             try scratch.write(
                 job("[ { asset: ./\(name).wav, speed: \(speed) } ]", to: "o.wav", tracks: audio),
@@ -100,7 +102,7 @@ import Testing
             try #require(run.status == 0, "\(run.errors)")
             return try Judge(scratch.file("o.wav")).samples(channels: 1, rate: 48_000)
         }
-        let clicks = try made("clicks")
+        let clicks = try rendered("clicks")
         #expect(abs(Double(clicks.count) - 3.72 * 48_000 / speed) <= 1)
         for number in 1..<12 {
             let expected = Double(number) * 0.31 * 48_000 / speed
@@ -112,7 +114,7 @@ import Testing
             let late = (Double(onset) - expected) / 48
             #expect(abs(late) < (speed > 2 ? 13 : speed < 0.5 ? 6 : 4), "click \(number): \(late) ms")
         }
-        let tone = try made("tone")
+        let tone = try rendered("tone")
         func level(_ part: ArraySlice<Float>) -> Float {
             (part.reduce(0) { $0 + $1 * $1 } / Float(max(1, part.count))).squareRoot() / 0.3535
         }

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Attacks on what GUARANTEES promises; the system's calls are failed or the program killed in them by strace.
+/// The guarantees on outputs (G1, G2): strace makes system calls fail, or kills the program within them.
 @Suite struct GuaranteeTests {
-    /// The program under strace, which counts calls by thread.
+    /// Runs the program under strace, which counts calls per thread.
     private func traced(_ options: [String], in scratch: Scratch) throws -> ProgramResult {
         try program(
             "strace",
@@ -18,7 +18,7 @@ import Testing
         return try judge.decodeErrors() == "" && judge.frames().times.count == frames
     }
 
-    @Test func runningTwiceReplacesItsOwn() throws {
+    @Test func rerunsReplaceTheirOwnOutput() throws {
         let scratch = try folderWithSource()
         try scratch.write(jobFile(), to: "jobs.yaml")
         for _ in 0..<2 { #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0) }
@@ -26,7 +26,7 @@ import Testing
         #expect(scratch.contents == ["a.mp4", "jobs.yaml", "out.mp4"])
     }
 
-    @Test func somebodysFileIsReplacedOrSkippedWhenAsked() throws {
+    @Test func existingFilesAreReplacedOrSkippedAsDeclared() throws {
         let scratch = try folderWithSource()
         try scratch.write("theirs", to: "out.mp4")
         try scratch.write(jobFile(destination: "{ path: out.mp4, if_exists: skip }"), to: "jobs.yaml")
@@ -37,11 +37,11 @@ import Testing
         #expect(try isWhole(scratch.file("out.mp4")))
     }
 
-    /// G1: killed in any of the calls that write and publish, the destination is the old file or the new one.
+    /// G1: if the run is killed in any call that writes or publishes, the destination is the old file or the complete new one.
     @Test(arguments: [
         "pwrite64:1", "pwrite64:3", "fsync:1", "fsync:2", "fsetxattr:1", "linkat:1", "renameat2:1",
     ])
-    func killedAnywhere(_ call: String) throws {
+    func killsLeaveTheOldOrTheNewFile(_ call: String) throws {
         let parts = call.split(separator: ":")
         let scratch = try folderWithSource()
         try scratch.write("old", to: "out.mp4")
@@ -50,21 +50,21 @@ import Testing
                 destination: "{ path: out.mp4, if_exists: replace }", more: "    optimize_for_network: true"),
             to: "jobs.yaml")
         let result = try traced(["-e", "inject=\(parts[0]):signal=SIGKILL:when=\(parts[1])"], in: scratch)
-        // A file that had a name from the start needs no link to replace another.
+        // A temporary file with a name replaces the destination without `linkat`.
         let isReached = parts[0] != "linkat" || scratch.hasUnnamedFiles
         #expect(
             isReached ? result.status == 128 + 9 || result.status == 9 : result.status == 0,
             "\(call) was never reached: \(result.status) \(result.errors)")
         let now = FileManager.default.contents(atPath: scratch.file("out.mp4"))
         #expect(try now == Data("old".utf8) || isWhole(scratch.file("out.mp4")))
-        // What the dead run left is collected by the next one.
+        // The next run removes the temporary files of the killed one.
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
         #expect(try isWhole(scratch.file("out.mp4")))
         #expect(scratch.contents == ["a.mp4", "jobs.yaml", "out.mp4", "trace"])
     }
 
-    /// G1: data are on disk before the name appears, and the name before the run says so.
-    @Test func writeThenSyncThenPublishThenSyncTheFolder() throws {
+    /// G1: data is synced before the file gets its name, and the folder is synced before the run reports success.
+    @Test func dataIsSyncedBeforePublishingAndTheFolderAfter() throws {
         let scratch = try folderWithSource()
         try scratch.write(jobFile(), to: "jobs.yaml")
         #expect(try traced(["-y", "-e", "trace=pwrite64,fsync,linkat,renameat2"], in: scratch).status == 0)
@@ -78,8 +78,10 @@ import Testing
         #expect(syncs.contains { $0 > publish })
     }
 
-    /// G2: a disk that is full before the output is whole; what is small enough is published beside it.
-    @Test(arguments: ["worker", "none"]) func aFullDisk(_ isolation: String) throws {
+    /// G2: on a disk that is too small for one output, the smaller output is published.
+    @Test(arguments: ["worker", "none"]) func fullDisksFailOnlyTheOutputThatDoesntFit(_ isolation: String)
+        throws
+    {
         let scratch = try folderWithSource()
         let noise = "{ pattern: testsrc, size: 640x360, duration: 20s }"
         try write(
@@ -96,7 +98,7 @@ import Testing
             """
         let run = try program(
             "unshare", ["-rm", "/bin/bash", "-c", script, Places.tandem], directory: scratch.path)
-        // A machine that lets nobody mount anything shows nothing of this.
+        // Machines without user namespaces can't mount tmpfs.
         if run.status == 77 || run.errors.hasPrefix("unshare:") { return print("measured: no tmpfs here") }
         #expect(run.status == 1, "\(run.errors)")
         #expect(run.text == "quick.mp4\nquick.mp4\n", "\(run.text)")
@@ -104,10 +106,10 @@ import Testing
         #expect(run.errors.contains("1 of 2 jobs done, 1 of them up to date, 1 not"), "\(run.errors)")
     }
 
-    /// G2: a write that fails, whichever, is never success, and leaves nothing.
-    @Test(arguments: ["ENOSPC", "EIO"]) func everyWriteThatFailsIsSeen(_ error: String) throws {
+    /// G2: every failing write fails the job, and no file remains.
+    @Test(arguments: ["ENOSPC", "EIO"]) func everyFailingWriteFailsTheJob(_ error: String) throws {
         let scratch = try folderWithSource()
-        // More writes a thread than the state makes, which stands from a first run; a write is of 256 KB.
+        // The output has more 256 KB writes per thread than the state, which exists from the first run.
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25:duration=2,noise=alls=60:allf=t", "-c:v",
             "ffv1", scratch.file("noise.mkv"))
@@ -125,7 +127,7 @@ import Testing
                 #expect(result.status == 0)
                 break
             }
-            // The state's writes count too: before the run they end it, after it they are warned of.
+            // Failing writes of the state end the run before its first job, and are warnings after it.
             let isOfState = result.errors.contains("the state in")
             #expect(isOfState || result.status == 1, "write \(write): \(result.errors)")
             let exists = FileManager.default.fileExists(atPath: scratch.file("out.mp4"))
@@ -138,8 +140,10 @@ import Testing
         #expect(try isWhole(scratch.file("out.mp4"), frames: 50))
     }
 
-    /// G2: the other calls between the last write and success.
-    @Test(arguments: ["fsync:1", "fsync:2", "linkat:1"]) func everyOtherFailureIsSeen(_ call: String) throws {
+    /// G2: failures of the other calls between the last write and success.
+    @Test(arguments: ["fsync:1", "fsync:2", "linkat:1"]) func failingSyncAndLinkFailTheJob(_ call: String)
+        throws
+    {
         let parts = call.split(separator: ":")
         let scratch = try folderWithSource()
         try scratch.write(jobFile(), to: "jobs.yaml")
@@ -148,8 +152,8 @@ import Testing
         #expect(scratch.contents.allSatisfy { !$0.hasSuffix(".part") })
     }
 
-    /// A disk with no room, as the user meets it.
-    @Test func aFileThatMayNotGrow() throws {
+    /// A write beyond the limit on file sizes fails like one on a full disk.
+    @Test func fileSizeLimitsFailTheJob() throws {
         let scratch = try folderWithSource()
         try scratch.write(
             jobFile(
@@ -164,8 +168,8 @@ import Testing
         #expect(scratch.contents == ["a.mp4", "jobs.yaml"])
     }
 
-    /// SIGTERM cancels at once, the second SIGINT too; the first lets running jobs finish. Nothing is left.
-    @Test(arguments: [("TERM", 1, 143), ("INT", 2, 130)]) func signalsLeaveNothing(
+    /// SIGTERM and the second SIGINT cancel at once; the first SIGINT lets running jobs finish. No files remain.
+    @Test(arguments: [("TERM", 1, 143), ("INT", 2, 130)]) func signalsLeaveNoFiles(
         _ name: String, _ count: Int, _ status: Int
     ) throws {
         let scratch = try Scratch()
@@ -196,8 +200,8 @@ import Testing
         #expect(scratch.contents == ["jobs.yaml", "log"])
     }
 
-    /// A signal that comes right after the start, on a machine with much to do and from a parent that blocks it.
-    @Test func noSignalIsLost() throws {
+    /// Signals that arrive immediately after the start, on a busy machine and with the signal blocked by the parent process.
+    @Test func signalsRightAfterTheStartEndTheRun() throws {
         let scratch = try Scratch()
         try scratch.write(
             jobFile(
@@ -205,7 +209,7 @@ import Testing
                 destination: "out.mp4"), to: "jobs.yaml")
         let script = """
             import signal, subprocess, sys
-            # They end by themselves, whatever becomes of this.
+            # They exit by themselves, even if this script is killed.
             spin = "import time; end = time.time() + 300\\nwhile time.time() < end: pass"
             busy = [subprocess.Popen([sys.executable, "-c", spin]) for _ in range(4)]
             block = lambda: signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
@@ -227,7 +231,7 @@ import Testing
         #expect(scratch.contents == ["jobs.yaml"])
     }
 
-    @Test func theFirstInterruptFinishesWhatRuns() throws {
+    @Test func firstInterruptFinishesRunningJobs() throws {
         let scratch = try Scratch()
         try scratch.write(
             jobFile(
@@ -248,8 +252,8 @@ import Testing
         #expect(try Judge(scratch.file("out.mp4")).decodeErrors() == "")
     }
 
-    /// A source that is shorter than its index promises is never a success.
-    @Test(arguments: [30, 50, 70, 90, 99]) func aTruncatedSourceIsAFailure(_ percent: Int) throws {
+    /// A source that is shorter than its index states is an error.
+    @Test(arguments: [30, 50, 70, 90, 99]) func truncatedSourcesAreFailures(_ percent: Int) throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=4", "-f", "lavfi", "-i",

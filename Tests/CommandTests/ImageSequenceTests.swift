@@ -3,9 +3,9 @@ import Media
 import TestSupport
 import Testing
 
-/// Numbered images as a movie, and an image that is shown for some time.
+/// Image sequences and still images as video sources.
 @Suite struct ImageSequenceTests {
-    /// More images than a worker may have open.
+    /// Creates an image sequence with more files than a worker may have open at once.
     private func source(_ seconds: Int = 30) throws -> Scratch {
         let scratch = try Scratch()
         try FileManager.default.createDirectory(
@@ -63,7 +63,7 @@ import Testing
         #expect(zip(times, 0...).allSatisfy { abs($0 - Double($1) / 24) < 0.001 })
     }
 
-    @Test func whatIsWrongIsSaid() throws {
+    @Test func invalidImageSourcesAreErrors() throws {
         let scratch = try source(1)
         try FileManager.default.removeItem(atPath: scratch.file("r/f-0012.png"))
         try scratch.write("no image", to: "r/t-1.png")
@@ -95,8 +95,8 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: scratch.file("out")))
     }
 
-    /// An image that can't be decoded fails the job, or is left out and told of; one of another size is brought to the first's.
-    @Test func damagedAndOtherImages() throws {
+    /// An image that can't be decoded fails the job, or is skipped and reported; an image of another size is scaled to the first one's.
+    @Test func damagedImagesFailAndOtherSizesAreScaled() throws {
         let scratch = try source(1)
         try Data([UInt8](repeating: 7, count: 500)).write(
             to: URL(fileURLWithPath: scratch.file("r/f-0015.png")))
@@ -113,14 +113,14 @@ import Testing
         #expect(try judge.decodeErrors().isEmpty)
     }
 
-    /// A rerun does nothing; a changed image, or another one, and it is made again. Sources are never overwritten.
-    @Test func rerunsAndSources() throws {
+    /// Unchanged images cause no rerun, a changed or missing image does; images of the source are never overwritten.
+    @Test func changedImagesCauseARerun() throws {
         let scratch = try source(1)
         let job = "  all: { asset: frames, \(lossless), destination: out/a.mkv }"
         for fingerprint in ["stat", "content"] {
             #expect(try run(job, in: scratch, "--fingerprint", fingerprint).status == 0)
-            let again = try run(job, in: scratch, "--fingerprint", fingerprint)
-            #expect(again.errors.contains("1 of them up to date"), "\(again.errors)")
+            let rerun = try run(job, in: scratch, "--fingerprint", fingerprint)
+            #expect(rerun.errors.contains("1 of them up to date"), "\(rerun.errors)")
             try FileManager.default.removeItem(atPath: scratch.file("r/f-0030.png"))
             try FileManager.default.copyItem(
                 atPath: scratch.file("r/f-0010.png"), toPath: scratch.file("r/f-0030.png"))
@@ -139,7 +139,7 @@ import Testing
             "\(over.errors)")
     }
 
-    @Test func numberedNames() throws {
+    @Test func numberedNamesAreParsedAndFormatted() throws {
         let padded = try #require(NumberedName(path: "/a/b/f-%04d%%.png"))
         #expect(padded.path(7) == "/a/b/f-0007%.png" && padded.path(12345) == "/a/b/f-12345%.png")
         #expect(padded.number(of: "f-0007%.png") == 7 && padded.number(of: "f-12345%.png") == 12345)
@@ -163,12 +163,12 @@ import Testing
         }
     }
 
-    /// A camera says in the image itself how it is to be rotated: stills and slides are upright, and a movie says it or is made so.
-    @Test func imagesFromCamerasAreUpright() throws {
+    /// Exif orientation of photos: still images and slides are upright, and movies contain the rotation as metadata or baked in.
+    @Test func exifOrientationIsRespected() throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=64x48", "-frames:v", "1", scratch.file("flat.jpg"))
         let flat = try Data(contentsOf: URL(filePath: scratch.file("flat.jpg")))
-        // One tag, of 16 bits, in the first directory: 6 is a quarter turn clockwise.
+        // A single 16-bit tag in the first directory; 6 means rotate by 90 degrees clockwise.
         let tag: [UInt8] = [0x12, 0x01, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0]
         let exif =
             Array("Exif".utf8) + [0, 0] + Array("II*".utf8) + [0, 8, 0, 0, 0, 1, 0] + tag + [0, 0, 0, 0]
@@ -202,7 +202,7 @@ import Testing
                 #expect(rotation == (name == "kept.mp4" ? -90 : nil), "\(name): \(stream)")
             }
         }
-        // Pixels are those of ffmpeg's own quarter turn.
+        // The pixels match ffmpeg's `transpose`.
         try ffmpeg("-i", scratch.file("flat.jpg"), "-vf", "transpose=clock", scratch.file("r.png"))
         let psnr = try Judge(scratch.file("still.png")).lowestPSNR(
             against: Judge(scratch.file("r.png")), first: 0, count: 1, own: 0)

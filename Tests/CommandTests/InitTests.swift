@@ -2,26 +2,26 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// `init` writes a job file that is true of its source, can be run as it stands, and makes what plays everywhere.
+/// `init` writes a job file that describes its source, runs unchanged, and produces widely playable output.
 @Suite struct InitTests {
-    /// With every track in it, whatever the file is called.
-    @Test func everyNameIsWrittenAsItIs() throws {
+    /// The drafted job file contains every track, whatever the file's name.
+    @Test func unusualFileNamesAreQuoted() throws {
         let scratch = try folderWithSource()
         try FileManager.default.copyItem(
             atPath: scratch.file("a.mp4"), toPath: scratch.file("we \"ird\\ ${x} [1]? 日本.mp4"))
         for name in ["a.mp4", "we \"ird\\ ${x} [1]? 日本.mp4"] {
-            let made = try tandem("init", name, in: scratch)
-            #expect(made.status == 0)
-            try scratch.write(made.text, to: "made.yaml")
-            let plan = try tandem("plan", "made.yaml", in: scratch)
+            let draft = try tandem("init", name, in: scratch)
+            #expect(draft.status == 0)
+            try scratch.write(draft.text, to: "draft.yaml")
+            let plan = try tandem("plan", "draft.yaml", in: scratch)
             #expect(plan.status == 0, "\(plan.errors)")
             #expect(plan.text.contains("audio aac") && !plan.text.contains("no rule selects it"))
         }
         #expect(try tandem("init", "nothing.mp4", in: scratch).status == 1)
     }
 
-    /// What the drafts are made of: subtitles, a time code, data, HDR, ten bits, low rates, tracks that can't be decoded.
-    @Test func whatItWritesIsTrueAndRuns() throws {
+    /// Drafts for subtitles, a timecode, HDR, 10 bits, and low sample rates.
+    @Test func draftsDescribeTheirSourceAndRun() throws {
         let scratch = try Scratch()
         try scratch.write("1\n00:00:00,000 --> 00:00:00,500\nHello\n", to: "s.srt")
         try ffmpeg(
@@ -48,17 +48,17 @@ internal import Testing
             ),
             ("tc.mov", ["kept: rewritten", "pixel_format: yuv420p"]), ("low.wav", ["# bitrate"]),
         ] {
-            let made = try tandem("init", name, in: scratch)
-            #expect(made.status == 0, "\(made.errors)")
-            #expect(made.text.hasPrefix("# yaml-language-server: $schema="))
-            for word in words { #expect(made.text.contains(word), "\(name): \(made.text)") }
-            try scratch.write(made.text, to: "made.yaml")
-            #expect(try tandem("validate", "made.yaml", in: scratch).status == 0)
-            let plan = try tandem("plan", "made.yaml", in: scratch)
+            let draft = try tandem("init", name, in: scratch)
+            #expect(draft.status == 0, "\(draft.errors)")
+            #expect(draft.text.hasPrefix("# yaml-language-server: $schema="))
+            for word in words { #expect(draft.text.contains(word), "\(name): \(draft.text)") }
+            try scratch.write(draft.text, to: "draft.yaml")
+            #expect(try tandem("validate", "draft.yaml", in: scratch).status == 0)
+            let plan = try tandem("plan", "draft.yaml", in: scratch)
             #expect(
                 plan.status == 0 && !plan.text.contains("not supported by browsers"),
                 "\(plan.text)\(plan.errors)")
-            let run = try tandem("run", "made.yaml", in: scratch)
+            let run = try tandem("run", "draft.yaml", in: scratch)
             #expect(run.status == 0, "\(run.errors)")
         }
         let probe = try tandem("probe", "out/hdr-web.mp4", in: scratch).text
@@ -66,15 +66,15 @@ internal import Testing
             probe.contains("yuv420p") && probe.contains("bt709") && probe.contains("mov_text"), "\(probe)")
     }
 
-    @Test func aSourceOfWhichNothingCanBeEncodedHasNoFile() throws {
+    @Test func sourcesWithoutEncodableTracksAreErrors() throws {
         let scratch = try Scratch()
         try scratch.write("1\n00:00:00,000 --> 00:00:00,500\nHello\n", to: "s.srt")
-        let made = try tandem("init", "s.srt", in: scratch)
-        #expect(made.status == 1 && made.text.isEmpty, "\(made.text)")
-        #expect(made.errors.contains("no track can be encoded"), "\(made.errors)")
+        let draft = try tandem("init", "s.srt", in: scratch)
+        #expect(draft.status == 1 && draft.text.isEmpty, "\(draft.text)")
+        #expect(draft.errors.contains("no track can be encoded"), "\(draft.errors)")
     }
 
-    /// What is right and yet not played by many is said by the plan.
+    /// The plan notes settings that are valid but not widely supported by players.
     @Test(arguments: [
         ("codec: h264, pixel_format: yuv420p10le", "o.mp4", "10 bits"),
         ("codec: h264, pixel_format: yuv422p", "o.mp4", "4:2:2"),
@@ -83,7 +83,7 @@ internal import Testing
             "codec: h264, color: { primaries: bt2020, transfer: arib-std-b67, matrix: bt2020nc }", "o.mp4",
             "HDR"
         ),
-    ]) func thePlanTellsWhatManyPlayersCannotPlay(encode: String, name: String, words: String) throws {
+    ]) func planNotesSettingsThatManyPlayersDontSupport(encode: String, name: String, words: String) throws {
         let scratch = try folderWithSource()
         try scratch.write(jobFile(video: encode, destination: name), to: "jobs.yaml")
         let plan = try tandem("plan", "jobs.yaml", in: scratch)

@@ -4,9 +4,9 @@ import Media
 import TestSupport
 import Testing
 
-/// Layers are where they are put, to the pixel, and their colors are theirs alone where the output has room for that.
+/// Layers are placed to the pixel, and their colors don't mix with the frame's if the output has no chroma subsampling.
 @Suite struct LayerPlacementTests: Composing {
-    /// The planes of the first frame: luma, and two of chroma.
+    /// Returns the planes of the first frame.
     private func planes(_ path: String, as format: String) throws -> [UInt8] {
         let result = try program(
             "ffmpeg",
@@ -14,7 +14,7 @@ import Testing
         return [UInt8](result.output)
     }
 
-    private func made(
+    private func renderedPlanes(
         at place: String, pixelFormat: String, in scratch: Scratch, frames: String = "gray"
     ) throws -> [UInt8] {
         try ffmpeg(
@@ -33,8 +33,9 @@ import Testing
     }
 
     @Test(arguments: [(4, 6), (5, 6), (4, 7), (5, 7), (-3, 1)])
-    func lumaIsInItsPlace(_ left: Int, _ top: Int) throws {
-        let bytes = try made(at: "left: \(left), top: \(top)", pixelFormat: "yuv420p", in: try Scratch())
+    func layersArePlacedToThePixel(_ left: Int, _ top: Int) throws {
+        let bytes = try renderedPlanes(
+            at: "left: \(left), top: \(top)", pixelFormat: "yuv420p", in: try Scratch())
         try #require(bytes.count == 32 * 32 * 3 / 2)
         let luma = Array(bytes.prefix(32 * 32))
         let base = luma[31 * 32 + 31]
@@ -44,7 +45,7 @@ import Testing
                 #expect((luma[y * 32 + x] != base) == isInside, "\(x),\(y)")
             }
         }
-        // Chroma of blocks that the layer touches is a mixture, that of others is the frame's.
+        // Only chroma samples that the layer overlaps differ from the frame's.
         let chroma = Array(bytes[(32 * 32 + 16 * 16)...])
         for y in 0..<16 {
             for x in 0..<16 {
@@ -54,9 +55,10 @@ import Testing
         }
     }
 
-    /// 4:4:4 has a color for every pixel: none of the layer's is beside it, none of the frame's in it.
-    @Test(arguments: [(4, 6), (5, 7)]) func colorsDoNotBleed(_ left: Int, _ top: Int) throws {
-        let bytes = try made(at: "left: \(left), top: \(top)", pixelFormat: "yuv444p", in: try Scratch())
+    /// In 4:4:4, chroma is exact inside and outside the layer.
+    @Test(arguments: [(4, 6), (5, 7)]) func chromaDoesntBleedIn444(_ left: Int, _ top: Int) throws {
+        let bytes = try renderedPlanes(
+            at: "left: \(left), top: \(top)", pixelFormat: "yuv444p", in: try Scratch())
         try #require(bytes.count == 32 * 32 * 3)
         let chroma = Array(bytes[(2 * 32 * 32)...])
         let inside = Int(chroma[(top + 4) * 32 + left + 4])

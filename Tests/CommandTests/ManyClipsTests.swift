@@ -2,15 +2,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Compositions of a great many clips, and of clips whose light differs.
+/// Compositions of very many clips, memory use with many files, and compositions that mix HDR and SDR.
 @Suite struct ManyClipsTests: Composing {
-    /// Most memory that a run without workers took, in MiB.
+    /// Returns the peak memory of a run without workers, in MiB.
     private func peak(of composition: String, in scratch: Scratch) throws -> Double {
         try scratch.write(job(composition), to: "jobs.yaml")
         return try peak("none", in: scratch)
     }
 
-    /// Most memory that a run of `jobs.yaml` or one of its workers took, in MiB.
+    /// Returns the peak memory of a run of `jobs.yaml` or of one of its workers, in MiB.
     private func peak(_ isolation: String, in scratch: Scratch) throws -> Double {
         let script =
             "import resource, subprocess, sys\nr = subprocess.run([sys.argv[1], 'run', '--isolation', '\(isolation)', 'jobs.yaml'], capture_output=True)\nprint(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024 if r.returncode == 0 else r.stderr.decode())"
@@ -21,9 +21,9 @@ import Testing
             "\(result.text)\(result.errors)")
     }
 
-    /// Sources are opened as they are needed and closed after: a thousand clips of a tenth of a second take about the memory of a hundred, and
-    /// every frame is there.
-    @Test func aThousandClipsTakeFlatMemory() throws {
+    /// Sources are opened when needed and closed afterwards: a thousand clips use about as much memory as a hundred, and no frame is
+    /// missing.
+    @Test func memoryDoesntGrowWithTheNumberOfClips() throws {
         let scratch = try folder()
         func clips(_ count: Int) -> String {
             let all = (0..<count).map {
@@ -40,8 +40,8 @@ import Testing
         #expect(try judge.samples(channels: 1, rate: 48_000).count == 200 * 48_000)
     }
 
-    /// What a worker remembers of files keeps no room that frames had: posters of four hundred files take about the memory of forty.
-    @Test func postersOfManyFilesTakeFlatMemory() throws {
+    /// A worker doesn't retain frame buffers of finished jobs: posters of four hundred files use about as much memory as of forty.
+    @Test func memoryDoesntGrowWithTheNumberOfPosters() throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=d=0.2:r=25:s=1280x720", "-c:v", "libx264", "-preset", "ultrafast",
@@ -63,8 +63,8 @@ import Testing
         #expect(many < few + 60, "\(few) \(many)")
     }
 
-    /// A clip of high dynamic range is brought to the light of the one before it, as ffmpeg's own filters do it; that stands in the plan.
-    @Test func highRangeBesideStandard() throws {
+    /// An HDR clip is tone-mapped to the SDR of the first clip, as by ffmpeg's filters, and the plan states it.
+    @Test func hdrClipsAreToneMappedToTheFirstClip() throws {
         let scratch = try folder()
         try ffmpeg(
             "-f", "lavfi", "-i",

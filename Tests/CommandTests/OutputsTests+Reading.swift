@@ -2,11 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is read for them.
+/// Reading of the source for several outputs.
 extension OutputsTests {
-    /// However many outputs there are, the whole program reads what they share once, and once for looking into it: the bytes that it
-    /// asks the source for don't grow with them.
-    @Test func aSourceIsReadOnce() throws {
+    /// Outputs with the same range share one reader: the number of bytes read from the source doesn't grow with the number of outputs.
+    @Test func sourcesAreReadOnceForAllOutputs() throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=d=4:r=25:s=640x360,noise=alls=30:allf=t", "-c:v", "libx264",
@@ -32,8 +31,8 @@ extension OutputsTests {
         #expect(Double(four) < 1.2 * Double(one), "\(one) and \(four) bytes")
     }
 
-    /// The plan says which outputs are made of one reading, and which is read by itself.
-    @Test func thePlanTellsWhatIsReadTogether() throws {
+    /// The plan states which outputs share a reader, and which have their own.
+    @Test func planStatesWhichOutputsShareAReader() throws {
         let scratch = try folderWithSource()
         let video = "tracks: [ { video: first, encode: { codec: ffv1 } } ]"
         try scratch.write(

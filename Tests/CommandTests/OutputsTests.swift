@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Several outputs of one job: made together, published together, and made anew one by one.
+/// Several outputs of one job: produced and published together, and up to date individually.
 @Suite struct OutputsTests {
     private static let lossless = "{ video: first, encode: { codec: ffv1 } }"
 
-    /// A job with outputs; `more` stands beside them.
+    /// Returns a job with outputs; `more` contains further keys of the job.
     func job(_ outputs: [(id: String, text: String)], more: String = "") -> String {
         let lines = outputs.map { "      \($0.id): { \($0.text) }\n" }.joined()
         return """
@@ -30,8 +30,8 @@ import Testing
         ((try? FileManager.default.contentsOfDirectory(atPath: scratch.file(folder))) ?? []).sorted()
     }
 
-    /// Each is what a job of its own would make: frames and samples.
-    @Test func outputsAreWhatJobsOfTheirOwnMake() throws {
+    /// Each output has the frames and samples that a job with only this output produces.
+    @Test func outputsEqualThoseOfSeparateJobs() throws {
         let scratch = try folderWithSource()
         let small = "{ video: first, encode: { codec: ffv1, size: 64x } }"
         let audio = "{ audio: first, encode: { codec: flac, gain: -6dB } }"
@@ -71,8 +71,8 @@ import Testing
         }
     }
 
-    /// A rerun makes the one that is out of date, by its settings or because it is gone, and says so.
-    @Test func onlyWhatIsOutOfDateIsMade() throws {
+    /// A rerun produces only the output whose settings changed or whose file is missing, and `explain` states the reason.
+    @Test func onlyOutputsThatAreOutOfDateAreProduced() throws {
         let scratch = try folderWithSource()
         let text = { (quality: Int) in
             self.job([
@@ -86,8 +86,8 @@ import Testing
         try scratch.write(text(20), to: "jobs.yaml")
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
         let before = (try modified(scratch, "out/a.mkv"), try modified(scratch, "out/b.mkv"))
-        let again = try tandem("run", "jobs.yaml", in: scratch)
-        #expect(again.errors.contains("1 of them up to date"), "\(again.errors)")
+        let rerun = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(rerun.errors.contains("1 of them up to date"), "\(rerun.errors)")
         #expect(try modified(scratch, "out/a.mkv") == before.0)
 
         try scratch.write(text(30), to: "jobs.yaml")
@@ -100,7 +100,7 @@ import Testing
         #expect(run.status == 0 && !run.errors.contains("one/a") && run.errors.contains("done one/b"))
         #expect(try modified(scratch, "out/a.mkv") == before.0)
         #expect(try modified(scratch, "out/b.mkv") != before.1)
-        // The report tells both, the one that stayed with what was said of it before.
+        // The report contains both outputs, the one that is up to date with its recorded details.
         let report = try JSONSerialization.jsonObject(
             with: try Data(contentsOf: URL(filePath: scratch.file("r.json"))))
         let jobs = try #require((report as? [String: Any])?["jobs"] as? [[String: Any]])
@@ -117,8 +117,8 @@ import Testing
         #expect(files(scratch) == ["a.mkv", "b.mkv"])
     }
 
-    /// One that isn't as expected: none is published, what was there stays as it was, and nothing else is left.
-    @Test func oneThatFailsFailsAll() throws {
+    /// If one output fails its expectations, none is published, existing files are unchanged, and no other files remain.
+    @Test func failedExpectationsPreventPublishingOfAllOutputs() throws {
         let scratch = try folderWithSource()
         let text = { (size: String) in
             self.job([
@@ -133,21 +133,21 @@ import Testing
         try scratch.write(text("90MB"), to: "jobs.yaml")
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
         let before = (try modified(scratch, "out/a.mkv"), try modified(scratch, "out/b.mkv"))
-        // The second is judged again and fails; the first, which would be made anew, isn't.
+        // The second output is evaluated again and fails; the first, which would rerun, isn't replaced.
         try scratch.write(text("20B"), to: "jobs.yaml")
         let kept = try tandem("run", "--keep-failed", "jobs.yaml", in: scratch)
         #expect(kept.status == 5, "\(kept.errors)")
         #expect(try modified(scratch, "out/a.mkv") == before.0 && modified(scratch, "out/b.mkv") == before.1)
         #expect(files(scratch) == ["a.mkv", "b.mkv"])
-        // Made anew, the one that fails is kept under another name.
+        // With `--force`, the failed output is kept under another name.
         let forced = try tandem("run", "--force", "--keep-failed", "jobs.yaml", in: scratch)
         #expect(forced.status == 5)
         #expect(files(scratch) == ["a.mkv", "b.failed.mkv", "b.mkv"])
         #expect(try modified(scratch, "out/a.mkv") == before.0 && modified(scratch, "out/b.mkv") == before.1)
     }
 
-    /// What another job reads is one of them, and how long it waits is for the job.
-    @Test func anotherJobReadsOne() throws {
+    /// A job reads one output of another job, and is up to date as long as that output is.
+    @Test func jobsReadOneOutputOfAnotherJob() throws {
         let scratch = try folderWithSource()
         let reader = """
 
@@ -164,18 +164,18 @@ import Testing
         let run = try tandem("run", "jobs.yaml", in: scratch)
         #expect(run.status == 0, "\(run.errors)")
         #expect(try Judge(scratch.file("b-copy.mkv")).stream("v:0", "width")["width"] as? Int == 64)
-        // Where the other output alone is made anew, the reader has nothing to do.
+        // If only the other output reruns, the reader is up to date.
         try FileManager.default.removeItem(atPath: scratch.file("out/a.mkv"))
         let why = try tandem("explain", "jobs.yaml", "two", in: scratch)
         #expect(why.text.contains("two: up to date"), "\(why.text)")
         let before = try modified(scratch, "b-copy.mkv")
-        let again = try tandem("run", "jobs.yaml", in: scratch)
-        #expect(again.status == 0 && again.errors.contains("done one/a"), "\(again.errors)")
+        let rerun = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(rerun.status == 0 && rerun.errors.contains("done one/a"), "\(rerun.errors)")
         #expect(try modified(scratch, "b-copy.mkv") == before)
     }
 
-    /// Passes, loudness and sizes belong to each output.
-    @Test func passesLoudnessAndLimits() throws {
+    /// Passes, loudness normalization and size limits apply to each output.
+    @Test func passesLoudnessAndLimitsApplyToEachOutput() throws {
         let scratch = try folderWithSource()
         try scratch.write(
             job(
@@ -204,8 +204,8 @@ import Testing
         #expect(((size as? Int) ?? 0) <= 30_000 && ((size as? Int) ?? 0) > 20_000)
     }
 
-    /// A part of a plan has all outputs of a job, and what came of each is collected.
-    @Test func shardsTellEachOutput() throws {
+    /// A shard contains all outputs of a job, and `collect` verifies each.
+    @Test func collectVerifiesEachOutput() throws {
         let scratch = try folderWithSource()
         try scratch.write(
             job([("a", "tracks: [ \(Self.lossless) ]"), ("b", "tracks: [ \(Self.lossless) ]")]),
@@ -222,8 +222,7 @@ import Testing
         #expect(try tandem("collect", "s", in: scratch).status != 0)
     }
 
-    /// Events and JUnit name the outputs.
-    @Test func eventsNameOutputs() throws {
+    @Test func eventsAndJUnitNameOutputs() throws {
         let scratch = try folderWithSource()
         try scratch.write(
             job([("a", "tracks: [ \(Self.lossless) ]"), ("b", "tracks: [ \(Self.lossless) ]")]),
@@ -244,8 +243,8 @@ import Testing
         #expect(junit.contains("one/a") && junit.contains("one/b"))
     }
 
-    /// Two of them at one place, or one that is no output of its own.
-    @Test func collisionsAreErrorsOfThePlan() throws {
+    /// Two outputs with the same destination, and errors in both outputs.
+    @Test func collisionsOfOutputsAreErrorsOfThePlan() throws {
         let scratch = try folderWithSource()
         try scratch.write(
             job([
@@ -274,8 +273,8 @@ import Testing
             jobs.map { ($0["id"] as? String ?? "", $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// One that is left out says so, whatever becomes of the others.
-    @Test func whatIsSkippedIsSaid() throws {
+    /// A skipped output is reported, whatever the outcome of the others.
+    @Test func skippedOutputsAreReported() throws {
         let scratch = try folderWithSource()
         try scratch.write(
             """
@@ -301,8 +300,8 @@ import Testing
         #expect(try String(contentsOfFile: scratch.file("out/b.mkv"), encoding: .utf8) == "theirs")
     }
 
-    /// What was said of an output when it was made is said again while it stays, beside what is made now.
-    @Test func warningsOfWhatStaysAreSaid() throws {
+    /// Warnings of an output that is up to date are repeated when another output runs.
+    @Test func warningsOfUpToDateOutputsAreRepeated() throws {
         let scratch = try folderWithSource()
         try scratch.write(
             job([
@@ -318,18 +317,20 @@ import Testing
         #expect(warnings?.count == 1, "\(String(describing: warnings))")
     }
 
-    /// What fails is named, once each; what can't hold names the output; a file can't be a folder; a name leads to its job.
-    @Test func messagesNameOutputs() throws {
+    /// Failures name the output, each once; expectations of the plan name it; an output's file can't be a folder; `--only` requires the
+    /// job's name.
+    @Test func messagesNameTheOutput() throws {
         let scratch = try folderWithSource()
         let two = [("a", "tracks: [ \(Self.lossless) ]"), ("b", "tracks: [ \(Self.lossless) ]")]
         try scratch.write(job(two), to: "jobs.yaml")
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
         try scratch.write(job(two, more: "expect: { size: { max: 10B } }"), to: "jobs.yaml")
-        let judged = try tandem("run", "jobs.yaml", in: scratch)
-        let summary = judged.errors.split(separator: "\n").first { $0.hasPrefix("fail") } ?? ""
+        let evaluated = try tandem("run", "jobs.yaml", in: scratch)
+        let summary = evaluated.errors.split(separator: "\n").first { $0.hasPrefix("fail") } ?? ""
         #expect(
             summary.components(separatedBy: "the output of an earlier run is kept").count == 2, "\(summary)")
-        #expect(judged.errors.contains("one: a: expected") && judged.errors.contains("one: b: expected"))
+        #expect(
+            evaluated.errors.contains("one: a: expected") && evaluated.errors.contains("one: b: expected"))
 
         try scratch.write(job(two, more: "expect: { duration: 50s }"), to: "jobs.yaml")
         let plan = try tandem("plan", "jobs.yaml", in: scratch)
@@ -350,8 +351,8 @@ import Testing
             only.status == 3 && only.errors.contains("it is an output of the job `one`"), "\(only.errors)")
     }
 
-    /// A timeout, and a signal, leave nothing of any; another attempt makes all.
-    @Test func timeoutsSignalsAndRetries() throws {
+    /// A timeout and a signal leave no output files; a retry produces all outputs.
+    @Test func timeoutsAndSignalsLeaveNoOutputs() throws {
         let scratch = try folderWithSource()
         let slow = """
             version: 1
@@ -379,10 +380,10 @@ import Testing
             [("a", "tracks: [ \(Self.lossless) ]"), ("b", "tracks: [ \(Self.lossless) ]")],
             more: "retries: 1")
         try scratch.write(text, to: "again.yaml")
-        let again = try program(
+        let retried = try program(
             Places.tandem, ["run", "again.yaml"], directory: scratch.path,
             environment: ["TANDEM_WORKER_FAULTS": "one:abort"])
-        #expect(again.status == 0, "\(again.errors)")
+        #expect(retried.status == 0, "\(retried.errors)")
         #expect(files(scratch) == ["a.mkv", "b.mkv"])
     }
 }

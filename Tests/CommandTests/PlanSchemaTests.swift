@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import FileSystem
 
-/// What `tandem plan` says as JSON is as its schema says.
+/// The JSON of `tandem plan` conforms to its schema.
 @Suite struct PlanSchemaTests {
     private static let jobs = """
         version: 1
@@ -54,8 +54,8 @@ import FileSystem
           four: { asset: ./a.mp4, tracks: [ { audio: all, copy: true } ], destination: four.m4a }
           five: { asset: ./nothing.mp4, tracks: [ { audio: all, copy: true } ], destination: five.m4a }
         """
-    /// The jobs that can be planned, with a variable whose name is no key of ours.
-    private static let audio =
+    /// Arguments that select the jobs that can be planned, and set a variable whose name isn't in snake case.
+    private static let selection =
         ["one", "two", "three", "four", "six", "seven", "eight"].flatMap { ["--only", $0] } + [
             "--set", "camelCase=1",
         ]
@@ -68,54 +68,53 @@ import FileSystem
         return scratch
     }
 
-    /// What `plan --format json` prints is as its published schema says.
-    @Test func plansFitTheirSchema() throws {
+    @Test func plansConformToTheirSchema() throws {
         let scratch = try folder()
         try scratch.write(Self.jobs, to: "jobs.yaml")
         let plan = try tandem("plan", "--format", "json", "jobs.yaml", in: scratch)
         try scratch.write(plan.text, to: "plan.json")
-        let kept = try program(
-            Places.tandem, ["plan", "--out", "kept.json"] + Self.audio + ["jobs.yaml"],
+        let saved = try program(
+            Places.tandem, ["plan", "--out", "saved.json"] + Self.selection + ["jobs.yaml"],
             directory: scratch.path)
-        try #require(kept.status == 0, "\(kept.errors)")
-        // Beside the schema itself: every key in a document stands in it, written as in job files.
+        try #require(saved.status == 0, "\(saved.errors)")
+        // In addition to validation, every key in a document must be in the schema, and in snake case.
         let check = """
             import json, re, sys, jsonschema
             schema, *documents = (json.load(open(p)) for p in sys.argv[1:])
             jsonschema.Draft7Validator.check_schema(schema)
-            def look(value, rule, path):
+            def check(value, rule, path):
                 rule = schema["definitions"][rule["$ref"].split("/")[-1]] if "$ref" in rule else rule
                 if isinstance(value, list):
-                    for item in value: look(item, rule.get("items", {}), path)
+                    for item in value: check(item, rule.get("items", {}), path)
                 elif isinstance(value, dict) and "properties" in rule:
                     for key, inner in value.items():
-                        place = path + "." + key
-                        if key not in rule["properties"]: print("not in the schema:", place)
-                        elif not re.fullmatch("_?[a-z0-9]+(_[a-z0-9]+)*", key): print("not written so:", place)
-                        else: look(inner, rule["properties"][key], place)
+                        where = path + "." + key
+                        if key not in rule["properties"]: print("not in the schema:", where)
+                        elif not re.fullmatch("_?[a-z0-9]+(_[a-z0-9]+)*", key): print("not in snake case:", where)
+                        else: check(inner, rule["properties"][key], where)
             for document in documents:
                 for error in jsonschema.Draft7Validator(schema).iter_errors(document):
                     print(list(error.absolute_path), error.message[:200])
-                look(document, schema["then" if "kind" in document else "else"], "")
+                check(document, schema["then" if "kind" in document else "else"], "")
             """
         let result = try program(
             "/usr/bin/python3",
             [
                 "-c", check, Places.repository + "/schemas/tandem-plan-v1.schema.json",
-                scratch.file("plan.json"), scratch.file("kept.json"),
+                scratch.file("plan.json"), scratch.file("saved.json"),
             ])
         #expect(result.status == 0 && result.text == "", "\(result.text)\(result.errors)")
     }
 
-    /// The schema has every property that the types have, and a plan that is read is the one that was written.
-    @Test func plansAreReadAsTheyWereWritten() throws {
+    /// The schema contains every property of the types, and reading a saved plan and writing it again yields the same bytes.
+    @Test func savedPlansRoundTrip() throws {
         let scratch = try folder()
         try scratch.write(Self.jobs, to: "jobs.yaml")
-        let kept = try program(
-            Places.tandem, ["plan", "--out", "kept.json"] + Self.audio + ["jobs.yaml"],
+        let saved = try program(
+            Places.tandem, ["plan", "--out", "saved.json"] + Self.selection + ["jobs.yaml"],
             directory: scratch.path)
-        try #require(kept.status == 0, "\(kept.errors)")
-        let data = try Data(contentsOf: URL(filePath: scratch.file("kept.json")))
+        try #require(saved.status == 0, "\(saved.errors)")
+        let data = try Data(contentsOf: URL(filePath: scratch.file("saved.json")))
         let file = try PlanFile.read(data)
         #expect(try file.data() == data)
         let text = try Data(
@@ -125,9 +124,10 @@ import FileSystem
         #expect(absent.sorted() == [])
     }
 
-    private static let written = ["SourceRange", "FileIdentity"]
+    /// Types with their own representation in JSON.
+    private static let customCoded = ["SourceRange", "FileIdentity"]
 
-    /// Each stored property of the plan's types, whether this plan has a value there or not, stands in the schema.
+    /// Returns the paths of stored properties that the schema lacks, whether or not this plan has a value for them.
     private func missing(_ value: Any, _ rule: [String: Any], _ schema: [String: Any], _ path: String)
         -> [String]
     {
@@ -144,12 +144,12 @@ import FileSystem
             return mirror.children.flatMap { missing($0.value, item, schema, path) }
         case .struct, .enum, .tuple, .class:
             guard let known = rule["properties"] as? [String: Any] else { return [] }
-            // A case's value without a label.
+            // The associated value of a case without a label.
             if mirror.displayStyle != .tuple, let inner = known["_0"] as? [String: Any] {
                 return missing(value, inner, schema, path + "._0")
             }
-            // They are written otherwise than they are kept, and say so.
-            if Self.written.contains("\(type(of: value))") { return [] }
+            // Their coding differs from their stored properties.
+            if Self.customCoded.contains("\(type(of: value))") { return [] }
             return mirror.children.flatMap { child -> [String] in
                 let label = child.label.map { $0.replacing(".", with: "_") } ?? ""
                 let key = label.replacing(/[A-Z]/) { "_" + $0.output.lowercased() }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Clips that other jobs of the batch publish.
+/// Compositions whose clips are outputs of other jobs in the batch.
 @Suite struct PublishedClipTests: Composing {
     private static let text = """
         version: 1
@@ -22,7 +22,7 @@ import Testing
               sd: { tracks: [ { video: first, encode: { codec: ffv1, size: x48 } } ], destination: "${asset.stem}-sd.mkv" }
         """
 
-    private func made() throws -> Scratch {
+    private func folderWithJobs() throws -> Scratch {
         let scratch = try folder()
         try FileManager.default.createDirectory(
             atPath: scratch.file("in"), withIntermediateDirectories: false)
@@ -34,9 +34,10 @@ import Testing
         return scratch
     }
 
-    /// A composition is made once for each run of the job that it reads, after it; a rerun does what changed, whichever clip that is of.
-    @Test func readersFollowWhatTheyRead() throws {
-        let scratch = try made()
+    /// A composition is expanded for each instance of the job that it reads, and runs after it; a changed clip causes a rerun of its
+    /// reader.
+    @Test func compositionsRunAfterTheJobsTheyRead() throws {
+        let scratch = try folderWithJobs()
         let plan = try tandem("plan", "jobs.yaml", in: scratch)
         #expect(
             plan.status == 0 && plan.text.contains("a-hd.mkv is the output of the job talks[a.mkv]"),
@@ -45,20 +46,20 @@ import Testing
         try #require(first.status == 0, "\(first.errors)")
         let judge = Judge(scratch.file("whole-a-hd.mkv"))
         #expect(try judge.frames().times.count == 100)
-        // Frames of the clip in the middle are the source's.
+        // Frames of the middle clip equal the source's.
         try ffmpeg(
             "-i", scratch.file("in/a.mkv"), "-c:v", "ffv1", "-an", scratch.file("r.mkv"))
         let psnr = try judge.lowestPSNR(
             against: Judge(scratch.file("r.mkv")), first: 0, count: 50, own: 25)
         #expect(psnr > 90, "\(psnr)")
-        let again = try tandem("run", "jobs.yaml", in: scratch)
-        #expect(again.errors.contains("5 of 5 jobs done, 5 of them up to date"), "\(again.errors)")
+        let rerun = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(rerun.errors.contains("5 of 5 jobs done, 5 of them up to date"), "\(rerun.errors)")
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSince1970: 1_700_000_000)],
             ofItemAtPath: scratch.file("in/b.mkv"))
         let why = try tandem("explain", "jobs.yaml", "whole[b.mkv]", in: scratch)
         #expect(why.text.contains("the job `talks[b.mkv]`, whose output it reads, runs"), "\(why.text)")
-        // The intro is up to date, and is read all the same.
+        // The intro is up to date, and still used as a clip.
         let part = try tandem("run", "-v", "jobs.yaml", in: scratch)
         #expect(
             part.status == 0 && part.errors.contains("done whole[b.mkv]")
@@ -68,9 +69,9 @@ import Testing
         #expect(one.status == 0 && one.errors.contains("3 of 3 jobs done"), "\(one.errors)")
     }
 
-    /// Parts of a plan go with what they read.
-    @Test func shardsKeepThemTogether() throws {
-        let scratch = try made()
+    /// A shard contains the jobs that its compositions read.
+    @Test func shardsContainTheJobsOfTheirClips() throws {
+        let scratch = try folderWithJobs()
         let plan = try tandem("plan", "--shards", "2", "--out", "shards", "jobs.yaml", in: scratch)
         try #require(plan.status == 0, "\(plan.errors)")
         for part in try FileManager.default.contentsOfDirectory(atPath: scratch.file("shards")).sorted()
@@ -81,9 +82,9 @@ import Testing
         #expect(scratch.contents.contains("whole-a-hd.mkv") && scratch.contents.contains("whole-b-hd.mkv"))
     }
 
-    /// A failed job's readers are not run; a clip that is gone is a failure of its reader alone.
-    @Test func aFailureIsPassedOn() throws {
-        let scratch = try made()
+    /// If a job fails, the compositions that read it don't run, and the others do.
+    @Test func failedClipsFailOnlyTheirReaders() throws {
+        let scratch = try folderWithJobs()
         try scratch.write("no movie", to: "in/b.mkv")
         let run = try tandem("run", "jobs.yaml", in: scratch)
         #expect(run.status == 1 && scratch.contents.contains("whole-a-hd.mkv"), "\(run.errors)")
@@ -92,7 +93,7 @@ import Testing
                 && run.errors.contains("talks[b.mkv]"), "\(run.errors)")
     }
 
-    /// What is wrong is said at its line: a circle, a job or an output that isn't there, two that fan out, copies.
+    /// Cycles, undefined jobs and outputs, two expanded jobs, and image outputs are errors at their line.
     @Test(arguments: [
         ("[ { job: j } ]", "error[dependency-cycle]"),
         ("[ { job: nobody } ]", "jobs.yaml:4:27: error[undefined-name]"),
@@ -102,7 +103,7 @@ import Testing
         ("[ { job: many }, \"in/*.mkv\" ]", "error[fan-out]"),
         ("[ { job: stills } ]", "error[not-supported]"),
     ])
-    func wrongInput(_ composition: String, _ message: String) throws {
+    func invalidJobReferencesAreErrors(_ composition: String, _ message: String) throws {
         let scratch = try folder()
         try scratch.write(
             job(composition, to: "o.mkv") + """
@@ -112,12 +113,13 @@ import Testing
                   other: { asset: ./a.mkv, matrix: { q: [1, 2] }, tracks: [ { video: first, encode: { codec: h264, qp: "${matrix.q}" } } ], destination: "n${matrix.q}.mkv" }
                   stills: { asset: ./a.mkv, images: { count: 2 }, destination: "s${image.number}.png" }
                 """, to: "jobs.yaml")
-        let told = try tandem("validate", "jobs.yaml", in: scratch)
-        #expect(told.status == 3 && told.errors.contains(message), "\(composition): \(told.errors)")
+        let result = try tandem("validate", "jobs.yaml", in: scratch)
+        #expect(result.status == 3 && result.errors.contains(message), "\(composition): \(result.errors)")
     }
 
-    /// Clips that are copied are found to fit once they are published: the plan foretells a copy, and what can't be is the reader's failure.
-    @Test func packetsAreJoined() throws {
+    /// Whether clips can be copied is verified when they are published: the plan predicts a copy, and clips that don't match fail the
+    /// reader.
+    @Test func packetsOfPublishedClipsAreCopied() throws {
         let scratch = try folder()
         let clips = "[ { job: one }, { asset: { job: one }, range: { start: 0.52s, end: 1.72s } } ]"
         let tracks = "[ { video: first, copy: true }, { audio: first, copy: true } ]"
@@ -144,18 +146,18 @@ import Testing
                 ])["packets"] as? [[String: Any]]
             return Set((found ?? []).compactMap { $0["data_hash"] as? String })
         }
-        let (made, read) = (try packets("o.mp4"), try packets("x.mp4"))
-        #expect(made.intersection(read).count > read.count * 9 / 10)
-        let again = try tandem("run", "jobs.yaml", in: scratch)
-        #expect(again.errors.contains("2 of them up to date"), "\(again.errors)")
-        // Without `smart` the second clip's edges can't be.
+        let (output, clip) = (try packets("o.mp4"), try packets("x.mp4"))
+        #expect(output.intersection(clip).count > clip.count * 9 / 10)
+        let rerun = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(rerun.errors.contains("2 of them up to date"), "\(rerun.errors)")
+        // Without `cut: smart`, the second clip's edges can't be copied.
         try scratch.write(
             text.replacingOccurrences(of: ", { audio: first, copy: true }", with: "") + one, to: "jobs.yaml")
         let failed = try tandem("run", "jobs.yaml", in: scratch)
         #expect(
             failed.status == 1 && failed.errors.contains("jobs.yaml:4:34: error[copy-range]"),
             "\(failed.errors)")
-        // What the container can't hold is known before.
+        // A codec that the container doesn't support is an error of the plan.
         try scratch.write(
             job(clips, to: "o.webm", tracks: tracks) + "\n    cut: smart" + one, to: "jobs.yaml")
         let wrong = try tandem("plan", "jobs.yaml", in: scratch)
@@ -164,7 +166,8 @@ import Testing
             "\(wrong.errors)")
     }
 
-    /// What the job file alone rules out is an error of the plan; what falls back once it is there is told by the run.
+    /// Errors that follow from the job file alone are errors of the plan; with a fallback, the plan states the re-encoding once the clip
+    /// exists.
     @Test(arguments: [
         (
             "[ { job: one }, { asset: { job: one }, volume: 0.5 } ]", "o.mp4",
@@ -176,7 +179,9 @@ import Testing
             "jobs.yaml:4:34: error[copy-range]: audio item 1 can't be copied: its codec is flac, the others' is aac"
         ),
     ])
-    func whatIsKnownIsToldBefore(_ clips: String, _ output: String, _ words: String) throws {
+    func copiesExcludedByTheJobFileAreErrorsOfThePlan(_ clips: String, _ output: String, _ words: String)
+        throws
+    {
         let scratch = try folder()
         let one =
             "\n  one: { asset: ./a.mkv, tracks: [ { video: first, encode: { codec: h264 } }, { audio: first, encode: { codec: aac } } ], destination: x.mp4 }\n"
@@ -192,14 +197,14 @@ import Testing
         try scratch.write(text("smart-or-exact", ", encode: { codec: aac }"), to: "jobs.yaml")
         let run = try tandem("run", "jobs.yaml", in: scratch)
         #expect(run.status == 0, "\(run.errors)")
-        let told = try tandem("plan", "jobs.yaml", in: scratch)
+        let fallback = try tandem("plan", "jobs.yaml", in: scratch)
         #expect(
-            told.text.contains("audio track 1 is re-encoded: audio item 1 can't be copied"),
-            "\(told.text)")
+            fallback.text.contains("audio track 1 is re-encoded: audio item 1 can't be copied"),
+            "\(fallback.text)")
     }
 
-    /// Where only the packets tell that a copy can't be, the run says that it re-encodes.
-    @Test func aFallbackIsTold() throws {
+    /// If only the packets show that a copy is impossible, the run reports the re-encoding.
+    @Test func fallbacksDuringARunAreReported() throws {
         let scratch = try folder()
         try scratch.write(
             job(

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A web server for one test: parts of files, and ways to misbehave by the first folder of the path.
+/// An HTTP server for one test, with range requests; the first path component selects a fault.
 final class RangeServer {
     let port: Int
     private let scheme: String
@@ -59,7 +59,7 @@ final class RangeServer {
         server.serve_forever()
         """
 
-    /// `certificate`: a file with a key and a certificate, for https.
+    /// Starts the server; `certificate` is the path of a key and certificate for HTTPS.
     init(serving folder: String, certificate: String? = nil) throws {
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -77,7 +77,7 @@ final class RangeServer {
         self.port = port
     }
 
-    /// Not by SIGTERM: a program that a dispatch thread starts has it blocked.
+    /// SIGTERM is blocked in processes that a dispatch thread starts.
     func stop() { kill(process.processIdentifier, SIGKILL) }
 
     func url(_ path: String) -> String { "\(scheme)://127.0.0.1:\(port)/\(path)" }
@@ -98,7 +98,7 @@ final class RangeServer {
         """
     }
 
-    @Test func whatIsRemoteIsReadLikeWhatIsHere() throws {
+    @Test func remoteSourcesYieldTheSameOutputAsLocalOnes() throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=4", "-f", "lavfi", "-i", "sine=d=4", "-c:v",
@@ -119,18 +119,20 @@ final class RangeServer {
                 "ffmpeg", ["-v", "error", "-i", scratch.file(name), "-f", "framemd5", "-"]
             ).text
         }
-        let (there, here) = (try hashes("remote.mkv"), try hashes("local.mkv"))
-        #expect(there == here && here.split(separator: "\n").count > 50, "\(there) \(here)")
-        let made = try program(
+        let (remoteHashes, localHashes) = (try hashes("remote.mkv"), try hashes("local.mkv"))
+        #expect(
+            remoteHashes == localHashes && localHashes.split(separator: "\n").count > 50,
+            "\(remoteHashes) \(localHashes)")
+        let draft = try program(
             Places.tandem, ["init", "--allow-network", server.url("ok/s.mp4")], directory: scratch.path)
-        try scratch.write(made.text, to: "made.yaml")
+        try scratch.write(draft.text, to: "draft.yaml")
         let checked = try program(
-            Places.tandem, ["validate", "--allow-network", "made.yaml"], directory: scratch.path)
-        #expect(checked.status == 0, "\(made.errors) \(checked.errors)")
-        #expect(made.text.contains("{ url: \"\(server.url("ok/s.mp4"))\" }"), "\(made.text)")
+            Places.tandem, ["validate", "--allow-network", "draft.yaml"], directory: scratch.path)
+        #expect(checked.status == 0, "\(draft.errors) \(checked.errors)")
+        #expect(draft.text.contains("{ url: \"\(server.url("ok/s.mp4"))\" }"), "\(draft.text)")
     }
 
-    @Test func nothingIsFetchedUnlessThatIsAllowed() throws {
+    @Test func urlsRequireAllowNetwork() throws {
         let scratch = try Scratch()
         try scratch.write(job("http://127.0.0.1:9/a.mp4", "a.mkv"), to: "j.yaml")
         for command in ["validate", "plan", "run"] {
@@ -142,17 +144,17 @@ final class RangeServer {
         #expect(probe.status == 1 && probe.errors.contains("network access is not allowed"))
     }
 
-    /// Whoever signs a certificate for himself is nobody.
-    @Test func aCertificateIsChecked() throws {
+    /// Self-signed certificates are rejected.
+    @Test func selfSignedCertificatesAreRejected() throws {
         let scratch = try Scratch()
         let (key, certificate) = (scratch.file("key"), scratch.file("certificate"))
-        let made = try program(
+        let created = try program(
             "openssl",
             [
                 "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=127.0.0.1", "-days", "1",
                 "-keyout", key, "-out", certificate,
             ])
-        #expect(made.status == 0, "\(made.errors)")
+        #expect(created.status == 0, "\(created.errors)")
         try ffmpeg("-f", "lavfi", "-i", "sine=d=1", scratch.file("s.wav"))
         let both =
             try String(contentsOfFile: key, encoding: .utf8)
@@ -169,7 +171,7 @@ final class RangeServer {
         ("whole/s.mp4", "doesn't support range requests"),
         ("broken/s.mp4", "s.mp4"),
     ])
-    func aServerThatMisbehavesIsNamed(_ path: String, _ words: String) throws {
+    func serverFaultsAreErrorsThatNameTheSource(_ path: String, _ words: String) throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=640x480:r=25:d=4", "-f", "lavfi", "-i", "sine=d=4", "-c:v",

@@ -4,9 +4,9 @@ import Media
 import TestSupport
 import Testing
 
-/// Forms of messages that other programs read, and plans on disk.
+/// Machine-readable formats of messages, saved plans, lists of presets and codecs, and patterns.
 @Suite struct ReportTests {
-    private func wrong(in scratch: Scratch, jobs: Int = 1) throws {
+    private func writeInvalidJobs(in scratch: Scratch, jobs: Int = 1) throws {
         let text =
             "version: 1\njobs:\n"
             + (0..<jobs).map {
@@ -15,10 +15,10 @@ import Testing
         try scratch.write(text, to: "a, b.yaml")
     }
 
-    /// GitHub: worst first, ten at most, what would end a command is escaped.
-    @Test func githubAnnotations() throws {
+    /// GitHub annotations: the most severe first, at most ten, with control characters escaped.
+    @Test func githubAnnotationsAreLimitedAndEscaped() throws {
         let scratch = try Scratch()
-        try wrong(in: scratch, jobs: 12)
+        try writeInvalidJobs(in: scratch, jobs: 12)
         let result = try tandem("validate", "--format", "github", "a, b.yaml", in: scratch)
         let lines = result.text.split(separator: "\n")
         #expect(result.status == 3 && result.errors == "")
@@ -30,9 +30,9 @@ import Testing
         #expect(lines[9].hasPrefix("::error title=tandem::15 more"))
     }
 
-    @Test func annotationsComeByThemselvesUnderActions() throws {
+    @Test func annotationsAreDefaultInGitHubActions() throws {
         let scratch = try Scratch()
-        try wrong(in: scratch)
+        try writeInvalidJobs(in: scratch)
         let result = try program(
             Places.tandem, ["validate", "a, b.yaml"], directory: scratch.path,
             environment: ["GITHUB_ACTIONS": "true", "SWIFT_BACKTRACE": "enable=no"])
@@ -40,10 +40,10 @@ import Testing
         #expect(result.errors.contains("error[unknown-codec]"))
     }
 
-    /// SARIF as its schema wants it: the parts that readers rely on.
-    @Test func sarif() throws {
+    /// The parts of SARIF that readers rely on.
+    @Test func sarifHasRulesAndLocations() throws {
         let scratch = try Scratch()
-        try wrong(in: scratch)
+        try writeInvalidJobs(in: scratch)
         let result = try tandem("validate", "--format", "sarif", "a, b.yaml", in: scratch)
         #expect(result.status == 3)
         let log = try #require(
@@ -57,14 +57,14 @@ import Testing
         for one in results {
             let index = try #require(one["ruleIndex"] as? Int)
             #expect(rules[index]["id"] as? String == one["ruleId"] as? String)
-            let place = try #require(
+            let location = try #require(
                 (one["locations"] as? [[String: Any]])?.first?["physicalLocation"] as? [String: Any])
-            #expect((place["artifactLocation"] as? [String: Any])?["uri"] as? String == "a%2C%20b.yaml")
-            #expect((place["region"] as? [String: Any])?["startLine"] as? Int == 3)
+            #expect((location["artifactLocation"] as? [String: Any])?["uri"] as? String == "a%2C%20b.yaml")
+            #expect((location["region"] as? [String: Any])?["startLine"] as? Int == 3)
         }
     }
 
-    @Test func warningsAreErrorsWhereAsked() throws {
+    @Test func warningsAsErrorsFailsPlanAndRun() throws {
         let scratch = try folderWithSource()
         try scratch.write(jobFile(more: "    leftover: warn"), to: "jobs.yaml")
         #expect(try tandem("plan", "jobs.yaml", in: scratch).status == 0)
@@ -76,7 +76,7 @@ import Testing
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 1)
     }
 
-    @Test func aPlanOnDiskIsCarriedOutOrRefused() throws {
+    @Test func savedPlansRunUnlessInputsChanged() throws {
         let scratch = try folderWithSource()
         try scratch.write(
             "version: 1\nvars: { q: \"30\" }\njobs:\n  one: { asset: ./a.mp4, tracks: [ { video: first, encode: { codec: h264, crf: \"${q}\", preset: ultrafast } } ], destination: out.mp4 }\n",
@@ -105,7 +105,7 @@ import Testing
         #expect(try tandem("run", "--plan", "p.json", "jobs.yaml", in: scratch).status == 64)
     }
 
-    @Test func variablesOfTheCallMustBeSomebodys() throws {
+    @Test func unknownVariablesOfSetAreErrors() throws {
         let scratch = try folderWithSource()
         try scratch.write("version: 1\nvars: { height: \"64\" }\n" + jobFile().dropFirst(11), to: "jobs.yaml")
         let result = try tandem("validate", "--set", "heigth=48", "jobs.yaml", in: scratch)
@@ -114,8 +114,8 @@ import Testing
         #expect(try tandem("validate", in: scratch).status == 64)
     }
 
-    /// The list, a preset, what a file can be exported with, and a preset for a file, which is part of a job file.
-    @Test func presetsAreTold() throws {
+    /// The list of presets, the settings of one, the presets that a file supports, and a preset for a file as part of a job file.
+    @Test func presetsAreListedAndFitted() throws {
         let scratch = try Scratch()
         let list = try tandem("presets", in: scratch).text
         #expect(list.contains("1280x720") && list.contains("passthrough") && list.contains("prores-422"))
@@ -134,18 +134,18 @@ import Testing
             "version: 1\njobs:\n  j:\n    asset: ./a.mp4\n\(job)\n    destination: o.mp4\n", to: "jobs.yaml")
         let run = try tandem("run", "jobs.yaml", in: scratch)
         #expect(run.status == 0, "\(run.errors)")
-        let wrong = try tandem("presets", "hihgest", in: scratch)
-        #expect(wrong.status == 64 && wrong.errors.contains("did you mean `highest`?"))
+        let misspelled = try tandem("presets", "hihgest", in: scratch)
+        #expect(misspelled.status == 64 && misspelled.errors.contains("did you mean `highest`?"))
         #expect(try tandem("presets", "./none.mp4", in: scratch).status == 1)
     }
 
-    @Test func codecsAreTold() throws {
+    @Test func codecsAndContainersAreListed() throws {
         let scratch = try Scratch()
         let text = try tandem("codecs", in: scratch).text
         #expect(text.contains("libx264"))
         let json = try tandem("codecs", "--format", "json", in: scratch).text
         let report = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
-        // What stands in a container's model is told of it.
+        // The listed abilities are those of the container models.
         let models = try #require(report["container_models"] as? [[String: Any]])
         #expect(models.compactMap { $0["name"] as? String } == report["containers"] as? [String])
         for model in models {
@@ -168,8 +168,8 @@ import Testing
         #expect(flac?["codecs"] as? [String] == ["flac"] && flac?["one_track"] as? Bool == true)
     }
 
-    /// A pattern runs the job for every match, in the order of names; none is a mistake.
-    @Test func patternsRunForEveryMatch() throws {
+    /// A pattern expands the job for every match, in order of names; no match is an error.
+    @Test func patternsExpandAJobForEveryMatch() throws {
         let scratch = try folderWithSource()
         for folder in ["m", "m/x", "m/.hidden"] {
             try FileManager.default.createDirectory(
@@ -191,12 +191,12 @@ import Testing
         #expect(result.status == 0, "\(result.errors)")
         #expect(
             result.errors.contains("after[x/c.mp4]: started") && result.errors.contains("5 of 5 jobs done"))
-        let made = try FileManager.default.contentsOfDirectory(atPath: scratch.file("o")).sorted()
-        #expect(made == ["b.mkv", "b.mp4", "c.mkv", "c.mp4", "last.mp4"])
+        let outputs = try FileManager.default.contentsOfDirectory(atPath: scratch.file("o")).sorted()
+        #expect(outputs == ["b.mkv", "b.mp4", "c.mkv", "c.mp4", "last.mp4"])
         let lines = result.errors.components(separatedBy: "\n")
         let begun = lines.firstIndex { $0.contains("last: started") } ?? 0
         let ended = lines.lastIndex { $0.contains("done after") } ?? Int.max
-        #expect(begun > ended, "`needs` waits for every run")
+        #expect(begun > ended, "`needs` must wait for every instance")
         try scratch.write(yaml.replacingOccurrences(of: "m/**", with: "nowhere/**"), to: "jobs.yaml")
         let none = try tandem("plan", "jobs.yaml", in: scratch)
         #expect(none.status == 3 && none.errors.contains("error[no-match]"), "\(none.errors)")
@@ -206,11 +206,11 @@ import Testing
                 && empty.errors.contains("last: not run, the job `after`, which it needs, has no instance"))
     }
 
-    /// Hostile job files end with a message, not with the memory or the patience.
+    /// Hostile job files end with an error, within bounded memory and time.
     @Test(arguments: [
         "matrix", "variables", "levels", "aliases", "nul", "bytes", "options", "large", "chain",
     ])
-    func hostileFilesEnd(_ kind: String) throws {
+    func hostileJobFilesAreErrors(_ kind: String) throws {
         let scratch = try Scratch()
         let job =
             "jobs: { j: { asset: a/b.mp4, tracks: [ { video: first, copy: true } ], destination: \"${v}\" } }\n"

@@ -2,7 +2,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// What makes a job run again, and what doesn't: only what can change its output does, and `explain` names it.
+/// Reasons for reruns: only changes that affect the output cause one, and `explain` states them.
 @Suite struct RerunTests {
     private func spec(_ keys: String = "", rule: String = "", encode: String = "") -> String {
         """
@@ -28,7 +28,7 @@ internal import Testing
         return scratch
     }
 
-    @Test func everyChangeIsNamed() throws {
+    @Test func explainNamesEveryChange() throws {
         let scratch = try folder()
         for (text, words) in [
             (spec("metadata: { set: { title: New } }"), "tag title: T → New"),
@@ -52,11 +52,13 @@ internal import Testing
             let why = try tandem("explain", "jobs.yaml", "one", in: scratch)
             #expect(why.status == 0 && why.text.contains("one: will run"), "\(text)\(why.text)\(why.errors)")
             #expect(why.text.contains(words), "\(text)\(why.text)")
-            #expect(why.text.split(separator: "\n").count <= 7, "one change, few lines: \(text)\(why.text)")
+            #expect(
+                why.text.split(separator: "\n").count <= 7,
+                "expected few lines for one change: \(text)\(why.text)")
         }
     }
 
-    @Test func whatCannotChangeTheOutputIsNotDoneAgain() throws {
+    @Test func keysThatDontAffectTheOutputCauseNoRerun() throws {
         let scratch = try folder()
         let before = try scratch.shell("stat -c %i one.mkv")
         for keys in [
@@ -75,8 +77,7 @@ internal import Testing
         }
     }
 
-    /// A time is the same however it is written.
-    @Test func timesAreComparedByWhatTheyAre() throws {
+    @Test func equivalentTimesCauseNoRerun() throws {
         let scratch = try folder()
         try scratch.write(spec("range: { start: 0.2s, end: 0.5s }"), to: "jobs.yaml")
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
@@ -89,8 +90,10 @@ internal import Testing
         }
     }
 
-    /// An expectation that is new is judged on the output that is there, with its state and without.
-    @Test(arguments: [false, true]) func newExpectationsAreJudged(isStateLost: Bool) throws {
+    /// New expectations are evaluated on the existing output, with and without the state.
+    @Test(arguments: [false, true]) func newExpectationsAreEvaluatedOnTheExistingOutput(isStateLost: Bool)
+        throws
+    {
         let scratch = try folder()
         if isStateLost { try scratch.shell("rm -r .tandem") }
         let before = try scratch.shell("stat -c '%i %Y' one.mkv")
@@ -115,8 +118,9 @@ internal import Testing
         #expect(try tandem("explain", "jobs.yaml", "one", in: scratch).text == "one: up to date\n")
     }
 
-    /// The output's file is as old as its source's, and up to date by that time; where the source has none, that is an error.
-    @Test func fileTimesAreKept() throws {
+    /// `file_times: keep` copies the source's modification time, and the output is up to date with it; it is an error for generated
+    /// sources.
+    @Test func fileTimesAreCopiedFromTheSource() throws {
         let scratch = try folder()
         try scratch.shell("touch -d '2001-02-03 04:05:06.789 UTC' in/a.mp4")
         try scratch.write(spec("metadata: { file_times: keep }"), to: "jobs.yaml")
@@ -136,8 +140,8 @@ internal import Testing
             "\(plan.errors)")
     }
 
-    /// Where damage was left out, the output is no good for who wants none.
-    @Test func damageThatWasSkippedCounts() throws {
+    /// An output with skipped damage is out of date for a job that doesn't skip damage.
+    @Test func skippedDamageCausesARerunWithoutOnDamage() throws {
         let scratch = try folder()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=2", "-c:v", "libx264", "-preset",
@@ -157,9 +161,9 @@ internal import Testing
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 1)
     }
 
-    /// Which stills those are a source tells, and that costs a look through it: not where nothing changed. One file that is gone is
-    /// enough for it.
-    @Test func stillsThatAreThereAreNotLookedForAgain() throws {
+    /// Image times may depend on the source, which must be decoded to determine them: not if nothing changed. A single missing file causes
+    /// it.
+    @Test func existingImagesAreUpToDateWithoutDecoding() throws {
         let scratch = try folder()
         let file = """
             version: 1
@@ -176,7 +180,7 @@ internal import Testing
 
             """
         try scratch.write(file, to: "jobs.yaml")
-        /// Jobs whose sources were looked into.
+        /// Runs, and returns the jobs whose sources were probed.
         func planned() throws -> [String] {
             let run = try tandem("run", "--events", "e.jsonl", "jobs.yaml", in: scratch)
             #expect(run.status == 0, "\(run.errors)")
@@ -196,7 +200,7 @@ internal import Testing
             #expect(scratch.contents.contains(file))
         }
         #expect(try planned() == [])
-        // A file in the place of another one of its output is not that one, whatever it says of itself.
+        // An image moved to the path of another image of the same output is not up to date, whatever its mark.
         let whole = try Data(contentsOf: URL(filePath: scratch.file("0001.png")))
         try scratch.shell("mv 0001.png x; mv 0002.png 0001.png; mv x 0002.png")
         #expect(try planned() == ["each"])
@@ -208,14 +212,14 @@ internal import Testing
         let known = try scratch.shell("md5sum both-*.png | cut -d' ' -f1 | sort -u | wc -l")
         #expect(known.trimmingCharacters(in: .whitespacesAndNewlines) == "3")
         #expect(try planned() == [])
-        // What a run that was killed had not come to say is looked for.
+        // A missing shortcut, as after a killed run, causes planning.
         try scratch.shell("sqlite3 .tandem/state.sqlite \"UPDATE jobs SET shortcut = '' WHERE id = 'each'\"")
         #expect(try planned() == ["each"])
-        // What a killed run left goes, too.
+        // Temporary files of a killed run are removed.
         try scratch.shell("cp 0001.png .0001.png.0123456789abcdef.part")
         #expect(try planned() == [])
         #expect(!scratch.contents.contains { $0.hasSuffix(".part") }, "\(scratch.contents)")
-        // The files of stills that nobody looked for are theirs still.
+        // Image files of an output that isn't planned still belong to it.
         try scratch.write(
             "version: 1\njobs: { other: { asset: in/a.mp4, images: { at: 0s }, destination: 0002.png } }\n",
             to: "other.yaml")
@@ -229,7 +233,7 @@ internal import Testing
         #expect(try planned() == ["each", "keys", "sheet", "both"])
     }
 
-    @Test func explainTellsOfTheOthersBesideABrokenSource() throws {
+    @Test func explainCoversInstancesBesideABrokenSource() throws {
         let scratch = try folder()
         try scratch.shell("head -c 2000 in/a.mp4 > in/b.mp4; cp in/a.mp4 in/c.mp4")
         try scratch.write(
@@ -250,7 +254,7 @@ internal import Testing
 }
 
 extension Scratch {
-    /// Runs a line of shell in the folder; its output.
+    /// Runs a line of shell in the folder and returns its output.
     @discardableResult
     fileprivate func shell(_ line: String) throws -> String {
         let result = try program("/bin/sh", ["-ec", line], directory: path)

@@ -28,7 +28,7 @@ struct RuleExample: Sendable, CustomTestStringConvertible {
                 -c:v libx264 -preset ultrafast in/silent.mp4
                 """),
         RuleExample(rule: "leftover-track", sources: talk),
-        // The ids of both codecs have the same length.
+        // S_TEXT/ASS and S_HDMV/PGS have the same length.
         RuleExample(
             rule: "cannot-decode",
             sources: """
@@ -37,7 +37,7 @@ struct RuleExample: Sendable, CustomTestStringConvertible {
                 -c:v libx264 -preset ultrafast -write_crc32 0 in/film.mkv
                 LC_ALL=C sed -i 's,S_TEXT/ASS,S_HDMV/PGS,' in/film.mkv
                 """),
-        // 12288 instead of 12800 ticks.
+        // A decoding time of 12288 ticks instead of 12800.
         RuleExample(
             rule: "source-order",
             sources: """

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a run tells programs and people: events, JUnit, the report as JSON and as a page.
+/// Reports of runs: events, JUnit, JSON and the HTML page.
 @Suite struct RunReportTests {
-    @Test func eventsReportAndJUnitHold() throws {
+    @Test func eventsReportAndJUnitAreValid() throws {
         let scratch = try Scratch()
         try write(
             job("fine <&\"'>", more: "expect: { frames: 25 }").replacingOccurrences(
@@ -60,15 +60,16 @@ import Testing
             ])
         #expect(xml.status == 0, "\(xml.errors)")
         let page = try String(contentsOfFile: scratch.file("r.html"), encoding: .utf8)
-        // Its own script alone, which filters and sorts.
+        // The only script is the page's own, which filters and sorts.
         #expect(page.components(separatedBy: "<script").count == 2 && !page.contains("alert(1)</script>"))
-        #expect(!page.contains("http") && !page.contains(" src=\"/"), "the page needs nothing else")
+        #expect(
+            !page.contains("http") && !page.contains(" src=\"/"), "the page must not load other resources")
         #expect(page.contains("measured ") && page.contains("jobs.yaml:"))
         #expect(try String(contentsOfFile: scratch.file("summary.md"), encoding: .utf8).contains("| bad |"))
     }
 
-    /// The page in a real browser: what a reader looks for is there, in the order that matters.
-    @Test func aBrowserShowsThePage() throws {
+    /// The page in a browser has its parts in order of importance.
+    @Test func pageShowsFailuresFirst() throws {
         let scratch = try Scratch()
         try write(job("fine") + job("bad", more: "expect: { size: { max: 10B } }"), in: scratch)
         try tandem("run", "--report", "r.html", "jobs.yaml", in: scratch)
@@ -81,19 +82,20 @@ import Testing
             ])
         let dom = shown.text
         #expect(shown.status == 0, "\(shown.errors)")
-        let places = [
+        let positions = [
             "<h1>", "id=\"failures\"", "<strong>bad</strong>", "id=\"timeline\"", "<rect class=\"succeeded\"",
             "id=\"jobs\"", "<strong>fine</strong>",
         ]
         .map { dom.range(of: $0)?.lowerBound }
         #expect(
-            !places.contains(nil) && places.compactMap { $0 } == places.compactMap { $0 }.sorted(),
+            !positions.contains(nil) && positions.compactMap { $0 } == positions.compactMap { $0 }.sorted(),
             "\(dom.prefix(3000))")
     }
 
-    /// Frames of source and output, the audio's waveform and the bit rate, made by the worker; an output that is not
-    /// as expected is shown too, one that has no frames says nothing of them.
-    @Test(arguments: ["worker", "none"]) func thePageShowsWhatIsInside(_ isolation: String) throws {
+    /// The worker creates frames of source and output, waveforms and bit rate charts; a failed output has them too, and an output without
+    /// video has no frames.
+    @Test(arguments: ["worker", "none"]) func pageShowsFramesWaveformsAndBitRates(_ isolation: String) throws
+    {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "color=red:s=320x180:d=6:r=25", "-f", "lavfi", "-i", "sine=d=6", "-c:v",
@@ -141,9 +143,8 @@ import Testing
         #expect(sizes == ["192x108", "82x144", "192x108", "82x144", "192x108", "82x144"])
     }
 
-    /// What had nothing to do is told and shown as when it was made, as long as its output is that one; of a damaged memory
-    /// nothing is taken.
-    @Test func whatWasMadeBeforeIsShownAsThen() throws {
+    /// An up-to-date job is reported with the details of the run that produced it; details that can't be read are omitted.
+    @Test func upToDateJobsAreReportedWithRecordedDetails() throws {
         let scratch = try folderWithSource()
         try write(job("one", asset: "./a.mp4", more: "expect: { frames: 25 }"), in: scratch)
         func run() throws -> (frames: Int, cases: Int, report: [String: Any]) {
@@ -164,20 +165,21 @@ import Testing
         func text(_ value: Any?) throws -> Data {
             try JSONSerialization.data(withJSONObject: [#require(value)], options: .sortedKeys)
         }
-        func expectSame(places: Bool) throws {
-            let again = try run()
-            #expect(again.frames == 6 && again.cases == 2)
-            #expect(again.report["outcome"] as? String == "up-to-date")
+        func expectSame(locations: Bool) throws {
+            let rerun = try run()
+            #expect(rerun.frames == 6 && rerun.cases == 2)
+            #expect(rerun.report["outcome"] as? String == "up-to-date")
             for key in ["ledger", "tracks", "size", "duration", "output", "destination", "source"] {
-                #expect(try text(again.report[key]) == text(first.report[key]), "\(key)")
+                #expect(try text(rerun.report[key]) == text(first.report[key]), "\(key)")
             }
-            #expect(try (text(again.report["expectations"]) == text(first.report["expectations"])) == places)
+            #expect(
+                try (text(rerun.report["expectations"]) == text(first.report["expectations"])) == locations)
         }
-        try expectSame(places: true)
-        // A comment changes nothing but where things stand.
+        try expectSame(locations: true)
+        // A comment changes only source locations.
         let spec = try String(contentsOfFile: scratch.file("jobs.yaml"), encoding: .utf8)
         try scratch.write("# hello\n" + spec, to: "jobs.yaml")
-        try expectSame(places: false)
+        try expectSame(locations: false)
         let damage = """
             import sqlite3
             db = sqlite3.connect(".tandem/state.sqlite")
@@ -189,8 +191,8 @@ import Testing
         #expect(bare.frames == 0 && bare.cases == 1 && bare.report["outcome"] as? String == "up-to-date")
     }
 
-    /// An output that is whole is published, whatever becomes of who looks at it for the page.
-    @Test func aPreviewFailsNoJob() throws {
+    /// A crash during the preview doesn't fail the job.
+    @Test func failedPreviewsDontFailTheJob() throws {
         let scratch = try Scratch()
         try write(job("one"), in: scratch)
         let run = try tandem(
@@ -201,8 +203,7 @@ import Testing
         #expect(page.contains("Not shown: the worker died while it inspected the output: signal 6"))
     }
 
-    /// Nor does it count as the job's time.
-    @Test func aPreviewTakesNoneOfTheTimeout() throws {
+    @Test func previewsDontCountTowardTheTimeout() throws {
         let scratch = try Scratch()
         try write(job("one", more: "timeout: 3"), in: scratch)
         let run = try tandem(
@@ -211,8 +212,7 @@ import Testing
         #expect(run.status == 0 && scratch.contents.contains("out/one.mp4"), "\(run.errors)")
     }
 
-    /// Without a page nobody looks at outputs, and beyond the page's limit neither.
-    @Test func nothingIsShownThatNobodyReads() throws {
+    @Test func jsonReportsContainNoImages() throws {
         let scratch = try Scratch()
         try write(job("one"), in: scratch)
         try tandem("run", "--report", "r.json", "jobs.yaml", in: scratch)

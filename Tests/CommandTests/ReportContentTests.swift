@@ -7,10 +7,10 @@ import Testing
 @testable import JobRun
 @testable import Media
 
-/// What reports and messages name is what a person can use: a command that works, a job, a file.
-@Suite struct NamedInReportsTests {
-    /// A run of a job is named after its source, whose name has a character that shows nothing.
-    @Test func theCommandThatRunsAgainWorks() throws {
+/// Contents of reports and messages: a command to rerun failed jobs, names of jobs, and the HTML page.
+@Suite struct ReportContentTests {
+    /// Job instances are named after files whose names contain an invisible character and a quote.
+    @Test func printedCommandRerunsFailedJobs() throws {
         let scratch = try Scratch()
         for name in ["a\u{200b}b.wav", "it's.wav"] {
             try ffmpeg(
@@ -28,13 +28,13 @@ import Testing
             first.errors.split(separator: "\n").first { $0.hasPrefix("run again: tandem ") })
         #expect(!line.contains("\u{fffd}") && !line.contains("\u{200b}"), "\(line)")
         let words = line.dropFirst("run again: tandem ".count)
-        let again = try program(
+        let rerun = try program(
             "/bin/bash", ["-c", "exec \"$0\" \(words)", Places.tandem], directory: scratch.path)
-        #expect(again.status == 5 && again.errors.contains("0 of 2 jobs done"), "\(line)\n\(again.errors)")
+        #expect(rerun.status == 5 && rerun.errors.contains("0 of 2 jobs done"), "\(line)\n\(rerun.errors)")
     }
 
-    /// Of a run that ended before its first job the summary names the job that is wrong, not the rule.
-    @Test func theStepSummaryNamesTheJob() throws {
+    /// If a run ends before its first job, the step summary contains the affected job, not the rule.
+    @Test func stepSummaryNamesTheJob() throws {
         let scratch = try Scratch()
         try scratch.write(
             """
@@ -60,7 +60,7 @@ import Testing
         #expect(!summary.contains("unknown-key"), "\(summary)")
     }
 
-    // MARK: The page
+    // MARK: The HTML page
 
     private static func job(_ index: Int) -> RunReport.Job {
         var job = RunReport.Job(
@@ -74,7 +74,7 @@ import Testing
         return job
     }
 
-    /// Pictures as large as they come of a busy source.
+    /// Thumbnails of the size that a detailed source yields.
     private static var preview: JobPreview {
         let thumbnail = Thumbnail(time: .zero, width: 192, height: 108, jpeg: Data(repeating: 7, count: 4300))
         return JobPreview(
@@ -85,7 +85,7 @@ import Testing
                 levels: [UInt8](repeating: 90, count: 240)))
     }
 
-    @Test(arguments: [3, 300, 2000]) func aPageIsNoLargerThanItsJobs(_ count: Int) {
+    @Test(arguments: [3, 300, 2000]) func pageSizeIsProportionalToTheNumberOfJobs(_ count: Int) {
         let jobs = (0..<count).map(Self.job)
         let report = RunReport(jobs: jobs, files: ["jobs.yaml"], begun: 0, seconds: 1, status: "succeeded")
         let shown = Dictionary(
@@ -93,19 +93,19 @@ import Testing
                 (JobKey(file: $0.file, id: $0.id), Self.preview)
             })
         let page = HTMLRenderer.render(report, previews: shown)
-        let pictures = page.components(separatedBy: "<img ").count - 1
+        let images = page.components(separatedBy: "<img ").count - 1
         if count == 3 {
-            #expect(pictures == 18)
+            #expect(images == 18)
         } else {
             #expect(page.utf8.count <= count * 15_000, "\(page.utf8.count)")
-            // Each has at least a picture of its output.
-            #expect(pictures >= shown.count, "\(pictures)")
+            // Each job has at least an image of its output.
+            #expect(images >= shown.count, "\(images)")
         }
         #expect(page.components(separatedBy: "<tr data-job=").count - 1 == min(count, 500))
     }
 
-    /// The page's own script, in a real browser: words leave rows, and a click sorts them.
-    @Test func thePageFiltersAndSorts() throws {
+    /// The page's script, in a browser: the filter hides rows, and a click on a column sorts them.
+    @Test func pageFiltersAndSortsRows() throws {
         let scratch = try Scratch()
         var jobs = (0..<12).map(Self.job)
         for index in jobs.indices { jobs[index].seconds = Double((index * 5) % 12) }

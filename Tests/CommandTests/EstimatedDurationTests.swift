@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Nothing in a transport or program stream says how long it is: what depends on that is measured, not guessed.
-@Suite struct GuessedLengthTests {
-    /// What a source is, and how many frames of 25 a second it has.
+/// Transport and program streams, which don't state a duration: results that depend on it are measured, not estimated.
+@Suite struct EstimatedDurationTests {
+    /// Names of sources with 25 frames/s, and their encoder arguments.
     private static let sources: [(name: String, arguments: [String])] = [
         ("plain.ts", ["-c:v", "libx264", "-g", "25", "-bf", "3"]),
         ("slow.ts", ["-c:v", "libx264", "-g", "25", "-bf", "0", "-x264-params", "rc-lookahead=0"]),
@@ -20,20 +20,20 @@ import Testing
         return (name, frames)
     }
 
-    private func made(_ job: String, in scratch: Scratch) throws -> Judge {
+    private func runJob(_ job: String, in scratch: Scratch) throws -> Judge {
         try scratch.write("version: 1\njobs: { it: { \(job) } }\n", to: "jobs.yaml")
         let run = try tandem("run", "jobs.yaml", in: scratch)
         try #require(run.status == 0, "\(job): \(run.errors)")
         return Judge(scratch.file("o.mp4"))
     }
 
-    /// Whatever says where a copied range ends, the last frame of the source is the last of the output.
+    /// The last frame of the source is the last frame of the output, however the end of a copied range is written.
     @Test(arguments: sources.indices, ["start: 3.3s", "start: 3.3s, end: end", "start: 3.3s, end: 100%"])
-    func copiesReachTheEnd(_ index: Int, _ range: String) throws {
+    func copiesContainTheLastFrame(_ index: Int, _ range: String) throws {
         let scratch = try Scratch()
         let (name, frames) = try source(index, in: scratch)
         for cut in name.contains("mpeg2") ? ["keyframe"] : ["keyframe", "smart"] {
-            let output = try made(
+            let output = try runJob(
                 "asset: ./\(name), range: { \(range) }, cut: \(cut), tracks: [ { video: first, copy: true } ], destination: { path: o.mp4, if_exists: replace }",
                 in: scratch)
             let hashes = try output.frameHashes()
@@ -42,26 +42,26 @@ import Testing
         }
     }
 
-    /// The packets of audio that share the last PES are in no guess: a quarter of a second of them was lost.
+    /// Audio packets in the last PES packet aren't in libavformat's estimate; a quarter of a second was lost.
     @Test(arguments: ["start: 3.3s", "start: 3.3s, end: end"])
-    func copiedAudioReachesTheEnd(_ range: String) throws {
+    func copiedAudioContainsTheLastPacket(_ range: String) throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x96:r=25:d=6", "-f", "lavfi", "-i", "sine=d=6.3:r=48000",
             "-c:v", "libx264", "-g", "25", "-c:a", "aac", scratch.file("s.ts"))
-        _ = try made(
+        _ = try runJob(
             "asset: ./s.ts, range: { \(range) }, cut: smart, tracks: [ { video: first, copy: true }, { audio: first, copy: true } ], destination: o.ts",
             in: scratch)
         let last = try Judge(scratch.file("o.ts")).packetHashes("a:0").last
         #expect(try last != nil && last == Judge(scratch.file("s.ts")).packetHashes("a:0").last)
     }
 
-    /// An end that the guess excludes and the file has is no mistake, and one that it hasn't is one, and named rightly.
-    @Test(arguments: sources.indices) func endsPastTheGuessAreLookedUp(_ index: Int) throws {
+    /// An end after the estimated duration is valid if the source reaches it; otherwise the error states the measured duration.
+    @Test(arguments: sources.indices) func endsAfterTheEstimatedDurationAreMeasured(_ index: Int) throws {
         let scratch = try Scratch()
         let (name, frames) = try source(index, in: scratch)
         for (end, count) in [("5.9", 66), ("5.94", 67), ("6", 68)] {
-            let output = try made(
+            let output = try runJob(
                 "asset: ./\(name), range: { start: 3.3s, end: \(end)s }, tracks: [ { video: first, encode: { codec: h264, lossless: true } } ], destination: { path: o.mp4, if_exists: replace }",
                 in: scratch)
             let hashes = try output.frameHashes()
@@ -76,8 +76,8 @@ import Testing
         #expect(run.errors.contains("the source ends at 6 s"), "\(run.errors)")
     }
 
-    /// What is counted from the end, or is a share of all, is exact.
-    @Test func timesFromTheEndAreExact() throws {
+    /// Positions relative to the end, and percentages, are exact.
+    @Test func positionsRelativeToTheEndAreExact() throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x96:r=25:d=2", "-f", "lavfi", "-i", "sine=d=3:r=48000",
@@ -87,7 +87,7 @@ import Testing
             ("start: -1s", 48_000), ("end: -1s", whole - 48_000), ("start: 50%", whole / 2),
             ("duration: 25%", whole / 4),
         ] {
-            _ = try made(
+            _ = try runJob(
                 "asset: ./s.ts, range: { \(range) }, tracks: [ { audio: first, encode: { codec: flac } } ], destination: { path: o.flac, if_exists: replace }",
                 in: scratch)
             let found = try Judge(scratch.file("o.flac")).samples(channels: 1, rate: 48_000).count
@@ -101,8 +101,9 @@ import Testing
         #expect(scratch.contents.count { $0.hasPrefix("o-") } == 7, "\(scratch.contents)")
     }
 
-    /// Behind a seek into a program stream parts of packets come first.
-    @Test(arguments: ["mp2", "ac3"]) func copiesOfProgramStreamsBeginAnywhere(_ codec: String) throws {
+    /// After a seek in a program stream, libavformat returns partial packets first.
+    @Test(arguments: ["mp2", "ac3"]) func copiesOfProgramStreamsStartWithAWholePacket(_ codec: String) throws
+    {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x96:r=25:d=3", "-f", "lavfi", "-i",
@@ -111,33 +112,32 @@ import Testing
             "-c:a", codec, scratch.file("s.mpg"))
         let all = try Judge(scratch.file("s.mpg")).packetHashes("a:0")
         for start in ["0.4", "1", "1.1", "1.5", "1.8", "2.3"] {
-            _ = try made(
+            _ = try runJob(
                 "asset: ./s.mpg, range: { start: \(start)s, end: 2.7s }, cut: keyframe, tracks: [ { video: first, copy: true }, { audio: first, copy: true } ], destination: { path: o.mkv, if_exists: replace }",
                 in: scratch)
             let copied = try Judge(scratch.file("o.mkv")).packetHashes("a:0")
             let first = try #require(
-                all.firstIndex(of: copied.first ?? ""), "\(start): its first packet is none of the source's")
+                all.firstIndex(of: copied.first ?? ""), "\(start): its first packet isn't in the source")
             #expect(Array(all[first...].prefix(copied.count)) == copied, "\(start)")
         }
     }
 
-    /// libavformat doesn't say where a program stream of one frame begins.
-    @Test(arguments: [1, 2, 3]) func shortProgramStreamsBeginAtZero(_ frames: Int) throws {
+    /// libavformat reports no start time for a program stream of one frame.
+    @Test(arguments: [1, 2, 3]) func shortProgramStreamsStartAtZero(_ frames: Int) throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x96:r=25", "-frames:v", "\(frames)", "-c:v", "mpeg2video",
             scratch.file("s.mpg"))
-        let output = try made(
+        let output = try runJob(
             "asset: ./s.mpg, tracks: [ { video: first, encode: { codec: h264 } } ], destination: o.mp4",
             in: scratch)
         #expect(try output.frames().times == (0..<frames).map { Double($0) / 25 })
         let probe = try tandem("probe", "s.mpg", in: scratch).text
-        // How long it is, is a guess here, and FFmpeg 7.1 has another one.
+        // The duration is an estimate, which differs in FFmpeg 7.1.
         #expect(probe.contains(" 0 s to 0."), "\(probe)")
     }
 
-    /// A still of the last frame, by its time.
-    @Test(arguments: sources.indices) func stillsPastTheGuessAreThere(_ index: Int) throws {
+    @Test(arguments: sources.indices) func imagesAfterTheEstimatedDurationAreCreated(_ index: Int) throws {
         let scratch = try Scratch()
         let (name, _) = try source(index, in: scratch)
         try scratch.write(
