@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A plan in parts, as several machines carry it out over a shared folder.
+/// Plans split into shards, which several machines run over a shared folder.
 @Suite struct ShardTests {
     private func tandem(
         _ arguments: [String], in scratch: Scratch, environment: [String: String] = [:]
@@ -10,7 +10,7 @@ import Testing
         try program(Places.tandem, arguments, directory: scratch.path, environment: environment)
     }
 
-    /// Nine sources, each with a job and one that reads its output.
+    /// Creates nine sources, each with a job and a second job that reads its output, and a plan in four shards.
     private func batch() throws -> Scratch {
         let scratch = try Scratch()
         for n in 1...9 {
@@ -29,7 +29,7 @@ import Testing
         return scratch
     }
 
-    @Test func partsAreBalancedAndHoldTogether() throws {
+    @Test func shardsAreBalancedAndContainTheJobsTheyRead() throws {
         let scratch = try batch()
         var all: [String] = []
         for index in 0..<4 {
@@ -37,17 +37,18 @@ import Testing
             let file = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
             let jobs = ((file["plan"] as? [String: Any])?["jobs"] as? [[String: Any]]) ?? []
             let ids = jobs.compactMap { $0["id"] as? String }
-            // Who reads stays with whom he reads.
+            // A job is in the same shard as the job that it reads.
             for id in ids where id.hasPrefix("copy") { #expect(ids.contains("pack" + id.dropFirst(4))) }
             #expect((4...6).contains(ids.count), "\(ids)")
             all += ids
         }
         #expect(Set(all).count == 18 && all.count == 18)
-        let again = try tandem(["plan", "--shards", "4", "--out", "parts", "jobs.yaml"], in: scratch)
-        #expect(again.status == 4 && again.errors.contains("parts of a plan are written to a new folder"))
+        let repeated = try tandem(["plan", "--shards", "4", "--out", "parts", "jobs.yaml"], in: scratch)
+        #expect(
+            repeated.status == 4 && repeated.errors.contains("parts of a plan are written to a new folder"))
     }
 
-    /// A source that can't be read stops no other job: the parts have the rest, and `collect` reports it as failed.
+    /// An unreadable source fails only its job: the shards contain the other jobs, and `collect` reports it as failed.
     @Test func unreadableSourcesAreCollectedAsFailed() throws {
         let scratch = try Scratch()
         for n in 1...3 { try ffmpeg("-f", "lavfi", "-i", "sine=f=\(200 * n):d=1", scratch.file("s\(n).wav")) }
@@ -77,7 +78,7 @@ import Testing
         for name in ["pack[s2.wav]", "bad", "after", "later", "none"] {
             #expect(lines.contains { $0.hasPrefix("failed  \(name) of ") }, "\(name): \(collected.text)")
         }
-        // A collision stands against all of them.
+        // A destination collision prevents the whole plan.
         try scratch.write(
             """
             version: 1
@@ -89,8 +90,8 @@ import Testing
         #expect(refused.status == 3 && !FileManager.default.fileExists(atPath: scratch.file("others")))
     }
 
-    /// An expectation that the plan contradicts is an error of `plan`, and rejects a job of `run`, whose others run.
-    @Test func impossibleExpectationsRejectTheirJobs() throws {
+    /// An expectation that the plan contradicts is an error of `plan`; `run` fails that job and runs the others.
+    @Test func impossibleExpectationsFailTheirJobs() throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=1", scratch.file("a.wav"))
         try scratch.write(
@@ -108,7 +109,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: scratch.file("long.flac")))
     }
 
-    @Test func partsAreCarriedOutAnywhereAndCollected() throws {
+    @Test func shardsRunInAnyFolderAndAreCollected() throws {
         let scratch = try batch()
         func collect() throws -> (status: Int32, missing: Int) {
             let result = try tandem(["collect", "parts"], in: scratch)
@@ -127,14 +128,14 @@ import Testing
         #expect(try tandem(["run", "--plan", parts, "--shard", "3"], in: scratch).status == 0)
         #expect(try collect() == (0, 0))
         #expect(!scratch.contents.contains { $0.hasPrefix(".tandem") || $0.hasSuffix("sqlite") })
-        // What is gone is missing again, whatever was written of it; doing it once more makes it good.
+        // A removed output is missing, whatever its result states; running its shard again restores it.
         try FileManager.default.removeItem(atPath: scratch.file("out/s1.flac"))
         #expect(try collect() == (1, 1))
         for index in 0..<4 {
             #expect(try tandem(["run", "--plan", parts, "--shard", "\(index)"], in: scratch).status == 0)
         }
         #expect(try collect() == (0, 0))
-        // A result that no run could have written is nobody's.
+        // Results with impossible values are ignored.
         for (name, change) in [("a", "\"lane\" : -5"), ("b", "\"lane\" : 9223372036854775807")] {
             let names = try FileManager.default.contentsOfDirectory(atPath: scratch.file("parts/results"))
             let text = try String(contentsOfFile: scratch.file("parts/results/\(names[0])"), encoding: .utf8)
@@ -142,15 +143,15 @@ import Testing
                 text.replacingOccurrences(of: "\"lane\" : 0", with: change), to: "parts/results/\(name).json")
         }
         try scratch.write("{", to: "parts/results/c.json")
-        // What is no file is none of them, and doesn't hold anybody up.
+        // A FIFO is ignored and doesn't block.
         #expect(mkfifo(scratch.file("parts/results/d.json"), 0o600) == 0)
         #expect(try tandem(["collect", "parts", "--report", "r.html"], in: scratch).status == 0)
-        // Beneath a root neither results nor outputs of elsewhere count.
+        // With a root, results and outputs outside it don't count.
         #expect(try tandem(["collect", "--root", ".", "parts"], in: scratch).status == 0)
         #expect(try tandem(["collect", "--root", "parts", "parts"], in: scratch).status == 1)
         let outside = try tandem(["collect", "--root", "out", "parts"], in: scratch)
         #expect(outside.status == 3 && outside.errors.contains("is not a plan in parts"), "\(outside.errors)")
-        // A source that changed is no longer what was planned.
+        // A changed source is refused.
         try ffmpeg("-f", "lavfi", "-i", "sine=d=12", scratch.file("s1.wav"))
         let results = try (0..<4).map {
             try tandem(["run", "--plan", parts, "--shard", "\($0)"], in: scratch)
@@ -162,8 +163,8 @@ import Testing
         #expect(try tandem(["run", "--plan", parts], in: scratch).status == 64)
     }
 
-    /// The page of all parts shows what the parts' own pages showed, of outputs that still stand.
-    @Test func picturesOfPartsAreCollected() throws {
+    /// The combined page contains the images of the shards' pages, for outputs that still exist.
+    @Test func imagesOfShardReportsAreCollected() throws {
         let scratch = try folderWithSource()
         try write(["a", "b", "c"].map { job($0, asset: "./a.mp4") }.joined(), in: scratch)
         #expect(
@@ -179,7 +180,7 @@ import Testing
                 .components(separatedBy: "<img ").count - 1
         }
         #expect(try frames() == 18)
-        // Once more, with nothing to do and nothing to look at: what is known of the outputs stays.
+        // A rerun with nothing to do keeps the recorded images.
         #expect(try tandem(["run", "--plan", "parts", "--shard", "0"], in: scratch).status == 0)
         #expect(try frames() == 18)
         try scratch.write("[{\"file\":1}]", to: "parts/results/0-x.json.previews")
@@ -188,8 +189,8 @@ import Testing
         #expect(try frames() == 12)
     }
 
-    /// The same part many times at once: each output is published once, and stays the same file.
-    @Test func aPartManyTimesAtOnceIsHarmless() throws {
+    /// Concurrent runs of the same shard publish each output once.
+    @Test func concurrentRunsOfAShardPublishOnce() throws {
         let scratch = try batch()
         let rounds = Places.isQuick ? 5 : 40
         let script = """
@@ -214,7 +215,7 @@ import Testing
             }
         }
         #expect(data.count == rounds * 5)
-        // `copy` reads a file that another run may just have replaced by the same; `pack` alone must be once.
+        // `copy` may read a file that another run just replaced by an identical one; only `pack` must run once.
         for (id, count) in done where id.hasPrefix("pack") { #expect(count == 1, "\(id)") }
         #expect(!scratch.contents.contains { $0.hasSuffix(".part") })
     }

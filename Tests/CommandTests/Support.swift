@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Runs the program in a folder.
+/// Runs `tandem` in a folder.
 @discardableResult
 func tandem(
     _ arguments: String..., in scratch: Scratch, environment: [String: String] = [:]
@@ -11,10 +11,10 @@ func tandem(
         environment: environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 })
 }
 
-/// A second of a test signal.
+/// An asset of a one-second test signal.
 let testSignal = "{ pattern: testsrc, size: 160x90, frame_rate: 25, duration: 1s }"
 
-/// A job that compresses frames, as a line of a job file.
+/// Returns a job that encodes video, as a line of a job file.
 func job(
     _ id: String, asset: String = testSignal, video: String = "codec: h264, preset: ultrafast, crf: 30",
     more: String = "", to destination: String? = nil
@@ -27,7 +27,7 @@ func write(_ jobs: String, in scratch: Scratch) throws {
     try scratch.write("version: 1\njobs:\n" + jobs, to: "jobs.yaml")
 }
 
-/// A job file with one job: one second of `a.mp4` to `out.mp4`, with parts exchanged.
+/// Returns a job file with a job that encodes `a.mp4` to `out.mp4`, with the given values.
 func jobFile(
     asset: String = "./a.mp4", range: String = "", video: String = "codec: h264, preset: ultrafast",
     select: String = "first",
@@ -47,7 +47,7 @@ func jobFile(
     """
 }
 
-/// A folder with a small source `a.mp4` in it: one second of frames and audio.
+/// Creates a folder with a small source `a.mp4`: one second of video and audio.
 func folderWithSource() throws -> Scratch {
     let scratch = try Scratch()
     try ffmpeg(
@@ -57,7 +57,7 @@ func folderWithSource() throws -> Scratch {
     return scratch
 }
 
-/// MD5 of frames as RGB, by ffmpeg; of one alone by its number. `reading` are options of the input.
+/// Returns ffmpeg's MD5 hashes of the frames as RGB, or of frame `frame` only; `reading` contains options of the input.
 func rgbHashes(_ path: String, frame: Int? = nil, reading options: [String] = []) throws -> [String] {
     let filters = (frame.map { "select=eq(n\\,\($0))," } ?? "") + "format=rgb24"
     let result = try program(

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is said of an output that was made all the same: in every channel, each time, and a failure where warnings are errors.
+/// Warnings about published outputs: in every report, in reruns, and as errors with `--warnings-as-errors`.
 @Suite struct WarningTests {
-    /// A source with damaged frames in the middle.
+    /// Creates a source with damaged frames in the middle, and a job that reads it.
     private func batch(_ policy: String = "on_damage: skip, ") throws -> Scratch {
         let scratch = try Scratch()
         try ffmpeg(
@@ -24,10 +24,10 @@ import Testing
         return scratch
     }
 
-    @Test func damageThatWasSkippedIsHeardEverywhere() throws {
+    @Test func skippedDamageIsInEveryReport() throws {
         let scratch = try batch()
         let words = "damaged packets or frames skipped"
-        // Made, and up to date, twice.
+        // The first run produces the output, the others find it up to date.
         for round in 0..<3 {
             let run = try tandem("run", "--junit", "u.xml", "--report", "r.html", "jobs.yaml", in: scratch)
             #expect(run.status == 0)
@@ -53,8 +53,8 @@ import Testing
         #expect(try tandem("history", "jobs.yaml", in: scratch).text.contains("warned  one: source track 0"))
     }
 
-    /// It is known as long as the output is, however many runs ago that was; what was said of another output goes.
-    @Test func whatWasSaidIsKeptWithTheOutput() throws {
+    /// A warning is recorded as long as its output exists; warnings of other outputs are removed.
+    @Test func warningsAreRecordedWithTheirOutput() throws {
         let scratch = try batch()
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
         func database(_ sql: String) throws -> String {
@@ -72,7 +72,7 @@ import Testing
         #expect(try database("SELECT count(*) FROM attempts") == "1\n")
     }
 
-    @Test func warningsAsErrors() throws {
+    @Test func warningsAsErrorsFailsRunsAndReruns() throws {
         let scratch = try batch()
         for _ in 0..<2 {
             let run = try tandem(
@@ -84,7 +84,7 @@ import Testing
                 events.split(separator: "\n").last?.contains("\"status\":\"failed\"") == true, "\(events)")
             #expect(scratch.contents.contains("one.mp4"))
         }
-        // Another output, about which there is nothing to say, is not held to what was said of the one before.
+        // A new output without warnings isn't affected by those of the previous one.
         try ffmpeg("-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=2", scratch.file("a.mp4"))
         for _ in 0..<2 {
             let run = try tandem("run", "--warnings-as-errors", "jobs.yaml", in: scratch)
@@ -92,8 +92,7 @@ import Testing
         }
     }
 
-    /// Who fails by damage is told what can be done.
-    @Test func damageTellsItsRemedy() throws {
+    @Test func damageErrorsNameOnDamage() throws {
         let scratch = try batch("")
         let run = try tandem("run", "jobs.yaml", in: scratch)
         #expect(run.status == 1 && run.errors.contains("use `on_damage: skip`"), "\(run.errors)")

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Workers: what becomes of one that dies, hangs or lies, and what one may do.
+/// Workers that crash, hang or violate the protocol, and their isolation.
 @Suite struct WorkerTests {
-    /// G7: whatever becomes of a worker, it is one job's failure, named; the others go on.
+    /// G7: any failure of a worker fails one job, with the reason; the other jobs run.
     @Test(arguments: [
         ("abort", "signal 6 (Aborted); its last output: injected fault: abort"),
         ("hang", "exceeded its timeout of 2 s"),
@@ -13,7 +13,7 @@ import Testing
         ("smuggle", "it sent unsolicited file descriptors"),
         ("grab", "it requested a file that doesn't belong to its source"),
     ])
-    func aWorkerThatDiesIsOneFailure(_ fault: String, _ words: String) throws {
+    func failedWorkersFailOneJob(_ fault: String, _ words: String) throws {
         let scratch = try Scratch()
         try write(job("bad", more: "timeout: 2") + (1...4).map { job("good\($0)") }.joined(), in: scratch)
         let result = try tandem(
@@ -22,14 +22,14 @@ import Testing
         #expect(result.status == 1 && result.errors.contains(words), "\(result.errors)")
         #expect(result.errors.contains("4 of 5 jobs done, 1 not"), "\(result.errors)")
         #expect(scratch.contents.filter { $0.hasSuffix(".mp4") } == (1...4).map { "out/good\($0).mp4" })
-        let again = try tandem("run", "jobs.yaml", in: scratch)
+        let rerun = try tandem("run", "jobs.yaml", in: scratch)
         #expect(
-            again.status == 0 && again.errors.contains("5 of 5 jobs done, 4 of them up to date"),
-            "\(again.errors)")
+            rerun.status == 0 && rerun.errors.contains("5 of 5 jobs done, 4 of them up to date"),
+            "\(rerun.errors)")
     }
 
-    /// A worker that somebody kills while it looks into a source is replaced, and the next one asked.
-    @Test func aLookIsTriedAgain() throws {
+    /// A worker that is killed once while it probes a source is replaced, and the probe is repeated.
+    @Test func probesAreRetriedOnce() throws {
         let scratch = try folderWithSource()
         try write(job("a", asset: "./a.mp4"), in: scratch)
         let run = try tandem(
@@ -37,22 +37,22 @@ import Testing
         #expect(run.status == 0 && scratch.contents.contains("out/a.mp4"), "\(run.errors)")
     }
 
-    /// The same while sources are looked into, before the run and by `plan`: it is that source's error.
+    /// A source whose probe fails repeatedly is an error of that source, in `plan` and before a run.
     @Test(arguments: [
         ("abort", "signal 6 (Aborted); its last output: injected fault: abort"),
         ("hang", "it made no progress for "), ("memory", "of memory; the limit is 300 MiB"),
         ("babble", "it sent an invalid message"), ("lie", "it sent an impossible report of a source"),
     ])
-    func aSourceThatBringsItsReaderDownIsOneFailure(_ fault: String, _ words: String) throws {
+    func sourcesThatCrashTheirWorkerFailOneJob(_ fault: String, _ words: String) throws {
         let scratch = try folderWithSource()
         try FileManager.default.copyItem(atPath: scratch.file("a.mp4"), toPath: scratch.file("b.mp4"))
         try FileManager.default.copyItem(atPath: scratch.file("a.mp4"), toPath: scratch.file("c.mp4"))
         try write(
             ["a", "b", "c"].map { job($0, asset: "./\($0).mp4") }.joined() + job("of-b", asset: "{ job: b }"),
             in: scratch)
-        // Taking memory takes longer than a second where everything is busy.
-        let patience = fault == "hang" ? ",stall:1" : ""
-        let faults = ["TANDEM_WORKER_FAULTS": "b.mp4:\(fault),b.mp4:\(fault)\(patience)"]
+        // Allocating the memory may take longer than a second on a busy machine.
+        let timeout = fault == "hang" ? ",stall:1" : ""
+        let faults = ["TANDEM_WORKER_FAULTS": "b.mp4:\(fault),b.mp4:\(fault)\(timeout)"]
         let plan = try tandem(
             "plan", "--worker-memory", "300MiB", "jobs.yaml", in: scratch, environment: faults)
         let message = "b.mp4: the worker that probed it died: "
@@ -64,15 +64,15 @@ import Testing
             run.status == 1 && run.errors.contains(message) && run.errors.contains(words), "\(run.errors)")
         #expect(
             scratch.contents.filter { $0.hasPrefix("out/") } == ["out/a.mp4", "out/c.mp4"], "\(run.errors)")
-        let again = try tandem("run", "jobs.yaml", in: scratch)
+        let rerun = try tandem("run", "jobs.yaml", in: scratch)
         #expect(
-            again.status == 0 && again.errors.contains("4 of 4 jobs done, 2 of them up to date"),
-            "\(again.errors)")
+            rerun.status == 0 && rerun.errors.contains("4 of 4 jobs done, 2 of them up to date"),
+            "\(rerun.errors)")
     }
 
-    /// A worker that is ready and dies at once is heard to be gone, though it had said something before: many of them, since the
-    /// two come together only now and then.
-    @Test func manyDeathsAreHeard() throws {
+    /// The supervisor notices the death of a worker that dies right after its first message. Many workers, since message and death coincide
+    /// only occasionally.
+    @Test func deathsRightAfterAMessageAreReported() throws {
         let scratch = try folderWithSource()
         let names = (0..<60).map { "d\($0)" }
         for name in names {
@@ -86,8 +86,8 @@ import Testing
         #expect(plan.errors.components(separatedBy: "signal 6 (Aborted)").count == 61, "\(plan.errors)")
     }
 
-    /// A job whose source another job makes: looking at that one keeps nobody from ending the run.
-    @Test func aStuckLookIsCancelled() throws {
+    /// The source of the second job is the output of the first: a hanging probe of it doesn't prevent cancellation.
+    @Test func hangingProbesAreCancelled() throws {
         let scratch = try folderWithSource()
         try write(job("mid", asset: "./a.mp4") + job("end", asset: "{ job: mid }"), in: scratch)
         let script = """
@@ -102,8 +102,8 @@ import Testing
         #expect(scratch.contents.filter { $0.hasPrefix("out/") } == ["out/mid.mp4"])
     }
 
-    /// A job comes out the same whatever its worker did before: x264 reads memory that it never wrote.
-    @Test func whatAWorkerDidBeforeDoesNotShow() throws {
+    /// The output doesn't depend on the worker's earlier jobs, although x264 reads uninitialized memory.
+    @Test func outputsDontDependOnEarlierJobsOfTheWorker() throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=320x180:d=3:r=25", "-c:v", "libx264", scratch.file("a.mp4"))
@@ -117,8 +117,8 @@ import Testing
         #expect(Set(outputs).count == 1)
     }
 
-    /// The dry run writes nothing, so it needs no place to write.
-    @Test func planNeedsNoFolderOfItsOwn() throws {
+    /// `plan` writes nothing, and so requires no temporary folder.
+    @Test func planRequiresNoTemporaryFolder() throws {
         let scratch = try folderWithSource()
         try write(job("one", asset: "./a.mp4"), in: scratch)
         let plan = try tandem("plan", "jobs.yaml", in: scratch, environment: ["TMPDIR": "/nonexistent"])
@@ -126,8 +126,7 @@ import Testing
         #expect(scratch.contents == ["a.mp4", "jobs.yaml"])
     }
 
-    /// A worker in which nothing moves any more is replaced.
-    @Test func aWorkerThatStallsIsOneFailure() throws {
+    @Test func stalledWorkersFailOneJob() throws {
         let scratch = try Scratch()
         try write(job("bad") + job("good"), in: scratch)
         let run = try tandem(
@@ -136,8 +135,8 @@ import Testing
         #expect(scratch.contents.filter { $0.hasPrefix("out/") } == ["out/good.mp4"])
     }
 
-    /// A worker that was killed once is worth another attempt; damaged data are not.
-    @Test func whatCanPassIsTriedAgain() throws {
+    /// A killed worker is a transient failure and is retried; damaged data isn't.
+    @Test func transientFailuresAreRetried() throws {
         let scratch = try Scratch()
         try write(job("one", more: "retries: 1"), in: scratch)
         let result = try tandem(
@@ -148,8 +147,8 @@ import Testing
             try String(contentsOfFile: scratch.file("events"), encoding: .utf8).contains("\"attempts\":2"))
     }
 
-    /// What a worker may do: nothing but its job. What the program was started with is not for it.
-    @Test func workersAreLockedDown() throws {
+    /// Workers have no privileges, an empty environment, and no descriptors of the program.
+    @Test func workersAreSandboxed() throws {
         let scratch = try Scratch()
         let long = testSignal.replacingOccurrences(of: "1s", with: "300s")
         try write(job("one", asset: long) + job("two", asset: long), in: scratch)
@@ -168,10 +167,10 @@ import Testing
             """
         let result = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
         if result.text.contains("this machine lacks") {
-            // The kernel itself says so (landlock_create_ruleset asked for its version).
+            // The kernel confirms it: landlock_create_ruleset is asked for the ABI version.
             let asked = try program(
                 "python3", ["-c", "import ctypes; print(ctypes.CDLL(None).syscall(444, 0, 0, 1))"])
-            #expect(asked.text == "-1\n", "refused, though there is Landlock: \(result.text)")
+            #expect(asked.text == "-1\n", "refused, although the kernel supports Landlock: \(result.text)")
             return
         }
         let worker = [
@@ -184,9 +183,10 @@ import Testing
         #expect(scratch.contents == ["jobs.yaml", "log", "out"])
     }
 
-    /// A kernel without Landlock, or a container that denies it: the work is done, and what is missing is said; whoever
-    /// asked for the whole sandbox is refused.
-    @Test(arguments: ["ENOSYS", "EOPNOTSUPP", "EPERM"]) func whatCantBeLockedIsSaid(_ error: String) throws {
+    /// Without Landlock in the kernel or the container, the run works and reports what is missing; with `--require-sandbox` it is refused.
+    @Test(arguments: ["ENOSYS", "EOPNOTSUPP", "EPERM"]) func missingSandboxFeaturesAreReported(
+        _ error: String
+    ) throws {
         let scratch = try folderWithSource()
         try write(job("one", asset: "./a.mp4"), in: scratch)
         func run(_ options: String...) throws -> ProgramResult {
@@ -208,8 +208,10 @@ import Testing
         #expect(scratch.contents.contains("out/one.mp4"))
     }
 
-    /// What the caller closed is nobody's: a worker's socket in its place would hear what the terminal is told.
-    @Test(arguments: ["2>&-", ">&-", "<&- >&- 2>&-"]) func closedStandardFilesStayClosed(_ closed: String)
+    /// A descriptor that the caller closed isn't reused: a worker's socket in its place would receive terminal output.
+    @Test(arguments: ["2>&-", ">&-", "<&- >&- 2>&-"]) func closedStandardDescriptorsStayClosed(
+        _ closed: String
+    )
         throws
     {
         let scratch = try Scratch()
@@ -221,8 +223,8 @@ import Testing
         }
     }
 
-    /// Where its first worker had nothing to do, a run leaves no process for others to wait for.
-    @Test func nobodyIsLeftBehind() throws {
+    /// The run reaps its first worker even if no job needs it; a parent that is a subreaper finds no process.
+    @Test func runsLeaveNoProcesses() throws {
         let scratch = try Scratch()
         try write(job("one"), in: scratch)
         let script = """
@@ -238,9 +240,9 @@ import Testing
         #expect(result.text == "" && result.status == 0, "\(result.text) \(result.errors)")
     }
 
-    /// Dispatch waits for ever where it gets no thread, and crashes where it gets no descriptor. A number that a user's
-    /// processes may have is none for root, so this is another user.
-    @Test func tooFewThreadsOrFilesAreSaid() throws {
+    /// Dispatch hangs if it can't create threads, and crashes if it can't open descriptors. RLIMIT_NPROC doesn't apply to root, so the
+    /// program runs as another user.
+    @Test func tooLowLimitsAreErrors() throws {
         let scratch = try Scratch()
         try write(job("one"), in: scratch)
         let script = """
@@ -270,11 +272,11 @@ import Testing
             "\(worker.errors)")
     }
 
-    /// libavutil makes its own random numbers where it may not ask the system, in some thirty milliseconds each time:
-    /// a Matroska file needs one. Nothing else that a worker opens is denied either.
-    @Test func aWorkerIsDeniedNothingThatItNeeds() throws {
+    /// The sandbox denies nothing that a worker opens: without /dev/urandom, libavutil takes some 30 ms for each random number, and a
+    /// Matroska file needs one.
+    @Test func sandboxDeniesNothingThatJobsNeed() throws {
         let scratch = try folderWithSource()
-        // libavfilter and what stands behind it are loaded once the worker is locked down.
+        // libavfilter and its dependencies are loaded after the sandbox is in place.
         let small = jobFile(video: "codec: h264, preset: ultrafast, size: x48", destination: "out.mkv")
         try scratch.write(small, to: "jobs.yaml")
         let run = try program(

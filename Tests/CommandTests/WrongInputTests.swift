@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// One mistake, and what each command must say of it.
+/// An error in a job file, with the expected rule, location and exit statuses.
 struct Mistake: Sendable, CustomTestStringConvertible {
     let name: String
     let yaml: String
-    /// The rule, and where it points: `line:column`.
+    /// Rule, and location as `line:column`.
     let rule: String
-    let place: String
+    let location: String
     let validate: Int32
     let plan: Int32
     let run: Int32
@@ -16,100 +16,103 @@ struct Mistake: Sendable, CustomTestStringConvertible {
 
     static let all = [
         Mistake(
-            name: "missing file", yaml: jobFile(asset: "./b.mp4"), rule: "source-unreadable", place: "4:12",
+            name: "missing file", yaml: jobFile(asset: "./b.mp4"), rule: "source-unreadable",
+            location: "4:12",
             validate: 0, plan: 3, run: 1),
         Mistake(
-            name: "folder", yaml: jobFile(asset: "./folder"), rule: "source-unreadable", place: "4:12",
+            name: "folder", yaml: jobFile(asset: "./folder"), rule: "source-unreadable", location: "4:12",
             validate: 0, plan: 3, run: 1),
         Mistake(
-            name: "empty file", yaml: jobFile(asset: "./empty.mp4"), rule: "source-unreadable", place: "4:12",
+            name: "empty file", yaml: jobFile(asset: "./empty.mp4"), rule: "source-unreadable",
+            location: "4:12",
             validate: 0, plan: 3, run: 1),
         Mistake(
-            name: "no such track", yaml: jobFile(select: "4"), rule: "no-such-track", place: "7:16",
+            name: "no such track", yaml: jobFile(select: "4"), rule: "no-such-track", location: "7:16",
             validate: 0, plan: 3, run: 1),
         Mistake(
-            name: "unknown codec", yaml: jobFile(video: "codec: h266"), rule: "unknown-codec", place: "8:26",
+            name: "unknown codec", yaml: jobFile(video: "codec: h266"), rule: "unknown-codec",
+            location: "8:26",
             validate: 3, plan: 3, run: 3),
         Mistake(
             name: "codec that the container can't hold", yaml: jobFile(destination: "out.webm"),
-            rule: "container-codec", place: "8:26", validate: 3,
+            rule: "container-codec", location: "8:26", validate: 3,
             plan: 3, run: 3),
         Mistake(
             name: "option that the encoder doesn't take",
             yaml: jobFile(video: "codec: h264, options: { speed: 9 }"), rule: "encoder-option",
-            place: "8:43", validate: 3, plan: 3, run: 3),
+            location: "8:43", validate: 3, plan: 3, run: 3),
         Mistake(
             name: "range beyond the end", yaml: jobFile(range: "{ start: 5s, end: 6s }"),
-            rule: "invalid-range", place: "5:21", validate: 0, plan: 3,
+            rule: "invalid-range", location: "5:21", validate: 0, plan: 3,
             run: 1),
         Mistake(
             name: "range that ends beyond", yaml: jobFile(range: "{ end: 6s }"), rule: "invalid-range",
-            place: "5:19", validate: 0, plan: 3, run: 1),
+            location: "5:19", validate: 0, plan: 3, run: 1),
         Mistake(
             name: "range of nothing", yaml: jobFile(range: "{ start: 0.5s, end: 0.5s }"),
-            rule: "invalid-range", place: "5:32", validate: 3, plan: 3,
+            rule: "invalid-range", location: "5:32", validate: 3, plan: 3,
             run: 3),
         Mistake(
             name: "somebody's file at the destination", yaml: jobFile(destination: "theirs.mp4"),
-            rule: "destination-exists", place: "9:18", validate: 0,
+            rule: "destination-exists", location: "9:18", validate: 0,
             plan: 3, run: 1),
         Mistake(
             name: "destination is the source", yaml: jobFile(destination: "./folder/../a.mp4"),
-            rule: "destination-is-source", place: "9:18", validate: 0,
+            rule: "destination-is-source", location: "9:18", validate: 0,
             plan: 3, run: 3),
         Mistake(
             name: "destination is the source by a link",
             yaml: jobFile(destination: "{ path: link.mp4, if_exists: replace }"),
-            rule: "destination-is-source", place: "9:26", validate: 0, plan: 3, run: 3),
+            rule: "destination-is-source", location: "9:26", validate: 0, plan: 3, run: 3),
         Mistake(
             name: "destination is the source by a hard link",
             yaml: jobFile(destination: "{ path: hard.mp4, if_exists: replace }"),
-            rule: "destination-is-source", place: "9:26", validate: 0, plan: 3, run: 3),
+            rule: "destination-is-source", location: "9:26", validate: 0, plan: 3, run: 3),
         Mistake(
             name: "two jobs with one destination",
             yaml: jobFile(
                 more:
                     "  two: { asset: ./a.mp4, tracks: [ { video: first, encode: { codec: h264 } } ], destination: linked/../out.mp4 }"
             ),
-            rule: "destination-collision", place: "10:94", validate: 0, plan: 3, run: 3),
+            rule: "destination-collision", location: "10:94", validate: 0, plan: 3, run: 3),
         Mistake(
             name: "destination is the cover",
             yaml: jobFile(
                 destination: "{ path: art.mp4, if_exists: replace }", more: "    metadata: { cover: art.mp4 }"
             ),
-            rule: "destination-is-source", place: "9:26", validate: 0, plan: 3, run: 3),
+            rule: "destination-is-source", location: "9:26", validate: 0, plan: 3, run: 3),
         Mistake(
             name: "cover that is missing", yaml: jobFile(more: "    metadata: { cover: none.png }"),
-            rule: "source-unreadable", place: "10:24", validate: 0, plan: 3, run: 1),
+            rule: "source-unreadable", location: "10:24", validate: 0, plan: 3, run: 1),
         Mistake(
             name: "cover that is a folder", yaml: jobFile(more: "    metadata: { cover: folder }"),
-            rule: "source-unreadable", place: "10:24", validate: 0, plan: 3, run: 1),
+            rule: "source-unreadable", location: "10:24", validate: 0, plan: 3, run: 1),
         Mistake(
             name: "cover that is empty", yaml: jobFile(more: "    metadata: { cover: empty.mp4 }"),
-            rule: "source-unreadable", place: "10:24", validate: 0, plan: 3, run: 1),
+            rule: "source-unreadable", location: "10:24", validate: 0, plan: 3, run: 1),
         Mistake(
             name: "cover that is a movie", yaml: jobFile(more: "    metadata: { cover: a.mp4 }"),
-            rule: "source-unreadable", place: "10:24", validate: 0, plan: 3, run: 1),
+            rule: "source-unreadable", location: "10:24", validate: 0, plan: 3, run: 1),
         Mistake(
             name: "cover that is a device", yaml: jobFile(more: "    metadata: { cover: /dev/zero }"),
-            rule: "source-unreadable", place: "10:24", validate: 0, plan: 3, run: 1),
+            rule: "source-unreadable", location: "10:24", validate: 0, plan: 3, run: 1),
         Mistake(
             name: "cover in a container that holds none",
             yaml: jobFile(destination: "out.mov", more: "    metadata: { cover: art.mp4 }"),
-            rule: "container-setting", place: "10:24", validate: 3, plan: 3, run: 3),
+            rule: "container-setting", location: "10:24", validate: 3, plan: 3, run: 3),
         Mistake(
             name: "folder that is a file", yaml: jobFile(destination: "a.mp4/out.mp4"),
-            rule: "destination-unwritable", place: "9:18", validate: 0,
+            rule: "destination-unwritable", location: "9:18", validate: 0,
             plan: 3, run: 1),
         Mistake(
             name: "folder that may not be made",
             yaml: jobFile(destination: "{ path: new/out.mp4, make_directories: false }"),
-            rule: "destination-unwritable", place: "9:26", validate: 0, plan: 3, run: 1),
+            rule: "destination-unwritable", location: "9:26", validate: 0, plan: 3, run: 1),
     ]
 }
 
 @Suite struct WrongInputTests {
-    /// Each has its own located message and exit status, loses nothing and leaves nothing behind.
+    /// Each error is located and has its exit status; no file is changed, and none is left behind.
     @Test(arguments: Mistake.all) func mistakesAreLocated(_ mistake: Mistake) throws {
         let scratch = try folderWithSource()
         try FileManager.default.createDirectory(
@@ -132,7 +135,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
             let result = try tandem(command, "jobs.yaml", in: scratch)
             #expect(result.status == status, "\(command): \(result.errors)")
             if status != 0 {
-                let line = "jobs.yaml:\(mistake.place): error[\(mistake.rule)]: "
+                let line = "jobs.yaml:\(mistake.location): error[\(mistake.rule)]: "
                 #expect(result.errors.contains(line), "\(command): \(result.errors)")
                 #expect(result.errors.contains("^"))
             }
@@ -143,7 +146,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test func anUnwritableFolderIsTheJobsFailure() throws {
+    @Test func unwritableFoldersFailTheJob() throws {
         let scratch = try folderWithSource()
         try scratch.write(jobFile(destination: "/proc/tandem/out.mp4"), to: "jobs.yaml")
         let result = try tandem("run", "jobs.yaml", in: scratch)
@@ -151,7 +154,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
         #expect(result.errors.contains("jobs.yaml:9:18: error["), "\(result.errors)")
     }
 
-    @Test func jobFilesThatCantBeRead() throws {
+    @Test func unreadableJobFilesAndWrongArgumentsAreErrors() throws {
         let scratch = try Scratch()
         #expect(try tandem("validate", "nothing.yaml", in: scratch).status == 3)
         #expect(try tandem("validate", ".", in: scratch).status == 3)
@@ -160,7 +163,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
         #expect(try tandem("frobnicate", in: scratch).status == 64)
     }
 
-    @Test func problemsAsJSON() throws {
+    @Test func jsonContainsTheNumberOfErrors() throws {
         let scratch = try Scratch()
         try scratch.write(jobFile(video: "codec: h266"), to: "jobs.yaml")
         let result = try tandem("validate", "--format", "json", "jobs.yaml", in: scratch)
@@ -169,9 +172,9 @@ struct Mistake: Sendable, CustomTestStringConvertible {
         #expect(json?["errors"] as? Int == 1)
     }
 
-    /// What a file includes may be named by what is known before: its own variables, `--set`, the environment. An included
-    /// file is validated by itself, whole; run it can't be. A job may be called `x-…`.
-    @Test func includesByVariablesAndByThemselves() throws {
+    /// `include` may contain variables from `vars`, `--set` and the environment. An included file can be validated by itself, but not run.
+    /// A job's name may begin with `x-`.
+    @Test func includesMayContainVariables() throws {
         let scratch = try folderWithSource()
         try scratch.write(
             "version: 1\nsettings:\n  small: { codec: h264, crf: 30, preset: ultrafast }\n",
@@ -203,8 +206,8 @@ struct Mistake: Sendable, CustomTestStringConvertible {
         #expect(alone.status == 3 && alone.errors.contains("the key `jobs` is missing"), "\(alone.errors)")
     }
 
-    /// One job's failure doesn't stop the others, and what reads its output is not run.
-    @Test func theOthersStillRun() throws {
+    /// A failed job doesn't stop the others; a job that reads its output doesn't run.
+    @Test func failedJobsDontStopTheOthers() throws {
         let scratch = try folderWithSource()
         try scratch.write(
             jobFile(
@@ -220,9 +223,9 @@ struct Mistake: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// What a new user writes in the wrong place.
-@Suite struct WrongWordTests {
-    @Test func misspeltCommandsAndMediaFilesAreNamed() throws {
+/// Misspelled commands, and media files in location of job files.
+@Suite struct MisspelledCommandTests {
+    @Test func misspelledCommandsAndMediaFilesAreErrors() throws {
         let scratch = try Scratch()
         let command = try program(Places.tandem, ["vaildate", "jobs.yaml"], directory: scratch.path)
         #expect(command.status == 64 && command.text.isEmpty)

@@ -26,7 +26,7 @@ import Testing
         return scratch
     }
 
-    @Test func aMistakeEndsThePipelineBeforeEncodersOpen() throws {
+    @Test func errorsInTheFileEndThePipelineBeforeEncodersOpen() throws {
         let set = try load(
             "  a: { \(Self.source), destination: a.flac, colour: red }", in: try Scratch())
         #expect(set.diagnostics.hasErrors)
@@ -35,7 +35,7 @@ import Testing
         #expect(rejection?.diagnostics.diagnostics.first?.rule == .unknownKey)
     }
 
-    @Test func warningsEndThePipelineWhereTheyAreErrors() throws {
+    @Test func warningsEndThePipelineIfTheyAreErrors() throws {
         var sink = DiagnosticSink()
         sink.warning(.jobWarning, "something", at: .argument("test"))
         let loaded = Pipeline.Loaded(files: [], diagnostics: sink)
@@ -46,8 +46,8 @@ import Testing
         #expect(rejection?.status == .specWrong)
     }
 
-    @Test func settingsThatAnEncoderRefusesEndThePipelineBeforeSourcesAreRead() throws {
-        // No source exists: nothing else than the encoder can refuse.
+    @Test func settingsThatTheDryOpenRejectsEndThePipelineBeforeSourcesAreRead() throws {
+        // The source doesn't exist, so that only the dry open can fail.
         let set = try load(
             """
               a:
@@ -62,7 +62,7 @@ import Testing
         #expect(set.loaded.allDiagnostics(LocalProber()).errorCount == rejection?.diagnostics.errorCount)
     }
 
-    @Test func collidingOutputsArePlannedAndNotRunnable() throws {
+    @Test func collidingOutputsArePlannedButNotRunnable() throws {
         let scratch = try scratchWithSource()
         let set = try load(
             """
@@ -75,7 +75,7 @@ import Testing
         #expect(rejection?.status == .specWrong)
     }
 
-    @Test func aJobThatCannotBePlannedLeavesTheOthersRunnable() throws {
+    @Test func jobsThatCannotBePlannedLeaveTheOthersRunnable() throws {
         let scratch = try scratchWithSource()
         let set = try load(
             """

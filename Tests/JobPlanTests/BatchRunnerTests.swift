@@ -10,9 +10,9 @@ import Testing
 import LibAV
 import Media
 
-/// When jobs start, with work that does nothing: order, processors, memory, room on the disk.
+/// Start of jobs, with a performer that does no work: order, processors, memory, free space.
 @Suite struct BatchRunnerTests {
-    /// Holds its jobs until it has as many at once as it is to get, and a moment longer, in which more might come.
+    /// A performer that holds its jobs until the expected number is in flight, and slightly longer, so that surplus jobs are counted.
     private final class Idler: WorkPerformer {
         private final class Handle: WorkHandle {
             func cancel() {}
@@ -26,7 +26,7 @@ import Media
         private let jobs = Guarded(Jobs())
         private let atOnce: Int
         private let all: Int
-        /// The jobs that suit it; nil for all.
+        /// Ids of the jobs for which the performer is prepared; nil for all.
         private let suiting: Set<String>?
 
         init(atOnce: Int, of all: Int, suiting: Set<String>?) {
@@ -35,7 +35,7 @@ import Media
             self.suiting = suiting
         }
 
-        /// How many it had at once.
+        /// Maximum number of jobs in flight.
         var most: Int { jobs.withLock { $0.most } }
 
         func isPrepared(for job: JobPlan) -> Bool { suiting?.contains(job.id) ?? true }
@@ -49,7 +49,7 @@ import Media
                 jobs.most = max(jobs.most, jobs.held.count)
                 return jobs.held.count >= atOnce || jobs.begun == all
             }
-            // Those that never become enough are let go too, and too few are counted.
+            // Too few jobs are released as well, after 20 s, and counted.
             DispatchQueue.global().asyncAfter(deadline: .now() + (isEnough ? 0.05 : 20)) { @Sendable in
                 for completion in self.jobs.withLock({ jobs in
                     defer { jobs.held = [] }
@@ -60,7 +60,7 @@ import Media
         }
     }
 
-    /// `atOnce` is how many are to run at a time, `most` how many did.
+    /// Runs jobs; `atOnce` is the expected number of concurrent jobs, `most` the observed one.
     private func run(
         _ jobs: String, budget: ResourceBudget, atOnce: Int = 1, space: Int64? = nil,
         suiting: Set<String>? = nil, in scratch: Scratch
@@ -92,18 +92,18 @@ import Media
         ResourceBudget(cores: cores, memory: memory, jobs: jobs)
     }
 
-    @Test func processorsAreFullAndNotMore() async throws {
+    @Test func concurrentJobsFillTheProcessorsAndNoMore() async throws {
         let scratch = try Scratch()
         let small = (0..<8).map { frames("small\($0)", size: "320x180") }.joined()
         #expect(try await run(small, budget: budget(cores: 4), atOnce: 4, in: scratch).most == 4)
-        // A frame of 1080p keeps nine processors busy.
+        // A 1080p encode keeps nine processors busy.
         let large = (0..<4).map { frames("large\($0)", size: "1920x1080") }.joined()
         #expect(try await run(large, budget: budget(cores: 4), in: scratch).most == 1)
         #expect(try await run(large, budget: budget(cores: 4, jobs: 3), atOnce: 3, in: scratch).most == 3)
         #expect(try await run(large, budget: budget(cores: 18), atOnce: 2, in: scratch).most == 2)
     }
 
-    /// Holds what it was given until it is told to let go.
+    /// A performer that holds its jobs until `letGo()`.
     private final class Holder: WorkPerformer {
         private final class Handle: WorkHandle {
             func cancel() {}
@@ -125,8 +125,8 @@ import Media
         }
     }
 
-    /// After the first Ctrl-C, jobs that will not begin are not counted as done beside the one that runs on.
-    @Test func whatNeverBeginsIsNotCountedAsDone() async throws {
+    /// After the first interrupt, jobs that won't start aren't counted as finished while another one runs.
+    @Test func jobsThatNeverStartAreNotCountedAsFinished() async throws {
         let scratch = try Scratch()
         let (file, _) = decode(
             "version: 1\njobs:\n" + (0..<4).map { audio("j\($0)") }.joined(), directory: scratch.path)
@@ -146,9 +146,8 @@ import Media
         #expect(runner.snapshot().finished == 1)
     }
 
-    /// Of jobs that are about as long, one whose source a free worker knows begins first; a much longer one, or one of
-    /// higher priority, doesn't wait for it.
-    @Test func whatIsKnownBeginsFirst() async throws {
+    /// Among jobs of similar cost, one whose source a free worker has open starts first; jobs of much higher cost or priority precede it.
+    @Test func jobsWithAPreparedWorkerStartFirst() async throws {
         let scratch = try Scratch()
         let equals = (0..<5).map { audio("j\($0)") }.joined()
         let one = budget(cores: 1)
@@ -166,8 +165,8 @@ import Media
                 == ["urgent", "long", "j3"])
     }
 
-    /// An output on its way to disk takes no processor, but a slow disk is not given more and more of them.
-    @Test func publishingTakesNoProcessor() async throws {
+    /// Publishing takes no processor, but the number of outputs being published is limited.
+    @Test func publishingFreesTheProcessorWithinALimit() async throws {
         let scratch = try Scratch()
         let (file, _) = decode("version: 1\njobs:\n" + audio("a"), directory: scratch.path)
         let parsed = try #require(file)
@@ -191,16 +190,16 @@ import Media
         #expect(budget.admits(cost))
     }
 
-    @Test func memoryBoundsWhatRunsAtOnce() async throws {
+    @Test func memoryLimitsConcurrentJobs() async throws {
         let scratch = try Scratch()
         let jobs = (0..<4).map { frames("large\($0)", size: "1920x1080") }.joined()
         let two = try await run(jobs, budget: budget(cores: 99, memory: 1000 << 20), atOnce: 2, in: scratch)
         #expect(two.most == 2 && two.records.count == 4)
-        // One that fits nowhere runs alone.
+        // A job that exceeds the memory runs alone.
         #expect(try await run(jobs, budget: budget(cores: 99, memory: 1), in: scratch).most == 1)
     }
 
-    @Test func thereMustBeRoomForAllThatRuns() async throws {
+    @Test func freeSpaceLimitsConcurrentJobs() async throws {
         let scratch = try Scratch()
         let jobs = (0..<4).map { audio("s\($0)") }.joined()
         let size = Int64(10 * 48_000 * 2)
@@ -219,8 +218,8 @@ import Media
         #expect(failures.first?.message.contains("are free at") == true)
     }
 
-    /// An output that is there needs no more room.
-    @Test func whatIsUpToDateNeedsNoRoom() async throws {
+    /// Up-to-date outputs require no free space.
+    @Test func upToDateJobsRequireNoFreeSpace() async throws {
         let scratch = try Scratch()
         let (file, _) = decode("version: 1\njobs:\n" + audio("s"), directory: scratch.path)
         let result = BatchPlanner.plan([try #require(file)])
@@ -238,8 +237,8 @@ import Media
         }
     }
 
-    /// Nor do those of several outputs that are there.
-    @Test func ofSeveralOutputsTheMissingOneNeedsRoom() async throws {
+    /// Of several outputs, only those that run require free space.
+    @Test func onlyMissingOutputsRequireFreeSpace() async throws {
         let scratch = try Scratch()
         let jobs = """
               two:
@@ -261,15 +260,15 @@ import Media
                 performer: LocalPerformer(MediaEnvironment()), prober: LocalProber(),
                 observer: Recorder()
             ).run()
-            let made = try success(records).outputs.map(\.id)
-            #expect(made == (space == nil ? ["large", "small"] : ["small"]))
+            let produced = try success(records).outputs.map(\.id)
+            #expect(produced == (space == nil ? ["large", "small"] : ["small"]))
             try FileManager.default.removeItem(atPath: scratch.file("small.wav"))
         }
     }
 
-    /// What encoders note between two passes lies elsewhere than the output: room is reckoned there, too.
+    /// Pass files of two-pass encodes are on another file system than the output, whose free space is checked too.
     @Test(arguments: [(nil, true), (Int64(1) << 40, true), (Int64(10_000), false)])
-    func notesOfTwoPassesNeedRoom(_ free: Int64?, _ fits: Bool) async throws {
+    func passFilesRequireFreeSpace(_ free: Int64?, _ fits: Bool) async throws {
         let scratch = try Scratch()
         let jobs = """
               two: { asset: { pattern: testsrc, size: 320x180, duration: 10s }, tracks: [ { video: first, encode: { codec: h264, bitrate: 100k, passes: 2 } } ], destination: two.mp4 }
@@ -286,13 +285,13 @@ import Media
             performer: Idler(atOnce: 1, of: 1, suiting: nil),
             prober: LocalProber(), observer: Recorder()
         ).run()
-        // Work that does nothing ends as cancelled: it began.
+        // The idle performer ends jobs as cancelled, which shows that the job started.
         guard case .failed(let failure)? = records.first?.outcome else { return #expect(fits) }
         #expect(
             !fits && failure.rule == .lowSpace && failure.message.contains("free in /notes"), "\(failure)")
     }
 
-    @Test func priorityThenTheLongest() async throws {
+    @Test func jobsStartByPriorityThenByLength() async throws {
         let scratch = try Scratch()
         let jobs =
             audio("short", seconds: 1) + audio("long", seconds: 60)
@@ -302,7 +301,7 @@ import Media
         #expect(result.order == ["urgent", "long", "middle", "short", "last"])
     }
 
-    @Test func partsOfAPlanWeighTheSame() throws {
+    @Test func shardsHaveEqualCost() throws {
         let scratch = try Scratch()
         let jobs =
             (1...40).map { audio("s\($0)", seconds: $0) }.joined() + audio("needs", more: "needs: [s1, s40],")

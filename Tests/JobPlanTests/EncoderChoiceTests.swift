@@ -11,18 +11,18 @@ import Testing
 private struct ProberWithoutDevices: SourceProber {
     let trials = TrialCache()
     let environment = MediaEnvironment().sources
-    /// Encoders that don't open.
+    /// Names of the encoders that don't open.
     let missing: Set<String>
 
     func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
         guard case .trial(.encoder(let configuration)) = question.matter else {
-            throw SourceProblem("a question that no test asks")
+            throw SourceProblem("unexpected probe request")
         }
         return .verdict(missing.contains(configuration.encoder) ? .problem("no device") : .holds)
     }
 }
 
-/// `encoder`: which encoder a job gets, and what is reported where it can't have it.
+/// `encoder`: the encoder that a job gets, and the diagnostics if it isn't available.
 @Suite struct EncoderChoiceTests {
     private static func yaml(_ encode: String, destination: String = "o.mkv") -> String {
         """
@@ -53,8 +53,8 @@ private struct ProberWithoutDevices: SourceProber {
 
     private static let device = EncoderInfo(named: "h264_nvenc") != nil
 
-    /// The same keys of the language, at the places of either encoder.
-    @Test func settings_ofTwoEncodersOfOneCodec_standWhereEachTakesThem() throws {
+    /// The same keys of the job file set the options that each encoder uses for them.
+    @Test func settings_ofTwoEncodersOfOneCodec_becomeTheOptionsOfEach() throws {
         let svt = try encoding("codec: av1, crf: 40, preset: 8").0.encoder
         #expect(svt.encoder == "libsvtav1" && svt.bitRate == nil)
         #expect(svt.options.map { "\($0.key)=\($0.value)" } == ["crf=40", "preset=8"])
@@ -65,12 +65,12 @@ private struct ProberWithoutDevices: SourceProber {
         #expect(lossless.optionsText == "aom-params=lossless=1")
     }
 
-    /// The plan names an encoder that isn't the default one, with where it was chosen, and the digest contains it.
+    /// The plan contains an encoder that isn't the default, with its origin, and the digest contains it.
     @Test func planAndDigest_containTheEncoder() throws {
         let (plain, digest) = try encoding("codec: av1, crf: 40")
         #expect(!plain.settings.contains { $0.key == "encoder" })
         let (named, same) = try encoding("codec: av1, encoder: libsvtav1, crf: 40")
-        #expect(named == plain && same == digest, "the default encoder by name changes nothing")
+        #expect(named == plain && same == digest, "naming the default encoder must change nothing")
         let (other, changed) = try encoding("codec: av1, encoder: libaom-av1, crf: 40")
         let setting = try #require(other.settings.first { $0.key == "encoder" })
         #expect(setting.value == "libaom-av1" && setting.origin == .job)
@@ -80,7 +80,7 @@ private struct ProberWithoutDevices: SourceProber {
         #expect(changed.parts.contains { $0.key == "encoder libaom-av1" && $0.value.hasPrefix("libaom.so") })
     }
 
-    /// The dry open reports it where `encoder` stands, once, as a fault of the environment.
+    /// The dry open reports the encoder at the key `encoder`, once, as an error of the environment.
     @Test(.enabled(if: device)) func hardwareThatDoesNotOpen_isReportedByTheDryOpenAlone() throws {
         let encode =
             "codec: h264, encoder: h264_nvenc, profile: high, pixel_format: nv12, options: { zerolatency: true }"
@@ -96,7 +96,7 @@ private struct ProberWithoutDevices: SourceProber {
         #expect(!ProberWithoutDevices(missing: []).tryOut([try file(encode)]).hasErrors)
     }
 
-    /// An encoder opens here, or the dry open says that it doesn't, in the encoder's own words.
+    /// An encoder opens on this machine, or the dry open reports the encoder's own message.
     @Test(arguments: ["h264_nvenc", "h264_vaapi", "h264_qsv", "libaom-av1", "librav1e", "libx264"])
     func everyEncoderOfThisBuild_opensOrIsReported(_ name: String) throws {
         guard let model = EncoderModel.named(name), EncoderInfo(named: name) != nil else { return }
@@ -108,7 +108,7 @@ private struct ProberWithoutDevices: SourceProber {
         }
     }
 
-    /// Encoders that FFmpeg was built without are refused by the file's check, with those that it has.
+    /// Encoders that this build of FFmpeg lacks are errors of the file's check.
     @Test func encodersThatThisBuildLacks_areReportedWhereTheyAreNamed() throws {
         for model in EncoderModel.table where EncoderInfo(named: model.name) == nil {
             guard model.purposes.contains(.tracks), model.mediaType == .video else { continue }
@@ -119,7 +119,7 @@ private struct ProberWithoutDevices: SourceProber {
         }
     }
 
-    @Test func hardwareEncoders_areNeverChosenByThemselves() {
+    @Test func hardwareEncoders_areNeverTheDefault() {
         for codec in CodecCatalog.video { #expect(codec.encoder.requirement == nil, "\(codec.name)") }
     }
 }

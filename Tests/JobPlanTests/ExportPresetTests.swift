@@ -6,7 +6,7 @@ import Media
 import TestSupport
 import Testing
 
-/// `export`: presets are rules that hold in their containers, with sizes that hang on the source.
+/// `export`: presets are valid for their containers, with sizes that depend on the source.
 @Suite struct ExportPresetTests {
     private func plan(
         _ preset: ExportPreset, _ container: String, size: String = "320x240"
@@ -39,12 +39,12 @@ import Testing
                 plan.outputs[0].tracks.map(\.source.mediaType)
                     == (name == "m4a" ? [.audio] : [.video, .audio]))
             guard case .encode(let encoding) = plan.outputs[0].tracks[0].action else {
-                Issue.record("not encoded")
+                Issue.record("the track isn't encoded")
                 return
             }
             #expect(encoding.settings[0].origin == .preset)
         }
-        // What `tandem presets` prints says the same.
+        // The rules that `tandem presets` prints are equivalent.
         let written = """
             version: 1
             jobs:
@@ -60,26 +60,26 @@ import Testing
         let named = try plan(preset, preset.containers[0])
         for (a, b) in zip(job.outputs[0].tracks, named.outputs[0].tracks) {
             guard case .encode(let a) = a.action, case .encode(let b) = b.action else {
-                Issue.record("not encoded")
+                Issue.record("the track isn't encoded")
                 return
             }
             #expect(a.encoder == b.encoder && a.video == b.video)
         }
     }
 
-    /// Never enlarged, turned with the frame, and of its shape.
+    /// Sizes are never enlarged, follow the orientation, and keep the aspect ratio.
     @Test(arguments: [
         ("1920x1080", "1280x720"), ("1080x1920", "720x1280"), ("640x360", "640x360"),
         ("2048x858", "1280x536"),
         ("1000x1000", "720x720"), ("1440x1080", "960x720"),
     ])
-    func sizesHangOnTheSource(_ source: String, _ wanted: String) throws {
+    func sizesDependOnTheSource(_ source: String, _ expected: String) throws {
         let plan = try plan(try #require(ExportPreset.named("1280x720")), "mp4", size: source)
         guard case .encode(let encoding) = plan.outputs[0].tracks[0].action else {
-            Issue.record("not encoded")
+            Issue.record("the track isn't encoded")
             return
         }
-        #expect("\(encoding.encoder.width)x\(encoding.encoder.height)" == wanted)
+        #expect("\(encoding.encoder.width)x\(encoding.encoder.height)" == expected)
         #expect(encoding.encoder.sampleAspectRatio.map { $0.num == $0.den } ?? true)
     }
 }

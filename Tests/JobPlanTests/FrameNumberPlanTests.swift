@@ -4,9 +4,9 @@ import JobSpec
 import TestSupport
 import Testing
 
-/// Frame numbers that a source doesn't have.
+/// Frame numbers beyond the source's last frame.
 @Suite struct FrameNumberPlanTests {
-    /// The position is reported, with what there is.
+    /// The message contains the number and the valid range.
     @Test(arguments: [
         ("range: { start: 75f }", "frame 75 doesn't exist: the video track has 75 frames, 0f to 74f"),
         (
@@ -19,7 +19,7 @@ import Testing
             "frame 5 doesn't exist: the range has 5 frames, 0f to 4f"
         ),
     ])
-    func framesThatAreNotThereAreErrors(_ keys: String, _ message: String) throws {
+    func frameNumbersBeyondTheEndAreErrors(_ keys: String, _ message: String) throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=3", "-c:v", "libx264",

@@ -6,7 +6,7 @@ import Testing
 
 @testable import JobRun
 
-/// Which job comes next: those that wait for nothing, by priority, then the longest, then as they stand.
+/// The order of jobs: those without pending dependencies, by priority, then by cost, then by position in the file.
 @Suite struct JobQueueTests {
     private func plan(_ jobs: [(id: String, more: String)]) throws -> BatchPlan {
         let lines = jobs.map { job in
@@ -17,7 +17,7 @@ import Testing
         return BatchPlanner.plan([try #require(file, "\(sink.diagnostics)")]).plan
     }
 
-    /// The ids in the order in which they come when each ends before the next one begins.
+    /// Returns the ids in order if each job ends before the next one starts.
     private func order(_ plan: BatchPlan, work: @escaping (String) -> Double = { _ in 1 }) -> [String] {
         var queue = JobQueue(plan) { work($0.id) }
         var order: [String] = []
@@ -29,24 +29,24 @@ import Testing
         return order
     }
 
-    @Test func priorityThenLengthThenPlace() throws {
+    @Test func jobsAreOrderedByPriorityLengthAndPosition() throws {
         let plan = try plan([("a", ""), ("b", ""), ("c", "priority: 2,"), ("d", ""), ("e", "priority: -1,")])
         let lengths = ["a": 1.0, "b": 5, "c": 1, "d": 5, "e": 99]
         #expect(order(plan) { lengths[$0] ?? 0 } == ["c", "b", "d", "a", "e"])
     }
 
-    @Test func whatIsNeededComesFirst() throws {
+    @Test func dependenciesPrecedeTheirDependents() throws {
         let plan = try plan([("a", "needs: [c], priority: 9,"), ("b", ""), ("c", "needs: [b],")])
         #expect(order(plan) == ["b", "c", "a"])
         var queue = JobQueue(plan) { _ in 1 }
         #expect(queue.next.map { plan.jobs[$0].id } == "b")
         queue.takeNext()
-        #expect(queue.next == nil, "the others wait for one that runs")
+        #expect(queue.next == nil, "the others depend on the running job")
         queue.ended(plan.jobs[try #require(plan.jobs.firstIndex { $0.id == "b" })])
         #expect(queue.next.map { plan.jobs[$0].id } == "c")
     }
 
-    @Test func allRunsOfANeededJobMustEnd() throws {
+    @Test func dependentsWaitForAllInstances() throws {
         let (file, sink) = decode(
             """
             version: 1
@@ -58,8 +58,8 @@ import Testing
         #expect(order(whole).last == "all" && order(whole).count == 4)
     }
 
-    /// Of those that are about as long, one that suits comes next; never one of lower priority or much shorter.
-    @Test func oneThatSuitsIsBroughtForward() throws {
+    /// Among jobs of similar cost, a suitable one is brought forward; not one of lower priority or much lower cost.
+    @Test func suitableJobsOfSimilarCostAreBroughtForward() throws {
         let plan = try plan([("a", ""), ("b", ""), ("c", ""), ("d", "priority: -1,")])
         let lengths = ["a": 10.0, "b": 9, "c": 5, "d": 10]
         func first(_ suiting: Set<String>) -> String? {
@@ -69,13 +69,13 @@ import Testing
             return queue.next.map { plan.jobs[$0].id }
         }
         #expect(first(["b"]) == "b")
-        #expect(first(["c"]) == "a", "too much shorter")
-        #expect(first(["d"]) == "a", "of lower priority")
+        #expect(first(["c"]) == "a", "`c` must not precede: its cost is much lower")
+        #expect(first(["d"]) == "a", "`d` must not precede: its priority is lower")
         #expect(first([]) == "a")
     }
 
-    /// Each comes once, after everything that it waits for, whatever the graph; what is left can be taken out at any time.
-    @Test(arguments: 0..<30) func everyJobComesOnceAfterWhatItNeeds(seed: UInt64) throws {
+    /// In any graph each job comes once, after its dependencies; the remaining jobs can be removed at any time.
+    @Test(arguments: 0..<30) func everyJobComesOnceAfterItsDependencies(seed: UInt64) throws {
         var random = SeededGenerator(seed)
         let count = 24
         var needs: [String: Set<String>] = [:]
@@ -100,7 +100,7 @@ import Testing
                 queue.takeNext()
                 let id = plan.jobs[next].id
                 #expect(seen.insert(id).inserted, "\(id) comes twice")
-                #expect((needs[id] ?? []).isSubset(of: ended), "\(id) comes before what it needs")
+                #expect((needs[id] ?? []).isSubset(of: ended), "\(id) comes before its dependencies")
                 running.append(next)
                 if seen.count == count / 2, seed % 3 == 0 {
                     #expect(
@@ -110,8 +110,9 @@ import Testing
                     return
                 }
             } else {
-                let place = try #require(running.indices.randomElement(using: &random), "nothing can go on")
-                let done = running.remove(at: place)
+                let position = try #require(
+                    running.indices.randomElement(using: &random), "no job is ready or running")
+                let done = running.remove(at: position)
                 ended.insert(plan.jobs[done].id)
                 queue.ended(plan.jobs[done])
             }

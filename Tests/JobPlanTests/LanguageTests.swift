@@ -4,14 +4,16 @@ import LibAV
 import TestSupport
 import Testing
 
-/// A language is written in a code that the container has, or refused at its line.
+/// Track languages are written in a code that the container supports, or are errors at their line.
 @Suite struct LanguageTests {
     @Test(arguments: [
         ("mp4", "de", "deu"), ("mp4", "ger", "ger"), ("mov", "deu", "ger"), ("mov", "nl", "dut"),
         ("mkv", "pt-BR", "pt-BR"),
         ("mp4", "pt-BR", nil), ("mov", "tlh", nil),
     ])
-    func codesOfContainers(_ container: String, _ written: String, _ expected: String?) throws {
+    func languagesAreConvertedToTheContainersCodes(
+        _ container: String, _ written: String, _ expected: String?
+    ) throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=64x64:rate=25:duration=0.2", "-c:v", "libx264",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import JobPlan
 
-/// The ledger is what decisions say, in the source's order, and says of everything something.
+/// The ledger contains an entry for everything in the source, in the source's order.
 @Suite struct LedgerCollectorTests {
     private func source() throws -> SourceDescription {
         let scratch = try Scratch()
@@ -15,20 +15,20 @@ import Testing
         return try LocalProber().description(of: scratch.file("a.mp4"))
     }
 
-    @Test func whatNoDecisionNamesIsToldAsSuch() throws {
+    @Test func itemsWithoutADecisionAreListed() throws {
         let source = try source()
         let unnamed = LedgerCollector.ledger([], of: source)
         #expect(unnamed.allSatisfy { $0.outcome == .left && $0.reason == LedgerCollector.unnamed })
         #expect(unnamed.contains { $0.track == nil && $0.item == "tag title" })
         #expect(Set(unnamed.compactMap(\.track)) == [0, 1])
-        // What belongs to a track is named where the track is taken.
+        // Items of a track are listed if the track is used.
         let audio = LedgerText.plainName(source.tracks[1])
         let taken = LedgerCollector.ledger(
             [LedgerEntry(track: 1, item: audio, outcome: .copied, reason: "as track 0")], of: source)
         #expect(taken.contains { $0.track == 1 && $0.item == "tag language" && $0.outcome == .left })
     }
 
-    @Test func entriesStandInTheSourcesOrderAndTwoUsesBecomeOneAccount() throws {
+    @Test func entriesAreInSourceOrderAndDuplicatesAreMerged() throws {
         let source = try source()
         let video = LedgerText.plainName(source.tracks[0])
         func entry(_ item: String, _ outcome: LedgerEntry.Outcome, _ reason: String) -> LedgerEntry {

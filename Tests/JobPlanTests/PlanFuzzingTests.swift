@@ -2,8 +2,8 @@ internal import Foundation
 internal import PlanFuzzing
 internal import Testing
 
-/// The fuzzer's entry point on every job file of the repository and on what the fuzzer found once, in each build.
-@Test func everyJobFileGoesThroughTheFuzzersEntry() throws {
+/// Runs the fuzzer's entry point on every job file of the repository and on earlier findings.
+@Test func jobFilesPassTheFuzzersEntryPoint() throws {
     let project = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../..").standardizedFileURL
     var count = 0

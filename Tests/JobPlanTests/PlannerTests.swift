@@ -17,14 +17,16 @@ import Publishing
         return BatchPlanner.plan([file])
     }
 
-    /// What a pattern makes of its files is none of its files: the second run would fail.
+    /// A warning is emitted if a pattern matches the destinations of its own job, since the second run would fail.
     @Test(arguments: [
         ("*.wav", "${asset.stem}.x.wav", true), ("**/*.wav", "out/${asset.stem}.wav", true),
         ("*.wav", "out/${asset.stem}.wav", false), ("*.wav", "${asset.stem}.flac", false),
         ("./[ab].wav", "${asset.stem}2.wav", false), ("**/[!x]*.wav", "deep/er/y.wav", true),
         ("**/*.wav", ".hidden/${asset.stem}.wav", false),
     ])
-    func patternsThatTakeTheirOutputs(_ pattern: String, _ destination: String, _ isTold: Bool) throws {
+    func patternsThatMatchTheirOutputsAreWarned(_ pattern: String, _ destination: String, _ isWarned: Bool)
+        throws
+    {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=duration=0.1", scratch.file("a.wav"))
         let result = try plan(
@@ -33,19 +35,19 @@ import Publishing
             jobs:
               one: { asset: "\(pattern)", tracks: [ { audio: first, encode: { codec: \(destination.hasSuffix("flac") ? "flac" : "pcm_s16le") } } ], destination: "\(destination)" }
             """, in: scratch)
-        let told = result.diagnostics.diagnostics.filter { $0.rule == .patternTakesOutputs }
-        #expect(told.count == (isTold ? 1 : 0), "\(result.diagnostics.diagnostics.map(\.message))")
-        #expect(told.allSatisfy { $0.severity == .warning && $0.range.line == 3 })
+        let warnings = result.diagnostics.diagnostics.filter { $0.rule == .patternTakesOutputs }
+        #expect(warnings.count == (isWarned ? 1 : 0), "\(result.diagnostics.diagnostics.map(\.message))")
+        #expect(warnings.allSatisfy { $0.severity == .warning && $0.range.line == 3 })
         #expect(result.plan.jobs.count == 1)
     }
 
-    /// The note on H.264 that few players play names the shortest remedy, and the remedy works.
+    /// The note on H.264 that many players don't support names the simplest fix, and with that fix there is no note.
     @Test(arguments: [
         ("hdr.mkv", "", "`color: sdr`"), ("hdr.mkv", ", color: sdr", nil),
         ("ten.mkv", "", "`pixel_format: yuv420p`"),
         ("ten.mkv", ", pixel_format: yuv420p", nil),
     ])
-    func h264ThatFewPlay_noteNamesRemedy(_ source: String, _ settings: String, _ remedy: String?) throws {
+    func h264ThatFewPlayersSupport_noteNamesFix(_ source: String, _ settings: String, _ fix: String?) throws {
         let scratch = try Scratch()
         let color =
             source == "hdr.mkv"
@@ -64,11 +66,11 @@ import Publishing
             """, in: scratch)
         let output = try #require(result.plan.jobs.first?.outputs.first, "\(result.diagnostics.diagnostics)")
         let notes = output.notes.filter { $0.contains("not supported by browsers") }
-        #expect(notes.count == (remedy == nil ? 0 : 1), "\(output.notes)")
-        if let remedy { #expect(notes.first?.contains(remedy) == true, "\(notes)") }
+        #expect(notes.count == (fix == nil ? 0 : 1), "\(output.notes)")
+        if let fix { #expect(notes.first?.contains(fix) == true, "\(notes)") }
     }
 
-    /// A silent output of a source with audio is rarely meant; a source without audio can't be anything else.
+    /// An output without audio of a source with audio is probably unintended.
     @Test(arguments: [
         ("- { audio: { language: fra }, encode: { codec: aac }, optional: true }", "a.mkv", true),
         ("- { audio: { language: fra }, encode: { codec: aac }, optional: true }", "silent.mkv", false),
@@ -106,8 +108,8 @@ import Publishing
         #expect(warnings.allSatisfy { $0.range.line == 7 })
     }
 
-    /// A size of both sides is a box: the picture keeps its shape and gets square pixels. The plan prints the size, and any
-    /// other shape of a pixel.
+    /// A size with both sides is a bounding box: the frame keeps its aspect ratio and gets square pixels. The plan prints the size, and a
+    /// pixel aspect ratio other than 1:1.
     @Test(arguments: [
         ("flat", "size: 1280x720", "size 1280x550|fit inside (default)"),
         ("flat", "size: 1280x720, fit: stretch", "size 1280x720|fit stretch"),
@@ -115,7 +117,7 @@ import Publishing
         ("flat", "size: 720x576, pixel_aspect_ratio: '64:45'", "size 720x576|pixel_aspect_ratio 64/45"),
         ("wide", "size: 720x576", "size 720x406|fit inside (default)"),
         ("wide", "size: x288", "size 360x288|pixel_aspect_ratio 64/45 (source)"),
-    ]) func sizesAreBoxes(_ source: String, _ size: String, _ expected: String) throws {
+    ]) func sizesAreBoundingBoxes(_ source: String, _ size: String, _ expected: String) throws {
         let scratch = try Scratch()
         let shape = source == "flat" ? "256x110" : "720x576"
         try ffmpeg(
@@ -138,8 +140,8 @@ import Publishing
                 == expected.contains("stretch"))
     }
 
-    /// Every source track is accounted for, and the plan survives a trip through JSON.
-    @Test func theLedgerIsCompleteAndThePlanIsAValue() throws {
+    /// Every track and tag of the source is in the ledger, and the plan is unchanged by coding to JSON and back.
+    @Test func ledgerIsCompleteAndPlanRoundTrips() throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=64x48:duration=1", "-f", "lavfi", "-i", "sine=duration=1",
@@ -171,7 +173,7 @@ import Publishing
         #expect(copy == job)
     }
 
-    /// A copied track needs a range that its key frames allow, and copied audio a container with edit lists.
+    /// A copied video track requires a range at keyframes; copied audio requires a container with edit lists.
     @Test func copiesAreCheckedAgainstTheRange() throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -191,8 +193,8 @@ import Publishing
         #expect(try rules("{ start: 1.1s, end: 3s }", "audio", "o.mkv") == ["copy-range"])
     }
 
-    /// A level that the frames, their rate or their number are too much for would be a lie in the headers.
-    @Test func levelsHoldWhatIsWritten() throws {
+    /// A level that the frame size, frame rate or reference frames exceed is an error.
+    @Test func levelsMustFitTheEncodedVideo() throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=640x360:rate=50:duration=1", "-c:v", "mpeg4",
@@ -209,9 +211,9 @@ import Publishing
             ("codec: h264, level: 3, frame_rate: 25, options: { x264-params: ref=16 }", "DPB size"),
             ("codec: hevc, level: 2", "libx265 can't be opened"),
         ] {
-            let said = try problems(encode)
-            #expect(said.count == 1 && said[0].hasPrefix("codec-setting: "), "\(said)")
-            #expect(said.first?.contains(words) == true, "\(said)")
+            let messages = try problems(encode)
+            #expect(messages.count == 1 && messages[0].hasPrefix("codec-setting: "), "\(messages)")
+            #expect(messages.first?.contains(words) == true, "\(messages)")
         }
         for encode in [
             "codec: h264, level: 3, frame_rate: 25", "codec: h264, level: 3.1", "codec: hevc, level: 3.1",
@@ -220,34 +222,34 @@ import Publishing
         }
     }
 
-    /// Two paths are one destination when they lead to one place, whatever the links; otherwise they are two.
-    @Test func destinationsAreComparedByPlace() throws {
+    /// Two paths are the same destination if they resolve to the same file, whatever symbolic links they contain.
+    @Test func destinationsAreComparedByResolvedPath() throws {
         let scratch = try Scratch()
         for folder in ["a", "b"] {
             try FileManager.default.createDirectory(
                 atPath: scratch.file(folder), withIntermediateDirectories: true)
         }
         try FileManager.default.createSymbolicLink(atPath: scratch.file("c"), withDestinationPath: "a")
-        func place(_ path: String) -> DestinationPath? {
+        func destination(_ path: String) -> DestinationPath? {
             DestinationPath(path.hasPrefix("/") ? path : scratch.path + "/" + path)
         }
         let same = [
             "a/x.mp4", "./a/x.mp4", "b/../a/x.mp4", "c/x.mp4", scratch.file("a/x.mp4"), "a//x.mp4",
             "a/new/../x.mp4",
         ]
-        for one in same { for two in same { #expect(place(one) == place(two), "\(one) \(two)") } }
+        for one in same { for two in same { #expect(destination(one) == destination(two), "\(one) \(two)") } }
         let different = ["a/x.mp4", "b/x.mp4", "a/y.mp4", "a/new/x.mp4", "x.mp4"]
         for (i, one) in different.enumerated() {
             for (j, two) in different.enumerated() {
-                #expect((place(one) == place(two)) == (i == j), "\(one) \(two)")
+                #expect((destination(one) == destination(two)) == (i == j), "\(one) \(two)")
             }
         }
         try scratch.write("", to: "file")
-        #expect(place("file/x.mp4") == nil)
+        #expect(destination("file/x.mp4") == nil)
     }
 
-    /// What another job makes is foretold as it will be found.
-    @Test func foretoldSourcesAreAsTheyTurnOut() async throws {
+    /// The predicted properties of another job's output are those of the actual output.
+    @Test func predictedSourcesMatchTheOutputs() async throws {
         let scratch = try Scratch()
         let yaml = """
             version: 1
@@ -264,29 +266,29 @@ import Publishing
                 tracks: [ { video: first, encode: { codec: h264, preset: ultrafast } }, { audio: first, encode: { codec: flac } } ]
                 destination: second.mp4
             """
-        let foretold = try #require(try plan(yaml, in: scratch).plan.jobs.last)
-        // The frame on screen at 0.5 s began at 0.48 s.
-        #expect(foretold.outputs[0].tracks.map(\.expected.frames) == [26, nil])
-        #expect(foretold.outputs[0].tracks[1].expected.samples == 48_000)
+        let predicted = try #require(try plan(yaml, in: scratch).plan.jobs.last)
+        // The frame shown at 0.5 s starts at 0.48 s.
+        #expect(predicted.outputs[0].tracks.map(\.expected.frames) == [26, nil])
+        #expect(predicted.outputs[0].tracks[1].expected.samples == 48_000)
         let result = try success(try await run(yaml, in: scratch.path), "second")
         #expect(result.outputs[0].tracks.map(\.appendedSamples) == [26, 48_000])
     }
 
-    /// Counts what is asked, and asks on.
+    /// A prober that records requests and forwards them.
     private final class CountingProber: SourceProber {
         private let prober = LocalProber()
-        let questions = Guarded<[ProbeRequest]>([])
+        let requests = Guarded<[ProbeRequest]>([])
         var trials: TrialCache { prober.trials }
         var environment: SourceEnvironment { prober.environment }
 
-        func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
-            questions.withLock { $0.append(question) }
-            return try prober.answer(question)
+        func answer(_ request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
+            requests.withLock { $0.append(request) }
+            return try prober.answer(request)
         }
     }
 
-    /// However many jobs read images, these are looked at once.
-    @Test func imagesAreLookedAtOnce() throws {
+    /// Images that several jobs read are probed once.
+    @Test func sharedImagesAreProbedOnce() throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=0.2", scratch.file("f-%02d.png"))
@@ -308,9 +310,9 @@ import Publishing
         let prober = CountingProber()
         let plan = BatchPlanner.plan([file], prober: prober).plan
         #expect(plan.jobs.count == 5)
-        let looks = prober.questions.withLock { $0.filter { $0.path != nil } }
-        // At one rate, at another one, and the card.
-        #expect(looks.count == 3, "\(looks)")
+        let probes = prober.requests.withLock { $0.filter { $0.path != nil } }
+        // The sequence at each of two rates, and the card.
+        #expect(probes.count == 3, "\(probes)")
         #expect(plan.sourceFiles.count == 5 + 1)
         var finder = SourceFinder()
         #expect(finder.files(of: [file]).count == 5 + 1)

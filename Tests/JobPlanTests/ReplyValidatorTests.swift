@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobRun
 
-/// What a worker may say, and what none that is well would: each bound at both of its sides.
+/// Bounds on the replies of a worker, each tested on both sides.
 @Suite struct ReplyValidatorTests {
     private func description() throws -> SourceDescription {
         let scratch = try Scratch()
@@ -42,7 +42,7 @@ import Testing
                 }))
     }
 
-    @Test func aSoundDescriptionHolds() throws {
+    @Test func validDescriptionsAreAccepted() throws {
         let own = try description()
         #expect(ReplyValidator.holds(.description(own)))
         #expect(own.tracks.count == 2)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func numbersThatCantBeAreRefused() throws {
+    @Test func impossibleNumbersAreRejected() throws {
         let own = try description()
         let changes: [(String, (inout SourceDescription) -> Void)] = [
             ("tracks", { $0.tracks = Array(repeating: own.tracks[0], count: 10_001) }),
@@ -130,7 +130,7 @@ import Testing
         #expect(!ReplyValidator.holds(.order(.hiddenBetween(at: .zero - far))))
     }
 
-    @Test func findingsAreOfThePlansOutputs() throws {
+    @Test func findingsMustMatchThePlansOutputs() throws {
         let audio = try report()
         func checked(_ outcome: WorkOutcome, _ tracks: [Int]) -> WorkFindings? {
             guard
@@ -142,7 +142,8 @@ import Testing
         let good = outcome([[audio, audio], [audio]])
         #expect(checked(good, [2, 1])?.outputs.count == 2)
         #expect(
-            checked(good, [2, 1])?.outputs.allSatisfy { $0.preview == nil } == true, "nobody asked for one")
+            checked(good, [2, 1])?.outputs.allSatisfy { $0.preview == nil } == true,
+            "an unrequested preview must be dropped")
         for tracks in [[], [3], [2], [1, 2], [2, 1, 1], [2, 2]] {
             #expect(checked(good, tracks) == nil, "\(tracks)")
         }
@@ -158,12 +159,12 @@ import Testing
         #expect(checked(outcome([[audio]], stop: .zero), [1]) == nil)
         #expect(checked(outcome([[audio]], stop: MediaTime(value: 1, timescale: 25)), [1]) != nil)
         guard case .cancelled? = ReplyValidator.checked(.cancelled, tracks: [9], makesPreview: false) else {
-            Issue.record("a cancel says nothing that could be wrong")
+            Issue.record("a cancelled outcome must be accepted")
             return
         }
     }
 
-    @Test func losesNothingButLength() throws {
+    @Test func longTextsAreShortenedAndLimited() throws {
         var findings = WorkFindings(outputs: [
             OutputFindings(
                 tracks: [try report()], stop: nil,
@@ -176,7 +177,7 @@ import Testing
             case .finished(let checked)? = ReplyValidator.checked(
                 .finished(findings), tracks: [1], makesPreview: true)
         else {
-            Issue.record("it is audio")
+            Issue.record("the outcome must be accepted")
             return
         }
         #expect(

@@ -7,9 +7,9 @@ import Media
 import TestSupport
 import Testing
 
-/// What a run makes for its jobs goes with them: a process that runs many doesn't grow.
+/// Objects that a run creates for a job are released with it: a process with many runs doesn't grow.
 @Suite struct RunLifetimeTests {
-    /// Does the work, and remembers who does it without keeping them.
+    /// A performer that does the work and keeps weak references to its handles.
     private final class Watcher: WorkPerformer {
         private struct Weak: Sendable {
             weak let handle: (any WorkHandle & AnyObject)?
@@ -30,7 +30,7 @@ import Testing
         var alive: Int { works.withLock { $0.count { $0.handle != nil } } }
     }
 
-    @Test func workGoesWithItsJob() async throws {
+    @Test func workHandlesAreReleasedWithTheirJob() async throws {
         let scratch = try Scratch()
         let signal = "{ pattern: testsrc, size: 64x48, frame_rate: 25, duration: 1s, tone: 440Hz }"
         let (file, sink) = decode(
@@ -51,7 +51,7 @@ import Testing
             observer: Recorder())
         let records = await runner.run()
         #expect(records.count == 4 && watcher.begun >= 3)
-        // Queues let go a moment later.
+        // Dispatch queues release their objects slightly later.
         for _ in 0..<100 where watcher.alive > 0 { try await Task.sleep(for: .milliseconds(50)) }
         #expect(watcher.alive == 0)
     }

@@ -8,7 +8,7 @@ import Media
 import TestSupport
 import Testing
 
-/// What a plan makes of a source's loudness tags, of bit rates that its audio can't have, and of times that aren't whole.
+/// Properties of sources that the plan limits: loudness tags, bit rates for their audio, and incomplete dates.
 @Suite struct SourceLimitTests {
     private func plan(_ yaml: String, in scratch: Scratch) throws -> BatchPlanner.Result {
         let (file, sink) = decode(yaml, directory: scratch.path)
@@ -31,18 +31,18 @@ import Testing
         ("iTunNORM", true), ("iTunNORM-eng", true), ("MP3GAIN_UNDO", true), ("R128_MODE", false),
         ("gain", false),
     ])
-    func loudnessTags(_ key: String, _ isOne: Bool) {
+    func loudnessTags_areRecognizedByKey(_ key: String, _ isOne: Bool) {
         #expect(LoudnessTags.contain(key) == isOne)
     }
 
-    /// Dropped wherever levels change, with an entry in the ledger, and kept otherwise.
+    /// Loudness tags are dropped if levels change, with an entry in the ledger, and kept otherwise.
     @Test(arguments: [
         ("encode: { codec: flac, normalize: -16 }", false), ("encode: { codec: flac, gain: -3dB }", false),
         ("encode: { codec: flac, filters: acompressor }", false),
         ("encode: { codec: flac, channels: mono }", false),
         ("encode: { codec: flac }", true), ("encode: { codec: flac, gain: 0dB }", true), ("copy: true", true),
     ])
-    func loudnessTags_goWithLevels(_ action: String, _ areKept: Bool) throws {
+    func loudnessTags_areDroppedIfLevelsChange(_ action: String, _ areKept: Bool) throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "sine=d=0.5", "-ac", "2", "-metadata", "REPLAYGAIN_TRACK_GAIN=-8.00 dB",
@@ -58,8 +58,7 @@ import Testing
             entry.outcome == (areKept ? .copied : .left) && (areKept || entry.reason == LoudnessTags.reason))
     }
 
-    /// The same of a track's own tags.
-    @Test func loudnessTagsOfATrack() async throws {
+    @Test func loudnessTags_ofATrack_areDroppedIfLevelsChange() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "sine=d=1", "-c:a", "flac", "-metadata:s:a:0",
@@ -81,7 +80,7 @@ import Testing
         }
     }
 
-    /// `tags: true` writes the loudness that was reached, in place of the source's tags.
+    /// `tags: true` writes the measured loudness in place of the source's tags.
     @Test(arguments: [
         ("flac", "flac", false), ("mp3", "mp3", false), ("opus", "ogg", true), ("flac", "mkv", false),
     ])
@@ -104,7 +103,7 @@ import Testing
         #expect(abs(gain - (isOpus ? -3 : 2)) < 0.3, "\(gain)")
     }
 
-    @Test func loudnessTags_whereTheContainerHasNone() throws {
+    @Test func loudnessTags_inContainersWithoutThem_areErrors() throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=1", scratch.file("s.flac"))
         #expect(throws: JudgeError.self) {
@@ -116,7 +115,7 @@ import Testing
 
     // MARK: Bit rates
 
-    /// A limit at the source's sample rate or channels is a warning, and the limit is what is encoded at.
+    /// A bit rate above the limit for the source's sample rate or channels is a warning, and is lowered to the limit.
     @Test(arguments: [
         ("aac", "160k", 16_000, 1, "m4a", Int64(96_000)), ("aac", "320k", 8000, 2, "m4a", 96_000),
         ("mp3", "320k", 22_050, 1, "mp3", 160_000), ("mp3", "24k", 44_100, 1, "mp3", 32_000),
@@ -124,7 +123,7 @@ import Testing
     ])
     func bitRate_thatTheSourceLimits_isClamped(
         _ codec: String, _ rate: String, _ sampleRate: Int, _ channels: Int, _ container: String,
-        _ made: Int64
+        _ expected: Int64
     ) async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -137,19 +136,20 @@ import Testing
             found.count == 1 && found[0].severity == .warning && found[0].rule == .codecLimit,
             "\(found.map(\.message))")
         #expect(
-            found.first?.message.contains("encoding at \(made / 1000)k") == true, "\(found.map(\.message))")
+            found.first?.message.contains("encoding at \(expected / 1000)k") == true,
+            "\(found.map(\.message))")
         guard case .encode(let encoding)? = result.plan.jobs.first?.outputs.first?.tracks.first?.action else {
-            Issue.record("nothing is encoded")
+            Issue.record("the track isn't encoded")
             return
         }
-        #expect(encoding.encoder.bitRate == made)
+        #expect(encoding.encoder.bitRate == expected)
         _ = try success(
             try await run(
                 "version: 1\njobs:\n  it: { asset: ./s.wav, tracks: [ { audio: first, \(encode) } ], destination: o.\(container) }\n",
                 in: scratch.path))
     }
 
-    /// What no source could have, or the job file decides alone, stays an error.
+    /// A bit rate that is invalid for any source, or for the job's own settings, is an error.
     @Test(arguments: [
         ("mp3", "bitrate: 100k", "mp3"), ("mp3", "bitrate: 320k, sample_rate: 22050, channels: mono", "mp3"),
         ("aac", "bitrate: 160k, sample_rate: 16000, channels: mono", "m4a"), ("ac3", "bitrate: 700k", "mkv"),
@@ -165,7 +165,7 @@ import Testing
             "\(result.diagnostics.diagnostics.map(\.message))")
     }
 
-    // MARK: Times of recording
+    // MARK: Creation times
 
     @Test(arguments: [
         ("2024-03-09T13:36:19Z", true), ("2024-03-09 13:36:19", true),
@@ -176,11 +176,11 @@ import Testing
         ("2024-03-09T13:36:19Zx", false), ("2024-03-09T13:36:19.", false), ("", false),
         ("2024-03-09T13:36:19+1", false),
     ])
-    func creationTime_isWholeOrNone(_ text: String, _ isWhole: Bool) {
-        #expect((CreationTime(text) != nil) == isWhole)
+    func creationTime_requiresDateAndTime(_ text: String, _ isComplete: Bool) {
+        #expect((CreationTime(text) != nil) == isComplete)
     }
 
-    /// A time of day alone isn't completed with today.
+    /// A time without a date isn't completed with the current date.
     @Test func creationTime_withoutADate_isDropped() async throws {
         let scratch = try Scratch()
         try ffmpeg(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import JobPlan
 
-/// A job's tasks and what each needs are told by its plan.
+/// Tasks of a job and their dependencies, as derived from its plan.
 @Suite struct WorkGraphTests {
     private func plan() throws -> JobPlan {
         let scratch = try Scratch()
@@ -33,7 +33,7 @@ import Testing
         return try #require(result.plan.jobs.first, "\(result.diagnostics.diagnostics)")
     }
 
-    @Test func tasksComeBehindWhatTheyNeed() throws {
+    @Test func tasksFollowTheirDependencies() throws {
         let graph = try plan().workGraph()
         let both = try #require(graph.nodes.firstIndex { $0.task == .measure(output: 1, track: 1) })
         #expect(
@@ -46,17 +46,17 @@ import Testing
         #expect(graph.nodes.map(\.task).contains(.make(output: 2)))
         #expect(
             graph.nodes.indices.allSatisfy { index in graph.nodes[index].needs.allSatisfy { $0 < index } })
-        // Every output is made and looked at once.
-        let looks = graph.nodes.map(\.task).filter {
+        // Every output is produced and verified once.
+        let results = graph.nodes.map(\.task).filter {
             switch $0 {
             case .verify, .make: true
             default: false
             }
         }
-        #expect(Set(looks).count == 3 && looks.count == 3)
+        #expect(Set(results).count == 3 && results.count == 3)
     }
 
-    @Test func nothingIsBegunBeforeItsNeeds() throws {
+    @Test func tasksStartAfterTheirDependencies() throws {
         let graph = try plan().workGraph()
         var done: Set<Int> = []
         while let next = graph.next(done: done) {
@@ -66,7 +66,7 @@ import Testing
         #expect(done.count == graph.nodes.count)
     }
 
-    @Test func whatIsThereIsJudgedAlone() throws {
+    @Test func existingOutputsAreOnlyEvaluated() throws {
         let graph = try plan().workGraph(onlyJudges: true)
         #expect(graph.nodes.map(\.task) == [.judge(output: 0), .judge(output: 1), .judge(output: 2)])
     }

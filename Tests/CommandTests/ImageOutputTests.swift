@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Stills as outputs of jobs: the right frames in the right files, published together, remembered one by one.
-@Suite struct StillOutputTests {
-    /// Four seconds of lossless RGB in a file, whose stills are the source's own numbers.
+/// Image outputs of jobs: exact frames, published together, and up to date as one output.
+@Suite struct ImageOutputTests {
+    /// Creates four seconds of lossless RGB video, so that frames of image files can be compared exactly.
     private func source() throws -> Scratch {
         let scratch = try Scratch()
         try ffmpeg(
@@ -21,7 +21,7 @@ import Testing
         try scratch.write("version: 1\ndefaults: { asset: ./a.mkv }\njobs:\n\(jobs)\n", to: "jobs.yaml")
     }
 
-    @Test func eachFileHasItsFrame() throws {
+    @Test func imagesAreTheRequestedFrames() throws {
         let scratch = try source()
         try write(
             """
@@ -51,8 +51,8 @@ import Testing
         }
     }
 
-    /// A sheet is its stills beside each other, and its index says which is where.
-    @Test func aSheetIsItsStills() throws {
+    /// A sheet contains its images side by side, and its index their positions.
+    @Test func sheetsContainTheirImagesAndIndex() throws {
         let scratch = try source()
         try write(
             """
@@ -62,15 +62,15 @@ import Testing
         let result = try tandem("run", "jobs.yaml", in: scratch)
         #expect(result.status == 0, "\(result.errors)")
         let index = try String(contentsOfFile: scratch.file("out/a sheet.vtt"), encoding: .utf8)
-        let places = index.split(separator: "\n").filter { $0.contains("#xywh=") }
+        let cells = index.split(separator: "\n").filter { $0.contains("#xywh=") }
         #expect(
-            places.map { $0.split(separator: "=").last.map(String.init) } == [
+            cells.map { $0.split(separator: "=").last.map(String.init) } == [
                 "0,0,128,96", "128,0,128,96", "256,0,128,96", "0,96,128,96",
             ])
-        #expect(places.allSatisfy { $0.hasPrefix("a%20sheet.png#") })
+        #expect(cells.allSatisfy { $0.hasPrefix("a%20sheet.png#") })
         #expect(index.hasPrefix("WEBVTT\n") && index.contains("00:00:03.000 --> 00:00:04.0"))
-        for (number, place) in places.enumerated() {
-            let numbers = try #require(place.split(separator: "=").last).split(separator: ",")
+        for (number, cell) in cells.enumerated() {
+            let numbers = try #require(cell.split(separator: "=").last).split(separator: ",")
             let (x, y) = (numbers[0], numbers[1])
             let cut = scratch.file("cut.png")
             try ffmpeg("-y", "-i", scratch.file("out/a sheet.png"), "-vf", "crop=128:96:\(x):\(y)", cut)
@@ -78,30 +78,30 @@ import Testing
         }
     }
 
-    /// All of its files are the output: one that is gone or changed, and they are made anew; one that is somebody's, and none is.
-    @Test func theFilesAreOneOutput() throws {
+    /// All image files are one output: if one is missing, all are created again; if one was changed outside Tandem, none is replaced.
+    @Test func imageFilesAreOneOutput() throws {
         let scratch = try source()
         try write(
             "  all: { images: { every: 1s }, destination: \"out/${image.number}.png\" }", in: scratch)
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
         #expect(files(scratch).count == 4)
-        let again = try tandem("run", "jobs.yaml", in: scratch)
-        #expect(again.errors.contains("1 of them up to date"), "\(again.errors)")
-        // Under another name the job may make them its own.
+        let rerun = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(rerun.errors.contains("1 of them up to date"), "\(rerun.errors)")
+        // The renamed job takes over the files.
         try write(
             "  posters: { images: { every: 1s }, destination: \"out/${image.number}.png\" }", in: scratch)
         #expect(try tandem("clean", "--yes", "jobs.yaml", in: scratch).text.isEmpty)
         #expect(files(scratch).count == 4)
         try write(
             "  all: { images: { every: 1s }, destination: \"out/${image.number}.png\" }", in: scratch)
-        // One is gone.
+        // One file is missing.
         try FileManager.default.removeItem(atPath: scratch.file("out/0003.png"))
         let explained = try tandem("explain", "jobs.yaml", "all", in: scratch)
         #expect(explained.text.contains("0003.png"), "\(explained.text)")
         let repaired = try tandem("run", "jobs.yaml", in: scratch)
         #expect(repaired.status == 0 && !repaired.errors.contains("up to date"), "\(repaired.errors)")
         #expect(files(scratch).count == 4)
-        // One is somebody's.
+        // One file was changed outside Tandem.
         try "mine".write(toFile: scratch.file("out/0002.png"), atomically: true, encoding: .utf8)
         let before = try rgbHashes(scratch.file("out/0001.png"))
         try write(
@@ -112,9 +112,11 @@ import Testing
             #expect(refused.status == (command == "plan" ? 3 : 1), "\(refused.errors)")
             #expect(refused.errors.contains("0002.png"), "\(refused.errors)")
         }
-        #expect(try rgbHashes(scratch.file("out/0001.png")) == before, "a part of the output was replaced")
+        #expect(
+            try rgbHashes(scratch.file("out/0001.png")) == before,
+            "an image of the refused output was replaced")
         #expect(try String(contentsOfFile: scratch.file("out/0002.png"), encoding: .utf8) == "mine")
-        // What is no longer asked for is told, and removed where that is said.
+        // `clean` lists files that are no longer declared, and removes them with `--yes`.
         try FileManager.default.removeItem(atPath: scratch.file("out/0002.png"))
         try write(
             "  all: { images: { every: 2s }, destination: \"out/${image.number}.png\" }", in: scratch)
@@ -124,8 +126,8 @@ import Testing
         #expect(files(scratch) == ["0001.png", "0002.png"])
     }
 
-    /// Runs of a pattern, several outputs, and a source that another job makes: each file is of its own run, and none of another's.
-    @Test func runsKeepTheirFilesApart() throws {
+    /// Instances of a pattern with several outputs, and a job that reads one of them: each file belongs to its own instance.
+    @Test func instancesKeepTheirFilesSeparate() throws {
         let scratch = try source()
         try FileManager.default.createDirectory(atPath: scratch.file("in"), withIntermediateDirectories: true)
         for name in ["a", "b#2"] {
@@ -152,8 +154,8 @@ import Testing
         let result = try tandem("run", "jobs.yaml", in: scratch)
         #expect(result.status == 0, "\(result.errors)")
         #expect(files(scratch).count == 2 + 2 * 4 + 2 * 4, "\(files(scratch))")
-        let again = try tandem("run", "jobs.yaml", in: scratch)
-        #expect(again.errors.contains("4 of them up to date"), "\(again.errors)")
+        let rerun = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(rerun.errors.contains("4 of them up to date"), "\(rerun.errors)")
         #expect(try tandem("clean", "jobs.yaml", in: scratch).text.isEmpty)
         try scratch.write(jobs("2s"), to: "jobs.yaml")
         let fewer = try tandem("run", "jobs.yaml", in: scratch)
@@ -164,8 +166,8 @@ import Testing
         #expect(last.errors.contains("4 of them up to date"), "\(last.errors)")
     }
 
-    /// Whatever the size, the format and the colours: what can be planned can be made.
-    @Test(.enabled(if: Places.media != nil)) func everyRealFileGivesStills() throws {
+    /// Every planned image can be created, whatever the size, format and colors of the source.
+    @Test(.enabled(if: Places.media != nil)) func realFilesYieldImages() throws {
         let scratch = try Scratch()
         let media = try #require(Places.media)
         var text = "version: 1\njobs:\n"
@@ -194,8 +196,8 @@ import Testing
         #expect(files(scratch).count >= 40 * 5, "\(files(scratch).count)")
     }
 
-    /// Frames whose images somebody else made: the numbered frame, not one beside it.
-    @Test(.enabled(if: Places.media != nil)) func framesAreTheReferenceImages() throws {
+    /// Extracted frames match reference images that another program created: the numbered frame, not its neighbor.
+    @Test(.enabled(if: Places.media != nil)) func framesMatchReferenceImages() throws {
         let scratch = try Scratch()
         let media = try #require(Places.media)
         try scratch.write(
@@ -216,20 +218,20 @@ import Testing
                     "\(media)/testvid_1022ms_\(frame).png", "-lavfi",
                     "[0]format=rgb24[a];[1]format=rgb24[b];[a][b]psnr", "-f", "null", "-",
                 ])
-            let told = compared.errors.components(separatedBy: "average:").last?.split(separator: " ").first
-            let psnr = try #require(told.flatMap { Double($0) }, "\(compared.errors)")
+            let average = compared.errors.components(separatedBy: "average:").last?.split(separator: " ")
+                .first
+            let psnr = try #require(average.flatMap { Double($0) }, "\(compared.errors)")
             #expect(psnr >= 40, "frame \(frame): \(psnr) dB")
         }
     }
 
-    /// What takes too long is ended in its midst, and leaves nothing.
     @Test(
         arguments: [
             "images: { every: 1ms }, destination: \"out/${image.number}.png\"",
             "images: { every: 20ms, size: 1280x, animation: gif }, destination: out/a.gif",
             "waveform: { samples_per_pixel: 2 }, destination: out/w.json",
         ], ["worker", "none"])
-    func timeEndsThem(_ output: String, _ isolation: String) throws {
+    func timeoutsLeaveNoFiles(_ output: String, _ isolation: String) throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=100:duration=6", "-f", "lavfi", "-i",
@@ -241,8 +243,8 @@ import Testing
         #expect(files(scratch).isEmpty, "\(files(scratch))")
     }
 
-    /// Events and the report tell of each still what was asked for, what it is and where.
-    @Test func eventsAndReportsTellTimes() throws {
+    /// Events and reports contain the requested time, the actual time and the path of each image.
+    @Test func eventsAndReportsContainImageTimes() throws {
         let scratch = try source()
         try write(
             "  all: { range: { start: 1s }, images: { at: [0s, 510ms], size: 64x }, destination: \"out/${image.number}.png\" }",
@@ -255,12 +257,12 @@ import Testing
             schema = json.load(open(sys.argv[1]))
             lines = [json.loads(line) for line in open("events")]
             for line in lines: jsonschema.validate(line, schema)
-            told = [l for l in lines if l["event"] == "job_finished"][0]["stills"]
-            # Both count from the source's time zero.
-            assert [s["requested"] for s in told] == [1, 1.51], told
-            assert [s["actual"] for s in told] == [1, 1.48], told
-            assert [s["file"].split("/")[-1] for s in told] == ["0001.png", "0002.png"], told
-            assert json.load(open("r.json"))["jobs"][0]["stills"] == told
+            stills = [l for l in lines if l["event"] == "job_finished"][0]["stills"]
+            # Both are relative to the source's time zero.
+            assert [s["requested"] for s in stills] == [1, 1.51], stills
+            assert [s["actual"] for s in stills] == [1, 1.48], stills
+            assert [s["file"].split("/")[-1] for s in stills] == ["0001.png", "0002.png"], stills
+            assert json.load(open("r.json"))["jobs"][0]["stills"] == stills
             assert "1.48 s" in open("r.html").read()
             """
         let checked = try program(
@@ -269,8 +271,8 @@ import Testing
         #expect(checked.status == 0, "\(checked.errors)")
     }
 
-    /// Sources that can't be stilled, and times that they don't have.
-    @Test func whatCannotBeIsToldBefore() throws {
+    /// Times, keyframes and sheets that the source doesn't allow are errors of the plan.
+    @Test func impossibleImagesAreErrorsOfThePlan() throws {
         let scratch = try source()
         try write(
             """
@@ -299,7 +301,7 @@ import Testing
         #expect(files(scratch).isEmpty)
     }
 
-    /// Rotated, with pixels that are not square, and cropped: as a person sees it, or as it is coded.
+    /// Rotation, non-square pixels and cropping are applied by default; `orientation: ignore` and `aperture: encoded` keep the coded frame.
     @Test func framesAreUprightAndSquare() throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -331,8 +333,8 @@ import Testing
         }
     }
 
-    /// A source that is damaged in the middle fails by its name, or gives the frames that there are.
-    @Test func damageIsMetOpenly() throws {
+    /// Damage in the middle of a source fails the job by default; with `on_damage: skip`, the intact frames are written.
+    @Test func damageFailsOrIsSkipped() throws {
         let scratch = try source()
         var bytes = try Data(contentsOf: URL(fileURLWithPath: scratch.file("a.mkv")))
         let middle = bytes.count / 2
@@ -345,7 +347,7 @@ import Testing
             """, in: scratch)
         let result = try tandem("run", "jobs.yaml", in: scratch)
         #expect(result.status == 1, "\(result.errors)")
-        let made = files(scratch)
-        #expect(made.count >= 90 && made.allSatisfy { $0.hasPrefix("s-") }, "\(made)")
+        let names = files(scratch)
+        #expect(names.count >= 90 && names.allSatisfy { $0.hasPrefix("s-") }, "\(names)")
     }
 }

@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Waveforms as outputs of jobs: every value is what the decoded samples say.
+/// Waveform outputs of jobs, compared with the decoded samples.
 @Suite struct WaveformOutputTests {
     private struct Written: Decodable {
         var version, channels, sampleRate, samplesPerPixel, bits, length: Int
         var data: [Int]
     }
 
-    /// Two channels that differ, with a length that no pixel divides.
+    /// Creates stereo audio with different channels, whose length isn't a multiple of the samples per pixel.
     private func source() throws -> Scratch {
         let scratch = try Scratch()
         try ffmpeg(
@@ -20,7 +20,7 @@ import Testing
         return scratch
     }
 
-    /// What ffmpeg decodes, interleaved.
+    /// Returns the interleaved samples that ffmpeg decodes.
     private func samples(_ scratch: Scratch, track: Int = 0) throws -> [Int16] {
         let raw = scratch.file("raw")
         try ffmpeg(
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// The lowest and highest of each pixel, computed here.
+    /// Returns the minimum and maximum of each pixel, computed independently.
     private func extremes(_ samples: [Int16], channels: Int, perPixel: Int, splits: Bool) -> [Int] {
         let frames = samples.count / channels
         var values: [Int] = []
@@ -55,7 +55,7 @@ import Testing
             Written.self, from: Data(contentsOf: URL(fileURLWithPath: scratch.file(name))))
     }
 
-    @Test func valuesAreThoseOfTheSamples() throws {
+    @Test func valuesMatchTheDecodedSamples() throws {
         let scratch = try source()
         try scratch.write(
             """
@@ -88,19 +88,18 @@ import Testing
                 other.data
                     == extremes(try samples(scratch, track: 1), channels: 1, perPixel: 256, splits: false))
             let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: scratch.file("out/bytes.dat"))))
-            func number(_ place: Int) -> Int {
-                (0..<4).reduce(0) { $0 | Int(bytes[4 * place + $1]) << (8 * $1) }
+            func number(_ index: Int) -> Int {
+                (0..<4).reduce(0) { $0 | Int(bytes[4 * index + $1]) << (8 * $1) }
             }
-            let wanted = extremes(all, channels: 2, perPixel: 256, splits: true).map { $0 / 256 }
-            #expect((0..<6).map(number) == [2, 1, 44_100, 256, wanted.count / 4, 2])
-            #expect(bytes.dropFirst(24).map { Int(Int8(bitPattern: $0)) } == wanted)
+            let expected = extremes(all, channels: 2, perPixel: 256, splits: true).map { $0 / 256 }
+            #expect((0..<6).map(number) == [2, 1, 44_100, 256, expected.count / 4, 2])
+            #expect(bytes.dropFirst(24).map { Int(Int8(bitPattern: $0)) } == expected)
         }
-        let again = try tandem("run", "jobs.yaml", in: scratch)
-        #expect(again.errors.contains("5 of them up to date"), "\(again.errors)")
+        let rerun = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(rerun.errors.contains("5 of them up to date"), "\(rerun.errors)")
     }
 
-    /// Audio that begins late is silent until then.
-    @Test func aLateStartIsSilent() throws {
+    @Test func audioThatStartsLateBeginsWithSilence() throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=3", "-itsoffset", "1.5", "-f", "lavfi",
@@ -122,8 +121,8 @@ import Testing
         #expect(late.data.dropFirst(2 * 152).contains { $0 != 0 })
     }
 
-    /// A tone that grows: columns that grow, in the colours that are asked for, of the size that is asked for.
-    @Test func drawingsShowIt() throws {
+    /// A tone of increasing amplitude: the columns grow accordingly, with the declared colors and size.
+    @Test func drawingsHaveTheHeightsOfThePeaks() throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "aevalsrc=sin(2*PI*500*t)*t/4:s=48000:d=4", "-c:a", "flac",
@@ -147,8 +146,8 @@ import Testing
             try #require(pixels.count == 400 * 100 * 4)
             return (0..<400).map { column in
                 (0..<100).count { row in
-                    let place = (row * 400 + column) * 4
-                    return matches(pixels[place..<(place + 4)])
+                    let offset = (row * 400 + column) * 4
+                    return matches(pixels[offset..<(offset + 4)])
                 }
             }
         }
@@ -164,7 +163,7 @@ import Testing
         #expect(checked.status == 0, "\(checked.errors)")
     }
 
-    @Test func whatCannotBeIsToldBefore() throws {
+    @Test func impossibleWaveformsAreErrorsOfThePlan() throws {
         let scratch = try source()
         try scratch.write(
             """
