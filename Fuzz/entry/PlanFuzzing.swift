@@ -5,20 +5,20 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// No file can be included: the fuzzer's bytes are all there is.
+/// A file system without files: the fuzzer's input can't include any.
 private struct NoFiles: SpecFiles {
     func read(_ path: String, limit: Int) throws(SpecFileError) -> [UInt8] {
         throw SpecFileError("no such file")
     }
 }
 
-/// Every path stands for one test signal.
+/// A prober that describes every path as the same test signal.
 private struct SignalProber: SourceProber {
     let environment = SourceEnvironment()
     let trials: TrialCache
 
-    func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
-        switch question.matter {
+    func answer(_ request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
+        switch request.matter {
         case .description, .images:
             guard case .success(let description) = source else { throw SourceProblem("no test signal") }
             return .description(description)
@@ -38,11 +38,10 @@ private struct SignalProber: SourceProber {
     }
 }
 
-/// From the bytes of a job file to its plan, and to every form of its messages, without opening media. What a
-/// source is comes from a test signal, which every path stands for.
+/// Processes the bytes of a job file: decoding, expansion, planning, and every format of messages, without opening media. Every path is
+/// described as a test signal.
 ///
-/// A target of its own that is always built and tested: what only the fuzzer's build compiled would be found broken
-/// by the whole test run alone.
+/// This is a separate target, so that each build and the tests cover it, not only the fuzzer's build.
 package func fuzzPlan(_ text: [UInt8]) {
     var sink = DiagnosticSink()
     let root = YAMLParser.parse(text, file: "fuzz.yaml", into: &sink)

@@ -10,17 +10,16 @@ import Testing
 
 @testable import JobRun
 
-/// Media whose headers say what can't be: each field in turn gets the numbers at the edges of its type. What is made of
-/// such a file in a worker, what the supervisor makes of the worker's words, the plan and all texts: no trap anywhere,
-/// and no honest answer refused.
+/// Media whose header fields have values at the limits of their types. Such a file goes through a worker's probe, the supervisor's
+/// validation of the reply, the plan and all texts: nothing traps, and no valid reply is rejected.
 @Suite(.serialized) struct BoundaryFieldTests {
-    /// Answers as a worker did, and takes everything else for possible.
-    private struct Parrot: SourceProber {
+    /// A prober that returns a fixed description, and success for every other request.
+    private struct FixedProber: SourceProber {
         let environment = SourceEnvironment()
         let trials = TrialCache()
         let description: SourceDescription
-        func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
-            switch question.matter {
+        func answer(_ request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
+            switch request.matter {
             case .description, .images: return .description(description)
             case .presentationTimes: return .presentationTimes(true)
             case .order: return .order(nil)
@@ -39,7 +38,7 @@ import Testing
         }
     }
 
-    /// Jobs that ask for everything a description is used for.
+    /// Returns jobs that together use every part of a description.
     private static func jobs(for path: String) -> String {
         """
         version: 1
@@ -58,27 +57,27 @@ import Testing
         """
     }
 
-    /// Everything that becomes of a file; what was refused although it is what a worker really said.
+    /// Probes, validates, plans and renders a file; returns the error if a valid reply of the worker was rejected.
     private func walk(_ path: String, timing: AssetTiming) -> String? {
-        let question = ProbeRequest(path: path, matter: .description(timing))
-        guard case .description(let own)? = try? LocalProber().answer(question) else { return nil }
+        let request = ProbeRequest(path: path, matter: .description(timing))
+        guard case .description(let own)? = try? LocalProber().answer(request) else { return nil }
         let sent = WorkerMessage.Report.seen(.answer(.description(own)))
-        guard let bytes = try? BinaryEncoder().encode(sent) else { return "it can't be sent" }
+        guard let bytes = try? BinaryEncoder().encode(sent) else { return "the report can't be encoded" }
         let got: WorkerMessage.Report
         do { got = try BinaryDecoder().decode(WorkerMessage.Report.self, from: bytes) } catch {
-            return "it is no message: \(error)"
+            return "the report can't be decoded: \(error)"
         }
         guard case .seen(.answer(let answer)) = got, case .description(let description) = answer else {
-            return "it is another message"
+            return "decoding yields another message"
         }
-        guard ReplyValidator.holds(answer) else { return "it is taken for a lie: \(description)" }
+        guard ReplyValidator.holds(answer) else { return "the description is rejected: \(description)" }
         _ = ProbeText.render(description, name: path)
         let (file, sink) = decode(
             Self.jobs(for: path), directory: (path as NSString).deletingLastPathComponent)
         guard let file, !sink.hasErrors else {
-            return "the jobs are wrong: \(sink.diagnostics.map(\.message))"
+            return "the job file has errors: \(sink.diagnostics.map(\.message))"
         }
-        let result = BatchPlanner.plan([file], prober: Parrot(description: description))
+        let result = BatchPlanner.plan([file], prober: FixedProber(description: description))
         _ = PlanText.render(result.plan, reasons: { _ in RunReasons(lines: []) })
         _ = rendered(result.diagnostics, "")
         _ = try? JSONEncoder().encode(result.plan)
@@ -89,7 +88,7 @@ import Testing
         return nil
     }
 
-    /// Where a file's headers are.
+    /// Returns the range of a file's headers.
     private func header(of bytes: Data, _ name: String) -> Range<Int> {
         if name.hasSuffix("mp4") || name.hasSuffix("mov"), let at = bytes.range(of: Data("moov".utf8)) {
             return at.lowerBound..<bytes.count
@@ -138,7 +137,7 @@ import Testing
         ("a.mxf", ["-c:v", "mpeg2video", "-ar", "48000", "-c:a", "pcm_s16le"]),
     ]
 
-    /// Where such numbers are, in a movie.
+    /// Returns the offsets of 32-bit fields in a movie's boxes.
     private static func numbers(in bytes: Data) -> [Int] {
         let boxes = ["mvhd", "tkhd", "mdhd", "elst", "stts", "pasp", "clap", "trex", "tfhd", "trun"]
         return boxes.flatMap { name -> [Int] in
@@ -149,7 +148,7 @@ import Testing
         }
     }
 
-    @Test(arguments: kinds.map(\.name)) func everyFieldAtItsEdges(_ name: String) throws {
+    @Test(arguments: kinds.map(\.name)) func headerFieldsAtTheirLimitsCauseNoTrap(_ name: String) throws {
         let scratch = try Scratch()
         let arguments = try #require(Self.kinds.first { $0.name == name }).arguments
         try ffmpeg(
@@ -160,10 +159,10 @@ import Testing
         #expect(walk(scratch.file(name), timing: .precise) == nil)
         let range = header(of: original, name)
         var dice = Dice(UInt64(name.utf8.reduce(7) { $0 &* 31 &+ Int($1) }.magnitude))
-        // All of them are some 20,000 a kind; a part each time, another one for each seed.
+        // There are some 20,000 combinations for each kind; each round tests one, determined by the seed.
         let rounds = ProcessInfo.processInfo.environment["TANDEM_ATTACK_ROUNDS"].flatMap { Int($0) } ?? 60
         let path = scratch.file("case-" + name)
-        // What boxes say that are made of numbers alone, each number in turn.
+        // Each field of boxes that consist of numbers only.
         for at in Self.numbers(in: original) {
             for edge in [
                 [0, 0, 0, 0], [0x7f, 0xff, 0xff, 0xff], [0x80, 0, 0, 0], [0xff, 0xff, 0xff, 0xff],
@@ -176,7 +175,7 @@ import Testing
         }
         for round in 0..<rounds {
             var bytes = original
-            // Mostly one field, sometimes a few.
+            // Mostly one field, sometimes up to three.
             for _ in 0..<(round % 4 == 0 ? 3 : 1) {
                 let edge = Self.edges.randomElement(using: &dice) ?? [0]
                 let at = Int.random(in: range, using: &dice)
@@ -190,8 +189,8 @@ import Testing
         }
     }
 
-    /// Real files, as they are: what an honest worker says of them is taken.
-    @Test(arguments: Places.mediaFiles) func whatRealFilesSayIsTaken(_ name: String) throws {
+    /// Descriptions of real, unchanged files pass the supervisor's validation.
+    @Test(arguments: Places.mediaFiles) func descriptionsOfRealFilesAreAccepted(_ name: String) throws {
         let media = try #require(Places.media)
         let scratch = try Scratch()
         let path = scratch.file("x." + (name.split(separator: ".").last.map(String.init) ?? ""))

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `collect` counts an output only where a result of this plan names it and the file that is there confirms it.
+/// `collect` counts an output only if a result of this plan names it and the existing file matches the result.
 @Suite struct CollectAttackTests {
     private static let jobs = """
         version: 1
@@ -16,7 +16,7 @@ import Testing
               q: { images: { at: [0s], format: png }, destination: out/q.png }
         """
 
-    /// A plan in two parts, both carried out.
+    /// Creates a plan in two shards, and runs both.
     private func batch() throws -> Scratch {
         let scratch = try Scratch()
         try scratch.write(Self.jobs, to: "jobs.yaml")
@@ -34,7 +34,7 @@ import Testing
         return (result.status, result.text + result.errors)
     }
 
-    /// Replaces text in a file, which must have it.
+    /// Replaces text in a file, which must contain it.
     private func replace(_ old: String, by new: String, in name: String, of scratch: Scratch) throws {
         let text = try String(contentsOfFile: scratch.file(name), encoding: .utf8)
         try #require(text.contains(old), "\(name) has no \(old)")
@@ -46,7 +46,7 @@ import Testing
             .filter { $0.hasSuffix(".json") }.map { "parts/results/" + $0 }
     }
 
-    /// Changes entries of all results in place.
+    /// Changes the entries of all results in place.
     private func edit(_ scratch: Scratch, _ change: (inout [String: Any]) -> Void) throws {
         for name in try results(scratch) {
             let url = URL(fileURLWithPath: scratch.file(name))
@@ -59,26 +59,26 @@ import Testing
         }
     }
 
-    @Test func anUntouchedPlanIsDone() throws {
+    @Test func unchangedResultsAreCounted() throws {
         let scratch = try batch()
         let (status, text) = try collect(scratch)
         #expect(status == 0 && text.contains("4 of 4 jobs done"), "\(text)")
     }
 
-    /// A part that was edited, whatever was edited of it, is an error, for `collect` and for a run.
+    /// An edited shard is an error of `collect` and `run`.
     @Test(arguments: [
         ("\"count\" : 2", "\"count\" : -5"), ("\"count\" : 2", "\"count\" : 1"),
         ("\"index\" : 0", "\"index\" : 1"), ("/out/", "/../etc/"),
     ])
-    func aPartThatWasEditedIsAnError(_ old: String, _ new: String) throws {
+    func editedShardsAreErrors(_ old: String, _ new: String) throws {
         let scratch = try batch()
         for index in 0..<2 {
             let name = "parts/shard-\(index).json"
             let text = try String(contentsOfFile: scratch.file(name), encoding: .utf8)
             guard text.contains(old) else { continue }
             try replace(old, by: new, in: name, of: scratch)
-            let (status, said) = try collect(scratch)
-            #expect(status == 3 && said.contains("was changed after it was planned"), "\(said)")
+            let (status, message) = try collect(scratch)
+            #expect(status == 3 && message.contains("was changed after it was planned"), "\(message)")
             let run = try tandem("run", "--plan", "parts", "--shard", "\(index)", in: scratch)
             #expect(run.status == 3 && run.errors.contains("was changed after it was planned"))
             try scratch.write(text, to: name)
@@ -86,8 +86,8 @@ import Testing
         #expect(try collect(scratch).status == 0)
     }
 
-    /// Lists of parts that no plan has.
-    @Test func aListOfPartsThatDoesNotFitIsAnError() throws {
+    /// The manifest is malformed, missing, or lists only one of the shards.
+    @Test func invalidManifestsAreErrors() throws {
         let scratch = try batch()
         let list = try String(contentsOfFile: scratch.file("parts/plan.json"), encoding: .utf8)
         for text in ["{", "{\"kind\":\"tandem-parts\",\"version\":1,\"parts\":[]}", "[]"] {
@@ -96,7 +96,7 @@ import Testing
         }
         try FileManager.default.removeItem(atPath: scratch.file("parts/plan.json"))
         #expect(try collect(scratch).status == 3)
-        // One part of the two.
+        // One of the two shards is missing.
         var lines = list.split(separator: "\n", omittingEmptySubsequences: false)
         if let last = lines.lastIndex(where: { $0.hasPrefix("    \"") }) {
             lines.remove(at: last)
@@ -106,8 +106,8 @@ import Testing
         #expect(try collect(scratch).status == 3)
     }
 
-    /// Results whose entries claim what the plan or the file contradicts.
-    @Test func claimsThatAreNotSoAreNotCounted() throws {
+    /// Results with entries that contradict the plan or the file.
+    @Test func falseResultsAreNotCounted() throws {
         let scratch = try batch()
         var saved: [String: Data] = [:]
         for name in try results(scratch) {
@@ -124,26 +124,26 @@ import Testing
         }
         func output(_ path: String) -> String { scratch.file("out/" + path) }
         let other = try fingerprint(output("b.flac"))
-        // The entry of one job names another one's output.
+        // The entry of one job contains the output of another.
         let swapped = try after { job in
             guard job["id"] as? String == "a" else { return }
             (job["destination"], job["output"]) = (output("b.flac"), other)
         }
         #expect(swapped.status == 1 && swapped.text.contains("names another output"), "\(swapped.text)")
         #expect(swapped.text.contains("3 of 4 jobs done"))
-        // A size that the file doesn't have.
+        // The size differs from the file's.
         let size = try after { job in if job["id"] as? String == "a" { job["size"] = 5 } }
         #expect(size.status == 1 && size.text.contains("its result states 5"), "\(size.text)")
-        // Left out, where the plan leaves nothing out.
+        // The outcome is "skipped", although the plan skips nothing.
         let skipped = try after { job in if job["id"] as? String == "a" { job["outcome"] = "skipped" } }
         #expect(skipped.status == 1 && skipped.text.contains("if_exists: skip"), "\(skipped.text)")
-        // A job as a whole is only ever reported as failed.
+        // An entry of a whole job is valid only as a failure.
         let whole = try after { job in
             if (job["id"] as? String)?.hasPrefix("c/") == true { job["id"] = "c" }
         }
         #expect(whole.status == 1 && whole.text.contains("2 of 4 jobs done"), "\(whole.text)")
         #expect(try collect(scratch).status == 0)
-        // Results of no part, or of another plan's.
+        // Results of another plan.
         for (name, data) in saved {
             let text = String(decoding: data, as: UTF8.self)
             let start = try #require(text.range(of: "\"part\" : \""))
@@ -156,8 +156,8 @@ import Testing
         #expect(foreign.status == 1 && foreign.text.contains("0 of 4 jobs done"), "\(foreign.text)")
     }
 
-    /// Files that are gone, replaced or no files, among them the second file of an output of several.
-    @Test func filesThatAreNotThoseOutputsAreNotCounted() throws {
+    /// Missing and replaced files and other kinds of files, among them the second file of an output with several.
+    @Test func replacedFilesAreNotCounted() throws {
         let scratch = try batch()
         func check(_ name: String, _ change: String) throws {
             let shell = try program(

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Text of a job file that is to reach libavfilter or an encoder: code that is to be loaded, files that are to be written,
-/// processors that are to spin, all of it by `validate`, which CI runs on strangers' changes.
+/// Texts in a job file that try to reach libavfilter or an encoder: to load code, to write files, to loop forever. They are passed to
+/// `validate`, which CI runs on pull requests.
 @Suite struct FilterAttackTests {
-    /// A library that leaves a mark when it is loaded.
+    /// Builds a library that creates a file when it is loaded.
     private func library(in scratch: Scratch) throws -> String {
         let source = try scratch.write(
             "#include <fcntl.h>\n__attribute__((constructor)) static void f(void) { creat(\"\(scratch.file("loaded"))\", 0600); }\n",
@@ -15,8 +15,8 @@ import Testing
         return scratch.file("evil.so")
     }
 
-    /// Each string as `filters` of audio and video, through every command that reads a job file.
-    @Test func noChainLoadsOrOpensAnything() throws {
+    /// Each string as `filters` of audio and video, with each command that reads a job file.
+    @Test func filterChainsLoadAndOpenNothing() throws {
         let scratch = try folderWithSource()
         let evil = try library(in: scratch)
         let victim = try scratch.write("mine", to: "victim")
@@ -53,7 +53,6 @@ import Testing
         #expect(!scratch.contents.contains("out.mkv"))
     }
 
-    /// The same of encoders' options.
     @Test(arguments: [
         ("h264", "x264opts: crf=50"), ("h264", "x264opts: 'pass=1:stats=victim'"),
         ("h264", "x264opts: 'cqm=victim'"), ("h264", "x264-params: 'cqm=victim'"),
@@ -73,7 +72,7 @@ import Testing
         ("av1", "svtav1-params: 'stats=victim:pass=1'"), ("av1", "svtav1-params: 'qpfile=victim'"),
         ("mjpeg", "rc_eq: 'while(1,1)'"), ("ffv1", "coder: 'while(1,1)'"),
         ("vp9", "ts-parameters: 'x=victim'"), ("vp9", "cpu-used: 'while(1,1)'"),
-    ]) func noOptionOpensAnything(_ codec: String, _ option: String) throws {
+    ]) func encoderOptionsOpenNothing(_ codec: String, _ option: String) throws {
         let scratch = try folderWithSource()
         try scratch.write("mine", to: "victim")
         try scratch.write(jobFile(video: "codec: \(codec), options: { \(option) }"), to: "jobs.yaml")
@@ -87,10 +86,10 @@ import Testing
         #expect(scratch.contents == ["a.mp4", "jobs.yaml", "victim"])
     }
 
-    /// SVT-AV1's own list has no bounds of ours: it is opened to say them, before a run does.
+    /// Parameters of SVT-AV1 have no bounds in the model; the dry open reports the invalid ones before a run.
     @Test(arguments: [
         "tile-columns=99", "hierarchical-levels=-1", "film-grain=51", "superres-mode=9", "lookahead=500",
-    ]) func listsAreTried(_ list: String) throws {
+    ]) func parameterListsAreValidatedByTheDryOpen(_ list: String) throws {
         let scratch = try folderWithSource()
         try scratch.write(
             jobFile(video: "codec: av1, options: { svtav1-params: \"\(list)\" }"), to: "jobs.yaml")
@@ -98,8 +97,7 @@ import Testing
         #expect(result.status == 3 && result.errors.contains("error[codec-setting]"), "\(result.errors)")
     }
 
-    /// A formula that never ends is refused before anybody computes it; what can't be refused by reading is tried in a
-    /// worker, and given up.
+    /// Expressions that never terminate are rejected without evaluation; others are tried in a worker with a time limit.
     @Test(arguments: [
         "lut=y='while(1,1)'", "scale=w='while(1,1)':h=2", "scale='while(1,1)':2", "hue=h='while(1,1)'",
         "setsar='while(1,1)'", "eq=contrast=while(1\\,1)", "crop=w='while (1,1)'", "rotate='while(1,1)'",
@@ -107,7 +105,7 @@ import Testing
         "hue=enable='while(1,1)'", "lut=y='taylor(taylor(taylor(1,1),1),1)'", "lut=y='root(root(x,9),9)'",
         "perspective=x0='while(1,1)'", "vignette='while(1,1)'", "drawbox=x='while(1,1)'",
         "colorlevels=rimin='while(1,1)'", "scale=iw*2:ih:interl=1", "delogo=x='while(1,1)':y=1:w=1:h=1",
-    ]) func noFormulaSpins(_ chain: String) throws {
+    ]) func endlessExpressionsAreRejected(_ chain: String) throws {
         let scratch = try folderWithSource()
         try scratch.write(jobFile(video: "codec: h264, filters: \(quoted(chain))"), to: "jobs.yaml")
         for command in ["validate", "plan", "run"] {
@@ -117,8 +115,8 @@ import Testing
         }
     }
 
-    /// Where a trial hangs all the same, it is killed, and that is the job file's error at its line.
-    @Test func aTrialThatHangsIsGivenUp() throws {
+    /// A dry open that hangs is killed and reported as an error at its line.
+    @Test func hangingDryOpensAreErrors() throws {
         let scratch = try folderWithSource()
         try scratch.write(jobFile(video: "codec: h264, filters: hflip"), to: "jobs.yaml")
         for command in ["validate", "plan", "run"] {
@@ -131,7 +129,7 @@ import Testing
         }
     }
 
-    /// What was allowed before still is, and does what it did: each option arrives.
+    /// Allowed chains have the same result as in ffmpeg: each option is passed on.
     @Test(arguments: [
         ("hue=s=0", "scale=out_range=tv,hue=s=0"),
         ("eq=brightness=0.1:contrast=1.2", "eq=brightness=0.1:contrast=1.2"),
@@ -148,22 +146,22 @@ import Testing
         ),
         ("boxblur=2:1:cr=0:ar=0", "boxblur=2:1:cr=0:ar=0"),
         ("gblur=sigma=2:enable='lt(t,0.2)'", "gblur=sigma=2:enable='lt(t,0.2)'"),
-    ]) func chainsDoWhatTheyDidInFFmpeg(_ chain: String, _ reference: String) throws {
+    ]) func chainsHaveTheSameResultAsInFFmpeg(_ chain: String, _ reference: String) throws {
         let scratch = try folderWithSource()
         try scratch.write(jobFile(video: "codec: ffv1, filters: \(quoted(chain))"), to: "jobs.yaml")
         let result = try tandem("run", "jobs.yaml", in: scratch)
         #expect(result.status == 0, "\(result.errors)")
         func hashes(_ file: String, _ filter: [String]) throws -> [Substring] {
-            let judged = try program(
+            let decoded = try program(
                 "ffmpeg",
                 ["-v", "error", "-sws_flags", "bicubic", "-i", scratch.file(file)] + filter
                     + ["-pix_fmt", "yuv420p", "-map", "0:v", "-f", "framemd5", "-"])
-            return judged.text.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap {
+            return decoded.text.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap {
                 $0.split(separator: ",").last
             }
         }
-        let (mine, theirs) = (try hashes("out.mkv", []), try hashes("a.mp4", ["-vf", reference]))
-        #expect(mine.count == 13 || mine.count == 12)
-        #expect(mine == theirs)
+        let (own, expected) = (try hashes("out.mkv", []), try hashes("a.mp4", ["-vf", reference]))
+        #expect(own.count == 13 || own.count == 12)
+        #expect(own == expected)
     }
 }

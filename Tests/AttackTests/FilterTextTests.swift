@@ -5,11 +5,11 @@ import Testing
 @testable import JobSpec
 @testable import LibAV
 
-/// Our reading of a chain against libavfilter's. What is made is what we read, so a difference is no hole; but a chain that
-/// people bring along must mean here what it meant there.
+/// Compares the parsing of filter chains with libavfilter's. The filter graph is built from Tandem's own parse, so a difference is no
+/// vulnerability; but chains copied from ffmpeg commands must have the same meaning.
 @Suite struct FilterTextTests {
-    /// What libavfilter makes of a text: the names of the filters, and what options it was given; nil where it refuses.
-    private struct Judge {
+    /// libavfilter's parser: returns the names of a chain's filters with the value of one option; nil if the chain is invalid.
+    private struct ReferenceParser {
         private let handle: UnsafeMutableRawPointer
 
         init() throws { handle = try #require(dlopen("libavfilter.so.\(tandem_filter_major())", RTLD_LAZY)) }
@@ -37,11 +37,11 @@ import Testing
                 freePads(&inputs)
                 freePads(&outputs)
             }
-            let made = try #require(graph)
-            guard parse(made, text, &inputs, &outputs) >= 0 else { return nil }
-            return (0..<Int(made.pointee.nb_filters)).compactMap { index in
-                made.pointee.filters[index].map { context in
-                    // What was set, as it is told by the filter itself.
+            let created = try #require(graph)
+            guard parse(created, text, &inputs, &outputs) >= 0 else { return nil }
+            return (0..<Int(created.pointee.nb_filters)).compactMap { index in
+                created.pointee.filters[index].map { context in
+                    // The value that libavfilter set, as the filter reports it.
                     var value: UnsafeMutablePointer<UInt8>?
                     let name = String(cString: context.pointee.filter.pointee.name)
                     guard ["setsar", "hue", "pan"].contains(name) else { return name }
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    private func ours(_ text: String) -> [String]? {
+    private func parsed(_ text: String) -> [String]? {
         guard let steps = try? FilterText.parse(text) else { return nil }
         return steps.map { step in
             let option: String? =
@@ -71,17 +71,17 @@ import Testing
         }
     }
 
-    /// By its name, or by standing first.
+    /// Returns an option's value, given by name or as the first positional value.
     private func value(_ name: String, of step: FilterText.Step) -> String? {
         step.options.last { $0.name == name }?.value
             ?? step.options.first.flatMap { $0.name == nil ? $0.value : nil }
     }
 
-    /// Strings of what has meaning in a chain, and of what hasn't.
-    @Test func bothReadAlike() throws {
+    /// Random strings of characters with and without meaning in a chain.
+    @Test func chainsAreParsedAsByLibavfilter() throws {
         av_log_set_level(AV_LOG_QUIET)
         defer { av_log_set_level(AV_LOG_WARNING) }
-        let judge = try Judge()
+        let reference = try ReferenceParser()
         var dice = Dice(19)
         let words = [
             "hflip", "vflip", "null", "setsar", "hue", "setsar=", "hue=h=", "setsar=r=", "1", "2", "1/2",
@@ -94,17 +94,17 @@ import Testing
             let text = (0..<Int.random(in: 1...9, using: &dice)).map { _ in
                 words.randomElement(using: &dice) ?? ""
             }.joined()
-            guard let mine = ours(text), let theirs = try judge.filters(of: text) else { continue }
+            guard let own = parsed(text), let expected = try reference.filters(of: text) else { continue }
             both += 1
-            if mine != theirs { differences.append("\(text.debugDescription): \(mine) \(theirs)") }
+            if own != expected { differences.append("\(text.debugDescription): \(own) \(expected)") }
         }
-        #expect(both > 3000, "too few strings were taken by both: \(both)")
+        #expect(both > 3000, "too few strings are valid for both parsers: \(both)")
         let count = differences.count
         #expect(count == 0, "\(differences.prefix(10).joined(separator: "\n"))")
     }
 
-    /// What was found to be read otherwise once.
-    @Test func quotesKnowNoEscapes() throws {
+    /// Strings that were once parsed differently.
+    @Test func quotesContainNoEscapes() throws {
         #expect(try FilterText.parse("afftdn=bn='\\',ladspa=file=x").map(\.name) == ["afftdn", "ladspa"])
         #expect(
             try FilterText.parse("curves=p\\lot=/x").first?.options == [
@@ -113,50 +113,49 @@ import Testing
         #expect(throws: FilterText.Problem.self) { try FilterText.parse("hue=h='1") }
     }
 
-    /// Options that FFmpeg 5.1 has and 7.1 hasn't: there, a job file that has them is told so.
-    private static let goneSinceSeven: Set = [
+    /// Options that FFmpeg 5.1 has and 7.1 lacks; there, a job file that uses them gets an error.
+    private static let removedInFFmpeg7: Set = [
         "adynamicequalizer knee", "adynamicequalizer slew", "libsvtav1 hielevel", "libsvtav1 la_depth",
         "libsvtav1 sc_detection", "libsvtav1 tier", "libsvtav1 tile_columns", "libsvtav1 tile_rows",
     ]
 
-    /// Every option of the tables is there in this build, and every one whose class says no more than that it is text has
-    /// a grammar of its own.
-    @Test(arguments: [MediaType.video, .audio]) func everyOptionHasAType(_ type: MediaType) {
+    /// Every option of the tables exists in this build, and every option of a text type has its own grammar.
+    @Test(arguments: [MediaType.video, .audio]) func filterOptionsExistAndTextHasAGrammar(_ type: MediaType) {
         for (filter, table) in FilterCatalog.tables(type) {
             guard FilterInfo.exists(filter) else {
-                Issue.record("there is no filter \(filter)")
+                Issue.record("the filter \(filter) doesn't exist")
                 continue
             }
             for entry in table.entries {
                 for name in entry.names {
                     guard let option = FilterInfo.option(name, of: filter) else {
-                        let isGone = Self.goneSinceSeven.contains("\(filter) \(name)")
-                        if !isGone { Issue.record("\(filter) has no option \(name)") }
+                        let isRemoved = Self.removedInFFmpeg7.contains("\(filter) \(name)")
+                        if !isRemoved { Issue.record("\(filter) has no option \(name)") }
                         continue
                     }
                     if entry.grammar == .declared {
                         #expect(
-                            ![.string, .dictionary, .other].contains(option.kind), "\(filter) \(name) is text"
+                            ![.string, .dictionary, .other].contains(option.kind),
+                            "\(filter) \(name) is text and requires a grammar"
                         )
                     }
                     let isFile = ["file", "plot", "path", "model", "plugin", "device", "url"].contains {
                         name.contains($0)
                     }
-                    #expect(!isFile, "\(filter) \(name) sounds like a file")
+                    #expect(!isFile, "\(filter) \(name) seems to be a file name")
                 }
             }
         }
     }
 
-    /// The same of encoders.
-    @Test func everyEncoderOptionHasAType() throws {
+    @Test func encoderOptionsExistAndTextHasAGrammar() throws {
         for model in EncoderModel.table {
             guard let encoder = EncoderInfo(named: model.name) else { continue }
             for entry in EncoderOptionCatalog.options(of: encoder.name).entries {
                 for name in entry.names {
                     guard let option = encoder.option(name) else {
-                        let isGone = Self.goneSinceSeven.contains("\(encoder.name) \(name)")
-                        if !isGone { Issue.record("\(encoder.name) has no option \(name)") }
+                        let isRemoved = Self.removedInFFmpeg7.contains("\(encoder.name) \(name)")
+                        if !isRemoved { Issue.record("\(encoder.name) has no option \(name)") }
                         continue
                     }
                     if EncoderOptionCatalog.parameters(of: name) != nil {
@@ -170,10 +169,10 @@ import Testing
         }
     }
 
-    /// What an encoder's own list may set is known to the encoder: a name that it doesn't have would help nobody.
+    /// Every allowed parameter of an encoder's parameter list is known to the encoder.
     @Test(arguments: [
         ("libx264", "x264-params"), ("libx265", "x265-params"), ("libsvtav1", "svtav1-params"),
-    ]) func theEncoderKnowsTheParameters(_ encoder: String, _ option: String) throws {
+    ]) func allowedParametersAreKnownToTheEncoder(_ encoder: String, _ option: String) throws {
         let values: [ValueGrammar: String] = [.boolean: "0", .integer: "1", .number: "1", .numbers: "1"]
         let words = [
             "weightp": "1", "analyse": "none", "partitions": "none", "b-pyramid": "none", "direct": "none",
@@ -186,7 +185,7 @@ import Testing
             "chroma-sample-position": "left", "min-cu-size": "8", "max-tu-size": "32", "ctu": "64",
             "qg-size": "32",
         ]
-        // SVT-AV1 1.4 dies or never ends with some of what it says it takes; only a worker tries it.
+        // SVT-AV1 1.4 crashes or hangs with some parameters that it documents; only workers try it.
         guard encoder != "libsvtav1" else { return }
         for entry in try #require(EncoderOptionCatalog.parameters(of: option)).entries {
             for name in entry.names {
@@ -195,7 +194,7 @@ import Testing
                 (configuration.width, configuration.height) = (320, 240)
                 (configuration.pixelFormat, configuration.frameRate) = (.yuv420p, Rational(25, 1))
                 if encoder == "libx265" { configuration.set("log-level", to: "error", in: option) }
-                // The same name is another kind in the other.
+                // The same name has another type in the other encoder.
                 let isNumber = [.boolean, .integer, .number].contains(entry.grammar)
                 var value = (isNumber ? nil : words[entry.names[0]]) ?? values[entry.grammar] ?? "1"
                 if case .choice(let choices) = entry.grammar { value = choices[0] }

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a job file may see, say and write, where a stranger wrote it.
+/// Access to files, environment and network by job files from untrusted authors.
 @Suite struct JobFileAttackTests {
-    /// A secret outside of a folder, and the folder.
+    /// Creates a folder with a secret, and a working folder.
     private func foldersWithSecret() throws -> (outside: Scratch, inside: Scratch) {
         let (outside, inside) = (try Scratch(), try folderWithSource())
         try outside.write("password: hunter2\n  - [broken\n", to: "secret.yaml")
@@ -13,8 +13,10 @@ import Testing
 
     private static let commands = [["validate"], ["plan"], ["run"], ["clean"], ["explain"]]
 
-    /// Includes, sources and destinations, by path, by `..` and by link: nothing of what lies outside is read, shown or written.
-    @Test(arguments: ["--untrusted", "--root=."]) func nothingOutsideIsSeen(_ flag: String) throws {
+    /// Includes, sources and destinations outside the root, by path, by `..` and by link, are neither read, printed nor written.
+    @Test(arguments: ["--untrusted", "--root=."]) func pathsOutsideTheRootAreNeitherReadNorWritten(
+        _ flag: String
+    ) throws {
         let (outside, inside) = try foldersWithSecret()
         let secret = outside.file("secret.yaml")
         try FileManager.default.createSymbolicLink(
@@ -30,9 +32,11 @@ import Testing
                 let result = try tandem(
                     command + [flag, "jobs.yaml"] + (command == ["explain"] ? ["one"] : []), in: inside)
                 #expect(result.status == 3, "\(command) \(path): \(result.status) \(result.errors)")
-                let said = result.errors + result.text
-                #expect(!said.contains("hunter2") && !said.contains("root:x"), "\(command) \(path): \(said)")
-                #expect(said.contains("jobs.yaml:2:"), "\(said)")
+                let printed = result.errors + result.text
+                #expect(
+                    !printed.contains("hunter2") && !printed.contains("root:x"),
+                    "\(command) \(path): \(printed)")
+                #expect(printed.contains("jobs.yaml:2:"), "\(printed)")
             }
         }
         try FileManager.default.copyItem(atPath: inside.file("a.mp4"), toPath: outside.file("b.mp4"))
@@ -49,8 +53,8 @@ import Testing
         }
     }
 
-    /// A job file that is itself a link to something else.
-    @Test func aJobFileThatIsALinkIsNotShown() throws {
+    /// A job file that is a link to a file outside isn't printed.
+    @Test func linkedJobFilesAreNotPrinted() throws {
         let (outside, inside) = try foldersWithSecret()
         try FileManager.default.createSymbolicLink(
             atPath: inside.file("jobs.yaml"), withDestinationPath: outside.file("secret.yaml"))
@@ -61,8 +65,8 @@ import Testing
         }
     }
 
-    /// The environment is the machine's: secrets of CI are in it.
-    @Test func theEnvironmentIsClosed() throws {
+    /// Environment variables, which contain secrets in CI, aren't available to untrusted job files.
+    @Test func environmentIsUnavailableToUntrustedFiles() throws {
         let inside = try folderWithSource()
         try inside.write(
             "version: 1\njobs: { one: { asset: ./a.mp4, tracks: [ { video: first, copy: true } ], metadata: { set: { title: \"${env.TOKEN}\" } }, destination: o.mp4 } }\n",
@@ -73,7 +77,7 @@ import Testing
             #expect(result.status == 3 && !(result.errors + result.text).contains("hunter2"))
         }
         #expect(try tandem("run", "jobs.yaml", in: inside, environment: secret).status == 0)
-        // What it said lies in the state: for this user alone.
+        // The state contains the expanded values, and is readable by this user only.
         let folder = inside.file(".tandem")
         let modes =
             try [folder] + FileManager.default.contentsOfDirectory(atPath: folder).map { folder + "/" + $0 }
@@ -84,8 +88,8 @@ import Testing
         }
     }
 
-    /// Nothing is fetched, and nothing is done without the sandbox.
-    @Test func strangersGetNoNetworkAndNoLooseWorkers() throws {
+    /// With `--untrusted`, network access and running without a sandbox are refused.
+    @Test func untrustedFilesRequireTheSandboxAndNoNetwork() throws {
         let inside = try folderWithSource()
         try inside.write(jobFile(video: "codec: ffv1"), to: "jobs.yaml")
         for more in [["--allow-network"], ["--no-sandbox"], ["--isolation", "none"]] {
@@ -95,12 +99,12 @@ import Testing
         #expect(try tandem("probe", "--root", "/usr", "a.mp4", in: inside).status == 1)
         let run = try tandem("run", "--untrusted", "jobs.yaml", in: inside)
         #expect(run.status == 0, "\(run.errors)")
-        // No state but that of --state.
+        // Without `--state` no state is written.
         #expect(!FileManager.default.fileExists(atPath: inside.file(".tandem")))
     }
 
-    /// A `.tandem` that came along: a link, another user's, one with a view for a table, one with records of others' files.
-    @Test func aStateThatCameAlongIsNotBelieved() throws {
+    /// Planted states: a link, a linked database, and a view in place of a table.
+    @Test func plantedStatesAreRejected() throws {
         let (outside, inside) = (try Scratch(), try folderWithSource())
         try inside.write(jobFile(video: "codec: ffv1"), to: "jobs.yaml")
         try FileManager.default.createSymbolicLink(
@@ -111,14 +115,14 @@ import Testing
         #expect(outside.contents == [])
         try FileManager.default.removeItem(atPath: inside.file(".tandem"))
         #expect(try tandem("run", "jobs.yaml", in: inside).status == 0)
-        // A file of its database is a link out of the folder.
+        // The database is a link to a file outside the folder.
         let database = inside.file(".tandem/state.sqlite")
         try FileManager.default.moveItem(atPath: database, toPath: outside.file("db"))
         try FileManager.default.createSymbolicLink(atPath: database, withDestinationPath: outside.file("db"))
         #expect(try tandem("run", "jobs.yaml", in: inside).status == 4)
         try FileManager.default.removeItem(atPath: database)
         try FileManager.default.moveItem(atPath: outside.file("db"), toPath: database)
-        // A view that never ends, where a table was.
+        // An endless view in place of a table.
         let planted = try program(
             "sqlite3",
             [
@@ -132,13 +136,13 @@ import Testing
             "\(hung.status) \(hung.errors)")
     }
 
-    /// A planted record of a file that Tandem never wrote.
-    @Test func cleanRemovesOnlyWhatCarriesTheMark() throws {
+    /// A forged record of a file that Tandem didn't publish.
+    @Test func cleanRemovesOnlyMarkedFiles() throws {
         let inside = try folderWithSource()
         try inside.write(jobFile(video: "codec: ffv1", to: "old.mkv"), to: "jobs.yaml")
         #expect(try tandem("run", "jobs.yaml", in: inside).status == 0)
         try inside.write("mine", to: "victim")
-        // As it would have to stand there: what tells the file as it is now.
+        // The record contains the file's current fingerprint.
         let database = inside.file(".tandem/state.sqlite")
         let old = inside.file("old.mkv")
         func output(_ path: String) throws -> String {
@@ -155,15 +159,15 @@ import Testing
         try inside.write(jobFile(video: "codec: ffv1", to: "new.mkv"), to: "jobs.yaml")
         _ = try tandem("clean", "--yes", "jobs.yaml", in: inside)
         #expect(FileManager.default.fileExists(atPath: inside.file("victim")))
-        // What is its own goes.
+        // Published outputs are removed.
         #expect(try tandem("run", "jobs.yaml", in: inside).status == 0)
         try inside.write(jobFile(video: "codec: ffv1", to: "newer.mkv"), to: "jobs.yaml")
         _ = try tandem("clean", "--yes", "jobs.yaml", in: inside)
         #expect(!FileManager.default.fileExists(atPath: inside.file("new.mkv")))
     }
 
-    /// Two job files of separate calls with one destination.
-    @Test func anotherJobFilesOutputIsSomebodyElses() throws {
+    /// Two job files of separate runs with the same destination.
+    @Test func outputsOfOtherJobFilesAreNotReplaced() throws {
         let inside = try folderWithSource()
         try inside.write(jobFile(video: "codec: ffv1", to: "out.mkv"), to: "one.yaml")
         try inside.write(jobFile(video: "codec: mjpeg", to: "out.mkv"), to: "two.yaml")
@@ -181,8 +185,8 @@ import Testing
         #expect(try tandem("run", "two.yaml", in: inside).status == 0)
     }
 
-    /// Reports and plans where somebody's files are: those stay, links stay links, modes stay, devices are written to.
-    @Test func reportsReplaceNothingOfOthers() throws {
+    /// Reports and plans don't overwrite other files; links stay links, modes are kept, and devices are written to.
+    @Test func reportsDontReplaceOtherFiles() throws {
         let inside = try folderWithSource()
         try inside.write(jobFile(video: "codec: ffv1"), to: "jobs.yaml")
         func all(_ path: String) -> [[String]] {
@@ -200,7 +204,7 @@ import Testing
                 "\(words): \(result.errors)")
             #expect(try String(contentsOfFile: inside.file("mine.json"), encoding: .utf8) == "mine")
         }
-        // Our own, through a link and with a mode.
+        // An own report, through a link and with a mode.
         #expect(try tandem("run", "--report", "r.json", "jobs.yaml", in: inside).status == 0)
         #expect(chmod(inside.file("r.json"), 0o640) == 0)
         try FileManager.default.createSymbolicLink(
@@ -210,7 +214,7 @@ import Testing
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o640)
         let link = try FileManager.default.attributesOfItem(atPath: inside.file("link.json"))
         #expect(link[.type] as? FileAttributeType == .typeSymbolicLink)
-        // A pipe that nobody reads, and a device that takes nothing.
+        // A pipe without a reader, and a device that is full.
         #expect(mkfifo(inside.file("pipe.json"), 0o600) == 0)
         #expect(mkfifo(inside.file("pipe"), 0o600) == 0)
         for words in all("pipe.json") + all("pipe").prefix(3) {
@@ -227,8 +231,7 @@ import Testing
         #expect(read.text.contains("tandem-plan"), "\(read.errors)")
     }
 
-    /// A destination that leads to a device.
-    @Test func aDeviceIsNoDestination() throws {
+    @Test func devicesAreNotReplaced() throws {
         let inside = try folderWithSource()
         try FileManager.default.createSymbolicLink(
             atPath: inside.file("o.mkv"), withDestinationPath: "/dev/null")
@@ -240,14 +243,14 @@ import Testing
         #expect(link[.type] as? FileAttributeType == .typeSymbolicLink)
     }
 
-    /// Names that Swift and the system see differently: a slash with a combining mark behind it, `é` of one scalar and of two.
-    @Test func pathsAreReadAsTheSystemReadsThem() throws {
+    /// Names that Swift and the system interpret differently: a slash followed by a combining mark, and `é` as one scalar and as two.
+    @Test func pathsAreComparedAsBytes() throws {
         let scratch = try folderWithSource()
         let source = scratch.file("a.mp4")
         for folder in ["réé/root/in", "uni/\u{e9}", "uni/e\u{301}", "box/root"] {
             try scratch.write("x", to: folder + "/x")
         }
-        // A root that isn't ASCII, with another file where a wrong count of bytes would lead.
+        // A root with non-ASCII characters, and another file at the path that a wrong byte count would yield.
         try FileManager.default.copyItem(atPath: source, toPath: scratch.file("réé/root/in/s.mp4"))
         try scratch.write("not media", to: "réé/root/s.mp4")
         try scratch.write(
@@ -256,25 +259,25 @@ import Testing
         let own = try tandem("run", "--untrusted", "réé/root/j.yaml", in: scratch)
         #expect(own.status == 0, "\(own.errors)")
         #expect(FileManager.default.fileExists(atPath: scratch.file("réé/root/out/o.mp4")))
-        // A sibling whose name only looks the same.
+        // A sibling folder whose name differs only in normalization.
         try scratch.write("secret: hunter2\n - [", to: "uni/e\u{301}/sec.yaml")
         try scratch.write(
             "version: 1\ninclude: [\"../e\\u0301/sec.yaml\"]\njobs: { one: { asset: ./s.mp4, tracks: [ { video: first, copy: true } ], destination: o.mp4 } }\n",
             to: "uni/\u{e9}/j.yaml")
         let seen = try tandem("validate", "--untrusted", "uni/\u{e9}/j.yaml", in: scratch)
         #expect(seen.status == 3 && !seen.errors.contains("hunter2"), "\(seen.errors)")
-        // Folders that are made on the way.
+        // Folders that are created on the way.
         try FileManager.default.copyItem(atPath: source, toPath: scratch.file("box/root/s.mp4"))
         try scratch.write(
             "version: 1\njobs: { one: { asset: ./s.mp4, tracks: [ { video: first, copy: true } ], destination: \"q/../../\\u0301z/o.mp4\" } }\n",
             to: "box/root/j.yaml")
         _ = try tandem("run", "--untrusted", "box/root/j.yaml", in: scratch)
-        let made = try FileManager.default.contentsOfDirectory(atPath: scratch.file("box"))
-        #expect(made == ["root"], "\(made)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.file("box"))
+        #expect(names == ["root"], "\(names)")
     }
 
-    /// Links that a stranger made: where reports go, and on the way to the job file.
-    @Test func strangersLinksAreNotFollowed() throws {
+    /// Planted links: at the paths of reports, and on the way to the job file.
+    @Test func plantedLinksAreNotFollowed() throws {
         let (outside, inside) = try foldersWithSecret()
         try inside.write(jobFile(video: "codec: ffv1"), to: "jobs.yaml")
         try outside.write("", to: "empty")
@@ -287,7 +290,7 @@ import Testing
         }
         #expect(outside.contents == ["empty", "secret.yaml"])
         #expect(try Data(contentsOf: URL(filePath: outside.file("empty"))).isEmpty)
-        // The folder of the job file would be the root.
+        // The root would be the folder of the job file.
         try FileManager.default.createSymbolicLink(
             atPath: inside.file("jobs"), withDestinationPath: outside.path)
         let linked = try tandem("validate", "--untrusted", "jobs/secret.yaml", in: inside)
@@ -297,7 +300,7 @@ import Testing
             try tandem("validate", "--untrusted", "--root", ".", "jobs/secret.yaml", in: inside).status == 3)
     }
 
-    /// Patterns list nothing outside the root.
+    /// Patterns match nothing outside the root.
     @Test(arguments: [
         "/etc/ss*/*", "/root/.*", "../*/*.yaml", "folder/**/*.yaml", "folder/*.yaml", "/**/*/**/*/**/*.mp4",
     ])
@@ -314,8 +317,8 @@ import Testing
         for name in ["secret", "ssh_config", "bashrc", "openssl"] { #expect(!result.errors.contains(name)) }
     }
 
-    /// What lies in a state folder and is no file of ours.
-    @Test func aStateFolderHoldsFilesAlone() throws {
+    /// A state folder with other kinds of files, or hard links, in place of its files.
+    @Test func stateFoldersContainOnlyRegularFiles() throws {
         for name in ["owner", "lock", "state.sqlite"] {
             let inside = try folderWithSource()
             try inside.write(jobFile(video: "codec: ffv1"), to: "jobs.yaml")
@@ -333,8 +336,8 @@ import Testing
         }
     }
 
-    /// Two megabytes of mistakes: each is told, none of them for long.
-    @Test func mistakesAreCheap() throws {
+    /// 20,000 errors in two megabytes are reported within limited processor time.
+    @Test func manyErrorsAreReportedQuickly() throws {
         let inside = try folderWithSource()
         var text = "version: 1\njobs:\n"
         for index in 0..<20_000 {

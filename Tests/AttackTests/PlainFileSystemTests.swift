@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Killed runs where file systems are plainer: no extended attributes (ramfs), no links, unnamed files or renaming that refuses
-/// to replace either (exfat, vfat). `Tests/Torture/filesystems` runs more there, `Tests/Torture/powercut` cuts the power.
-/// Needs root to mount them, in a namespace of its own; elsewhere they can't be had, and CI is root.
+/// Killed runs on file systems with fewer features: no extended attributes (ramfs); no links, unnamed files or RENAME_NOREPLACE either
+/// (exfat, vfat). `Tests/Torture/filesystems` runs more there, `Tests/Torture/powercut` cuts the power. Mounting requires root, which CI
+/// has, in a mount namespace.
 @Suite(.serialized) struct PlainFileSystemTests {
     private static let script = #"""
         set -u
@@ -15,7 +15,7 @@ import Testing
             exfat) truncate -s 64M "$place.img" && loop=$(losetup -f --show "$place.img") && mkfs.exfat "$loop" >/dev/null &&
                 mount.exfat-fuse "$loop" "$place" >/dev/null 2>&1; losetup -d "$loop"; mountpoint -q "$place" ;;
         esac 2>/dev/null || { echo "no $kind"; exit 77; }
-        # What serves a file system in user space would outlive this.
+        # A FUSE server would outlive this script.
         trap 'cd /; umount "$place"' EXIT
         cd "$place" && cp "$source" a.mp4 || exit 1
         spec() {
@@ -33,7 +33,7 @@ import Testing
         failed=0 crf=20
         for call in $calls; do
             for number in 1 2 3 4 5 6 8 10 13; do
-                # A setting changed, and the run dies somewhere.
+                # A setting changed, and the run is killed at the given call.
                 crf=$((20 + (crf + 1) % 20)); spec $crf >jobs.yaml
                 strace -f -qq -o /dev/null -e trace=$call -e inject=$call:signal=SIGKILL:when=$number "$program" run --jobs 1 jobs.yaml >/dev/null 2>&1
                 whole "killed in $call $number" || failed=1
@@ -44,7 +44,7 @@ import Testing
                 again=$("$program" run --jobs 1 jobs.yaml 2>&1)
                 case $again in *"2 of them up to date"*|*"nothing to do"*|*"all up to date"*) ;; *) echo "twice after $call $number: $again"; failed=1 ;; esac
                 started=$(printf '%s\n' "$said" | grep -c ': started')
-                [ "$started" = "$waiting" ] || { echo "$call $number: plan foretold $waiting, run began $started: $said"; failed=1; }
+                [ "$started" = "$waiting" ] || { echo "$call $number: plan predicted $waiting, run started $started: $said"; failed=1; }
                 left=$(ls -A out | grep -vc '^\(one\|two\)\.mp4$')
                 [ "$left" = 0 ] || { echo "$call $number: $(ls -A out)"; failed=1; }
             done
@@ -63,20 +63,20 @@ import Testing
                 scratch.file("m"),
                 calls,
             ])
-        // A kernel without that file system, or without loop devices.
+        // The kernel lacks the file system or loop devices.
         if result.status == 77, kind == "vfat" || kind == "exfat" {
             return print("measured: no \(kind) here")
         }
         #expect(result.status == 0, "\(result.text) \(result.errors)")
     }
 
-    /// At length (`TANDEM_ATTACK_ROUNDS`) on all of them.
+    /// The file systems; all of them with `TANDEM_ATTACK_ROUNDS`.
     private static let kinds =
         ProcessInfo.processInfo.environment["TANDEM_ATTACK_ROUNDS"] == nil
         ? ["ramfs", "exfat"] : ["ramfs", "exfat", "tmpfs", "vfat"]
 
-    @Test(arguments: kinds) func killedAfterAChangedSetting(_ kind: String) throws {
-        // Which calls publish depends on the file system; that one is never reached costs nothing.
+    @Test(arguments: kinds) func killedRunsAreCompletedByTheNext(_ kind: String) throws {
+        // The calls that publish depend on the file system; one that isn't reached has no effect.
         try run(kind, Places.isQuick ? "fsync" : "fsync renameat2,linkat,link,rename pwrite64")
     }
 }

@@ -7,9 +7,9 @@ import Testing
 @testable import JobRun
 import Publishing
 
-/// What happens around an output while it is made.
+/// Interference with an output while it is produced and published.
 @Suite struct PublishingAttackTests {
-    /// A job of lossless outputs with a title, each of its own file in `out`.
+    /// Returns a job with lossless outputs in `out`, with a title.
     private static func job(outputs: [String], title: String) -> String {
         let lines = outputs.map { "      \($0): { tracks: [ { video: first, encode: { codec: ffv1 } } ] }" }
         return """
@@ -24,7 +24,7 @@ import Publishing
             """
     }
 
-    /// Returns the title of an output of such a job; "-" where the file doesn't exist.
+    /// Returns the title of an output; "-" if the file doesn't exist.
     private func title(of name: String, in scratch: Scratch) throws -> String {
         let path = scratch.file("out/\(name).mkv")
         guard FileManager.default.fileExists(atPath: path) else { return "-" }
@@ -34,11 +34,11 @@ import Publishing
         return result.text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// The output's folder is moved while the job runs: an output that is somewhere else is no success.
-    @Test func aFolderThatIsMovedIsAFailure() throws {
+    /// If the output's folder is moved while the job runs, the job fails.
+    @Test func movedOutputFoldersFailTheJob() throws {
         let scratch = try folderWithSource()
         try scratch.write(jobFile(video: "codec: ffv1", to: "out/o.mkv"), to: "jobs.yaml")
-        // The worker waits for four seconds once its output is whole.
+        // `linger` makes the worker wait for four seconds after its output is complete.
         let script = """
             "$0" run --report r.html jobs.yaml 2>log & pid=$!
             \(untilOutputsAreOpen(in: "/out"))
@@ -53,8 +53,7 @@ import Publishing
         #expect(!FileManager.default.fileExists(atPath: scratch.file("out/o.mkv")))
     }
 
-    /// Of several outputs the last can't have its name after all: those that had theirs give them back, and what they had
-    /// replaced is there again.
+    /// If the last of several outputs can't be published, the others are withdrawn, and replaced files are restored.
     @Test(arguments: [false, true]) func outputsArePublishedTogetherOrNotAtAll(isRerun: Bool) throws {
         let scratch = try folderWithSource()
         let jobs = { (title: String) in Self.job(outputs: ["a", "b", "c"], title: title) }
@@ -63,7 +62,7 @@ import Publishing
             #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
         }
         try scratch.write(jobs("second"), to: "jobs.yaml")
-        // While the worker waits, somebody else's file takes the third one's place.
+        // While the worker waits, another file takes the path of the third output.
         let script = """
             mkdir -p out; ls -i out/a.mkv out/b.mkv > before 2>/dev/null
             "$0" run --report r.html jobs.yaml 2>log & pid=$!
@@ -83,9 +82,9 @@ import Publishing
         #expect(try String(contentsOfFile: scratch.file("out/c.mkv"), encoding: .utf8) == "theirs\n")
     }
 
-    /// A run that replaces several outputs dies at each renaming: every destination is old, new or absent, and the next
-    /// run makes what is missing and leaves nothing else. Where there are no links, what was about to be replaced is back.
-    @Test func aRunThatDiesWhileItReplacesSeveralOutputs() throws {
+    /// A run that replaces several outputs is killed at each rename: every destination is old, new or absent, and the next run produces
+    /// what is missing and leaves no other files. On file systems without links, the replaced file is restored.
+    @Test func killedReplacementsAreCompletedByTheNextRun() throws {
         let scratch = try folderWithSource()
         let jobs = { (title: String) in Self.job(outputs: ["a", "b"], title: title) }
         func titles() throws -> [String] { try ["a", "b"].map { try title(of: $0, in: scratch) } }
@@ -108,22 +107,22 @@ import Publishing
             if isMixed { mixed += 1 }
             let after = try tandem("run", "jobs.yaml", in: scratch)
             #expect(after.status == 0, "killed at \(number): \(after.text)")
-            // A half-replaced set is completed from the finished files, before any job starts. Without marks it isn't
-            // known whose they are: the job creates them again.
+            // A half-replaced set is completed from the finished files, before any job starts. Without marks their plan is unknown: the job
+            // creates them again.
             #expect(
                 !isMixed || !isMarked || after.errors.contains("1 of them up to date")
                     || after.errors.contains("nothing to do"),
                 "killed at \(number): \(after.errors)")
             #expect(try titles() == ["new", "new"], "killed at \(number)")
-            let left = try FileManager.default.contentsOfDirectory(atPath: scratch.file("out")).sorted()
-            #expect(left == ["a.mkv", "b.mkv"], "killed at \(number): \(left)")
+            let names = try FileManager.default.contentsOfDirectory(atPath: scratch.file("out")).sorted()
+            #expect(names == ["a.mkv", "b.mkv"], "killed at \(number): \(names)")
         }
         #expect(kills > 1 && mixed > 0)
     }
 
-    /// A set that was interrupted is completed for the plan that made it, and no other: outputs that are up to date for the
-    /// plan that runs stay, and so does what `if_exists` protects.
-    @Test func anInterruptedSetOfAnotherPlanIsDiscarded() throws {
+    /// An interrupted set is completed only for the plan that made it: outputs that are up to date for the current plan, and outputs
+    /// protected by `if_exists`, are kept.
+    @Test func interruptedSetsOfAnotherPlanAreDiscarded() throws {
         let scratch = try folderWithSource()
         let jobs = { (title: String) in Self.job(outputs: ["a", "b"], title: title) }
         func kill() throws {
@@ -145,22 +144,21 @@ import Publishing
         let before = try Data(contentsOf: URL(filePath: b))
         try scratch.write(jobs("two"), to: "jobs.yaml")
         try kill()
-        // Back to the first plan, by which both outputs are up to date.
+        // Both outputs are up to date for the first plan.
         try scratch.write(jobs("one"), to: "jobs.yaml")
-        let again = try tandem("run", "jobs.yaml", in: scratch)
-        #expect(again.status == 0, "\(again.errors)")
-        // Without marks, two files of one size that were written within the resolution of the modification time look
-        // the same: the job creates both again.
+        let rerun = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(rerun.status == 0, "\(rerun.errors)")
+        // Without marks, two files of the same size and modification time can't be distinguished: the job creates both again.
         #expect(try !TemporaryFile.takesAttributes(b) || Data(contentsOf: URL(filePath: b)) == before)
         #expect(try ["a", "b"].allSatisfy { try title(of: $0, in: scratch) == "one" })
         #expect(try names() == ["a.mkv", "b.mkv"])
-        // A record without a process or files, as an archive could bring it.
+        // A record without a process or files, as extracted from an archive.
         try scratch.write("tandem set 1\0" + "7378697629483820647\0a\0b\0c\0", to: "out/.a.mkv.x.set")
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
     }
 
-    /// One of several outputs is published into a folder that was moved meanwhile: it has no name in the end, nor have others.
-    @Test func oneOutputsFolderIsMoved() throws {
+    /// If the folder of one of several outputs is moved, no output is published.
+    @Test func movedFolderOfOneOutputPreventsPublishing() throws {
         let scratch = try folderWithSource()
         try scratch.write(
             """
@@ -185,31 +183,33 @@ import Publishing
         #expect(result.text == "1\naway:\n\nd-a:\n\nd-b:\n\nd-c:\n", "\(result.text)")
     }
 
-    /// x264 and x265 don't look whether their notes could be written: the second pass would go by half of them.
-    @Test func notesThatAreCutShortAreSeen() throws {
+    /// x264 and x265 don't check whether their pass files were written completely; a truncated file would impair the second pass.
+    @Test func truncatedPassFilesAreErrors() throws {
         let files = try PassFiles()
-        let place = TrackPlace(output: 0, track: 0)
+        let position = TrackPlace(output: 0, track: 0)
         let whole =
             "#options: 64x48 fps=25/1\n" + (0..<10).map { "in:\($0) out:\($0) type:P q:20.00 ;\n" }.joined()
-        func put(_ text: String) throws {
-            try Data(text.utf8).write(to: URL(filePath: files.path(of: place)))
+        func write(_ text: String) throws {
+            try Data(text.utf8).write(to: URL(filePath: files.path(of: position)))
         }
-        try put(whole)
-        try files.check(place, encoder: "libx264", frames: 10)
-        try files.check(place, encoder: "libx265", frames: 10)
+        try write(whole)
+        try files.check(position, encoder: "libx264", frames: 10)
+        try files.check(position, encoder: "libx265", frames: 10)
         for (text, frames) in [
             (String(whole.dropLast(3)), 10), (String(whole.dropLast(40)), 10), (whole, 11), ("", 10),
             (String(whole.prefix(30)), 10),
         ] {
-            try put(text)
-            #expect(throws: (any Error).self) { try files.check(place, encoder: "libx264", frames: frames) }
+            try write(text)
+            #expect(throws: (any Error).self) {
+                try files.check(position, encoder: "libx264", frames: frames)
+            }
         }
-        // Others keep theirs in memory.
-        try files.check(place, encoder: "libvpx-vp9", frames: 10)
+        // Other encoders keep their statistics in memory.
+        try files.check(position, encoder: "libvpx-vp9", frames: 10)
     }
 
-    /// What never ends in the state's database is interrupted, and the next statement is none the worse for it.
-    @Test func statementsOfTheStateEnd() throws {
+    /// A statement on the state's database that doesn't terminate is interrupted; the next statement works.
+    @Test func endlessStatementsOfTheStateAreInterrupted() throws {
         let scratch = try Scratch()
         let database = try StateDatabase(path: scratch.file("state.sqlite"), limit: 0.4)
         let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
@@ -221,13 +221,13 @@ import Publishing
         }
     }
 
-    /// A damaged state is put aside, whatever lies where it would go.
-    @Test func aDamagedStateGoesAside() throws {
+    /// A damaged state is moved aside, even if that path exists.
+    @Test func damagedStatesAreMovedAside() throws {
         let scratch = try folderWithSource()
         try scratch.write(jobFile(video: "codec: h264, preset: ultrafast", to: "o.mp4"), to: "jobs.yaml")
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
         for _ in 0..<2 {
-            // A journal that is left would repair it.
+            // A remaining journal would repair it.
             for name in ["state.sqlite-wal", "state.sqlite-shm"] {
                 try? FileManager.default.removeItem(atPath: scratch.file(".tandem/" + name))
             }
@@ -235,7 +235,7 @@ import Publishing
             try FileManager.default.createDirectory(
                 atPath: scratch.file(".tandem/state.sqlite.damaged"), withIntermediateDirectories: true)
             let result = try tandem("run", "jobs.yaml", in: scratch)
-            // What the output itself doesn't say is lost with the state, and then it is a stranger's.
+            // Without marks, the output's ownership is lost with the state.
             let isMarked = TemporaryFile.takesAttributes(scratch.file("o.mp4"))
             #expect(result.status == (isMarked ? 0 : 1), "\(result.errors)")
             #expect(
@@ -244,20 +244,20 @@ import Publishing
         }
     }
 
-    /// Both really write such notes: two passes of each, with frames that are reordered, and of fields.
+    /// Pass files of real two-pass encodes are valid, with reordered frames and short keyframe intervals.
     @Test(arguments: [
         "codec: h264, bitrate: 100k, passes: 2, b_frames: 3",
         "codec: hevc, preset: fast, bitrate: 100k, passes: 2",
         "codec: h264, bitrate: 100k, passes: 2, keyframe_interval: 3, tune: zerolatency",
-    ]) func honestNotesAreTaken(_ video: String) throws {
+    ]) func completePassFilesAreAccepted(_ video: String) throws {
         let scratch = try folderWithSource()
         try scratch.write(jobFile(video: video, to: "o.mp4"), to: "jobs.yaml")
         let result = try tandem("run", "jobs.yaml", in: scratch)
         #expect(result.status == 0, "\(result.errors)")
     }
 
-    /// A file whose headers take two minutes to read: 200,000 tags, each looked for among all others by libavformat.
-    @Test func aLookEndsInTime() throws {
+    /// The headers of this file take two minutes to read: libavformat searches each of 200,000 tags among all others.
+    @Test func probesHaveATimeLimit() throws {
         let scratch = try Scratch()
         let script = """
             import sys

@@ -9,10 +9,9 @@ import Testing
 
 @testable import JobRun
 
-/// Names of files, tags and messages with everything in them that moves a cursor, ends a line or turns what is read:
-/// through every renderer.
+/// Names, tags and messages with every control, separator and bidirectional character, through every renderer.
 @Suite struct SafeTextTests {
-    /// Every control, separator, mark and override, between words.
+    /// Every control, separator, mark and override, between letters.
     private static let hostile: String = {
         let ranges: [ClosedRange<UInt32>] = [
             1...0x1f, 0x7f...0x9f, 0x200b...0x200f, 0x2028...0x202e, 0x2060...0x2069, 0xfeff...0xfeff,
@@ -22,8 +21,8 @@ import Testing
         return "a\r\n::error::b\u{1b}]0;c\u{7}<script>|`*_&\"'" + scalars.map { "x\($0)" }.joined() + "\r\n"
     }()
 
-    /// As Unicode has it, for all scalars: whatever shows nothing or moves something is hidden, and nothing that shows.
-    @Test func whatShowsNothingIsHidden() {
+    /// Compares `SafeText.isHidden` with Unicode's properties for all scalars.
+    @Test func hiddenCharactersAreThoseOfUnicode() {
         for value in UInt32(0)...0x10ffff {
             guard let scalar = Unicode.Scalar(value), !(0xfe00...0xfe0f).contains(value), value != 9 else {
                 continue
@@ -32,7 +31,7 @@ import Testing
             let shows =
                 ![.control, .lineSeparator, .paragraphSeparator].contains(category)
                 && !scalar.properties.isDefaultIgnorableCodePoint && !scalar.properties.isBidiControl
-            // Anchors of notes between lines show nothing either, and aren't on Unicode's list.
+            // Interlinear annotation characters are invisible too, but not in Unicode's list.
             if SafeText.isHidden(scalar) == shows, !(0xfff9...0xfffb).contains(value) {
                 Issue.record("U+\(String(value, radix: 16))")
             }
@@ -54,11 +53,11 @@ import Testing
         return sink
     }
 
-    @Test func messages() throws {
+    @Test func diagnosticsAreSafeInEveryFormat() throws {
         #expect(isSafe(TextRenderer(sources: SourceTexts("a.yaml", Self.hostile)).render(sink)))
         let annotations = GitHubRenderer.render(sink)
         #expect(isSafe(annotations))
-        // A command a message, and no other.
+        // One workflow command per diagnostic, and no other.
         #expect(annotations.split(separator: "\n").count == 2)
         #expect(
             annotations.split(separator: "\n").allSatisfy {
@@ -71,10 +70,10 @@ import Testing
         }
     }
 
-    /// A source, a job and a run whose every text is hostile.
-    @Test func plansAndReports() async throws {
+    /// A source, a job and a run in which every text is hostile.
+    @Test func plansAndReportsAreSafe() async throws {
         let scratch = try Scratch()
-        // What a file's name can be: all but `/` and NUL.
+        // File names may contain anything but `/` and NUL.
         let name = Self.hostile.replacingOccurrences(of: "/", with: "").prefix(40)
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.2", "-metadata", "title=\(Self.hostile)",
@@ -96,7 +95,7 @@ import Testing
             observer: Recorder())
         let records = await runner.run()
         let report = RunReport(records, files: [Self.hostile], begun: 0, seconds: 1, status: "failed")
-        // The page has one script, its own.
+        // The HTML page contains one script, its own.
         for (text, scripts) in [
             (HTMLRenderer.render(report), 1), (JUnitRenderer.render(report), 0),
             (StepSummary.render(report), 0),
@@ -107,8 +106,8 @@ import Testing
         #expect(isSafe(String(decoding: try report.json(), as: UTF8.self)))
     }
 
-    /// The same names on the command line, as a person sees it.
-    @Test func whatAPersonSees() throws {
+    /// The same names in the output of commands.
+    @Test func outputOfCommandsIsSafe() throws {
         let scratch = try folderWithSource()
         let name = "e\u{1b}[2J\r\n::error::x\u{202e}.mp4"
         try FileManager.default.moveItem(atPath: scratch.file("a.mp4"), toPath: scratch.file(name))
@@ -134,16 +133,16 @@ import Testing
         }
     }
 
-    /// Any word is for a shell what it was, and shows nothing that is hidden.
+    /// A quoted word is the original word for a shell, and contains no hidden characters.
     @Test(arguments: [
         "", "plain-1.a_b/c", "two words", "it's", "$HOME `id` \\ \"", "zero\u{200b}width", "tab\there",
         "\u{1b}[31m'\\\u{7}",
         "line\nend\r", "\u{202e}1\u{e0041}2", "é*?[a]",
     ])
-    func shellWordsAreWhatTheyWere(_ word: String) throws {
+    func quotedShellWordsAreUnchanged(_ word: String) throws {
         let shell = SafeText.shellWord(word)
         #expect(!shell.unicodeScalars.contains { $0 == "\t" || SafeText.isHidden($0) }, "\(shell)")
-        // Without a line's end nothing is cut off.
+        // The dot prevents the removal of trailing newlines.
         let result = try program("/bin/bash", ["-c", "printf '%s.' \(shell)"])
         #expect(result.text == word + ".", "\(shell)")
     }

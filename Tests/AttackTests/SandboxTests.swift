@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a worker that was taken over by a media file can still do, tried from inside one: `tandem doctor` does it.
+/// Attempts of a compromised worker to leave its sandbox, made from inside one by `tandem doctor`.
 @Suite struct SandboxTests {
     private struct Report: Decodable {
         struct Attempt: Decodable {
@@ -21,7 +21,7 @@ import Testing
         let words = [Places.tandem, "doctor", "--format", "json"] + arguments
         let result: ProgramResult
         if asUser, getuid() == 0 {
-            // The program is open already: its folder may be closed to others.
+            // Opens the program first, since its folder may be inaccessible to other users.
             let script = """
                 import os, sys
                 program = os.open(sys.argv[1], os.O_RDONLY)
@@ -43,11 +43,11 @@ import Testing
         }
     }
 
-    /// Without a sandbox nearly all of it works: so the attempts can tell.
-    @Test func theAttemptsWorkWhereNothingStandsAgainstThem() throws {
+    /// Without a sandbox most attempts succeed, which shows that the attempts work.
+    @Test func attemptsSucceedWithoutASandbox() throws {
         let (report, status) = try doctor(["--no-sandbox"])
         #expect(status == 4)
-        // Another user, a container or a kernel may stand against a few.
+        // Another user, a container or the kernel may prevent a few.
         #expect(report.open.count >= report.attempts.count / 2, "\(report.open)")
         for attempt in [
             "send by UDP", "connect by TCP", "connect to a Unix socket by its path",
@@ -59,11 +59,11 @@ import Testing
         }
     }
 
-    /// As whoever runs the tests, and as nobody in particular.
-    @Test(arguments: [false, true]) func nothingGetsOut(_ asUser: Bool) throws {
+    /// Runs as the current user, and as an unprivileged one.
+    @Test(arguments: [false, true]) func attemptsFailInTheSandbox(_ asUser: Bool) throws {
         let (report, status) = try doctor(asUser: asUser)
         #expect(report.attempts.count > 50)
-        // A kernel without Landlock leaves files open, and says so; everything else stands without it.
+        // Without Landlock files are accessible, which is reported; the other restrictions don't depend on it.
         if report.landlock == 0 {
             #expect(status == 4 && report.lacking == ["Landlock for files", "isolation from /proc"])
             let offFiles = ["file", "folder", "link", "pipe", "terminal", "/proc", "supervisor's"]
@@ -74,19 +74,19 @@ import Testing
         }
     }
 
-    /// One that fetches by URL can connect, and that is all.
-    @Test func aFetchCanConnectAndNoMore() throws {
+    /// A worker that reads a URL can connect, and nothing else.
+    @Test func networkWorkersCanConnectOnly() throws {
         let (report, status) = try doctor(["--allow-network"])
         #expect(Set(report.open).isSubset(of: ["connect by TCP", "send by UDP"]) || report.landlock == 0)
         #expect(status == 0 || report.landlock == 0)
     }
 
-    /// Each part that can't be had is named, and who requires the sandbox is refused.
+    /// Each missing part of the sandbox is reported, and `--require-sandbox` fails.
     @Test(arguments: [
         ("seccomp,prctl", "seccomp", ["seccomp:error=ENOSYS", "prctl:error=EINVAL"]),
         ("landlock_restrict_self", "Landlock for files", ["landlock_restrict_self:error=EPERM"]),
         ("setresuid,setuid", "a separate user", ["setresuid:error=EPERM"]),
-    ]) func whatIsLackingIsNamed(_ calls: String, _ words: String, _ faults: [String]) throws {
+    ]) func missingPartsOfTheSandboxAreReported(_ calls: String, _ words: String, _ faults: [String]) throws {
         if words == "a separate user", getuid() != 0 { return }
         let scratch = try folderWithSource()
         try scratch.write(jobFile(video: "codec: h264, preset: ultrafast"), to: "jobs.yaml")
@@ -100,9 +100,8 @@ import Testing
         #expect(!scratch.contents.contains("out.mkv"))
     }
 
-    /// libdispatch looks at its threads by /proc, of which a worker sees its own alone: it ends the process where it may
-    /// not look at all.
-    @Test func dispatchLivesWithAClosedProc() throws {
+    /// libdispatch inspects its threads in /proc, of which a worker sees only its own process; without access it terminates the process.
+    @Test func dispatchWorksWithARestrictedProc() throws {
         let scratch = try folderWithSource()
         try scratch.write(jobFile(video: "codec: h264, preset: ultrafast"), to: "jobs.yaml")
         let result = try program(
@@ -111,8 +110,8 @@ import Testing
             directory: scratch.path, environment: ["TANDEM_WORKER_FAULTS": "one:crowd"])
         #expect(result.status == 0, "\(result.errors)")
         let trace = try String(contentsOfFile: scratch.file("trace"), encoding: .utf8)
-        let looks = trace.split(separator: "\n").filter { $0.contains("/stat\"") }
-        #expect(!looks.isEmpty, "Dispatch did not look at its threads")
-        #expect(looks.allSatisfy { !$0.contains("= -1") }, "\(looks.prefix(5))")
+        let accesses = trace.split(separator: "\n").filter { $0.contains("/stat\"") }
+        #expect(!accesses.isEmpty, "Dispatch did not access the state of its threads")
+        #expect(accesses.allSatisfy { !$0.contains("= -1") }, "\(accesses.prefix(5))")
     }
 }

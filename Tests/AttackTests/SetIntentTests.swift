@@ -6,9 +6,9 @@ import Testing
 
 @testable import Publishing
 
-/// The record of files that replace others together, and its completion after the process was killed.
+/// The record of files that are replaced together, and its completion after the process was killed.
 @Suite struct SetIntentTests {
-    /// `a` and `b` of an old version in two folders, and new versions that are about to be published.
+    /// Old versions of `a` and `b` in two folders, and new versions that are ready to be published.
     private struct Replacement {
         let scratch: Scratch
         let files: [TemporaryFile]
@@ -42,7 +42,7 @@ import Testing
             InterruptedSet.find(in: scratch.file("two"), of: names, beneath: root)
         }
 
-        /// Publishes `a`, leaves what a process leaves that is killed then, and calls `body`; `change` alters the record.
+        /// Publishes `a`, creates the state that a kill at this point leaves, and calls `body`; `change` alters the record.
         func interrupted(
             _ change: (inout SetIntent) -> Void, body: () throws -> Void
         ) throws {
@@ -62,7 +62,7 @@ import Testing
                     change(&intent)
                     try FileManager.default.removeItem(atPath: name)
                     try Data(intent.encoded).write(to: URL(filePath: scratch.file("two/.b.dead.set")))
-                    // So are the finished files.
+                    // The finished files are locked too.
                     let flags = files.map { flock($0.descriptor, LOCK_UN) }
                     #expect(flags == [0, 0])
                     try body()
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func aSetThatWasInterruptedIsCompleted() throws {
+    @Test func interruptedSetsAreCompleted() throws {
         let set = try Replacement()
         try set.interrupted({ _ in }) {
             let found = try #require(set.find().first)
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func aSetThatFailsIsWithdrawnWithItsRecord() throws {
+    @Test func failedSetsAreWithdrawnWithTheirRecord() throws {
         struct Stop: Error {}
         let set = try Replacement()
         #expect(throws: Stop.self) {
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    /// Records that somebody else wrote, or that no longer fit what is there.
+    /// Records that were written by others, or that don't match the files.
     private static let changes: [(String, @Sendable (inout SetIntent) -> Void)] = [
         ("another identity", { $0.members[1].new = "1 3-0.0" }),
         ("no part", { $0.members[1].part = ".b.gone.part" }),
@@ -116,7 +116,7 @@ import Testing
         ("no folder", { $0.members[0].folder = "" }),
     ]
 
-    @Test(arguments: changes.indices) func aRecordThatDoesNotFitIsRefused(_ index: Int) throws {
+    @Test(arguments: changes.indices) func recordsThatDontMatchTheFilesAreRejected(_ index: Int) throws {
         let set = try Replacement()
         try set.interrupted(Self.changes[index].1) {
             let missing = set.find().first?.missing()
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func aLockedFileALinkAndAnotherRootAreRefused() throws {
+    @Test func lockedFilesLinksAndOtherRootsAreRejected() throws {
         let set = try Replacement()
         try set.interrupted({ _ in }) {
             #expect(set.find(["z"]).isEmpty)
@@ -141,21 +141,21 @@ import Testing
                 atPath: set.scratch.file("two/b"), withDestinationPath: "/etc/passwd")
             #expect(set.find().first?.missing() == nil)
             try FileManager.default.removeItem(atPath: set.scratch.file("two/b"))
-            // Where there are no links, what is replaced has another name for a moment.
+            // On file systems without links, the replaced file temporarily has another name.
             #expect(set.find().first?.missing()?.count == 1)
             try set.scratch.write("old", to: "two/b")
         }
     }
 
-    /// Damaged and made-up records are refused or decoded; none traps, and none costs more than its own bytes.
-    @Test func damagedRecordsAreRefused() {
+    /// Damaged and forged records are rejected or decoded; none traps, and the cost is limited to the record's size.
+    @Test func damagedRecordsAreRejected() {
         let member = SetIntent.Member(folder: "/f", name: "n", part: ".n.1.part", new: "1 2-3.4", old: "")
-        let honest = SetIntent(members: [member, member]).encoded
-        #expect(SetIntent(decoding: honest)?.members == [member, member])
-        for length in 0..<honest.count { #expect(SetIntent(decoding: Array(honest.prefix(length))) == nil) }
-        for index in honest.indices {
+        let valid = SetIntent(members: [member, member]).encoded
+        #expect(SetIntent(decoding: valid)?.members == [member, member])
+        for length in 0..<valid.count { #expect(SetIntent(decoding: Array(valid.prefix(length))) == nil) }
+        for index in valid.indices {
             for byte: UInt8 in [0, 0x2d, 0x39, 0xff] {
-                var bytes = honest
+                var bytes = valid
                 bytes[index] = byte
                 _ = SetIntent(decoding: bytes)
             }

@@ -3,7 +3,7 @@ import Media
 import TestSupport
 import Publishing
 
-/// Runs the program in a folder.
+/// Runs `tandem` in a folder.
 @discardableResult
 func tandem(
     _ arguments: [String], in scratch: Scratch, environment: [String: String] = [:]
@@ -13,7 +13,7 @@ func tandem(
         environment: environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 })
 }
 
-/// The same with a few words.
+/// Runs `tandem` in a folder.
 @discardableResult
 func tandem(
     _ arguments: String..., in scratch: Scratch, environment: [String: String] = [:]
@@ -21,7 +21,7 @@ func tandem(
     try tandem(arguments, in: scratch, environment: environment)
 }
 
-/// A folder with a small source `a.mp4` in it: half a second of video and audio.
+/// Creates a folder with a small source `a.mp4`: half a second of video and audio.
 func folderWithSource() throws -> Scratch {
     let scratch = try Scratch()
     try ffmpeg(
@@ -30,13 +30,13 @@ func folderWithSource() throws -> Scratch {
     return scratch
 }
 
-/// A string as JSON, which YAML reads alike.
+/// Returns a string as JSON, which is valid YAML.
 func quoted(_ text: String) -> String {
     let data = try? JSONSerialization.data(withJSONObject: text, options: .fragmentsAllowed)
     return data.map { String(decoding: $0, as: UTF8.self) } ?? "\"\""
 }
 
-/// A job file with one job of `a.mp4`.
+/// Returns a job file with one job that reads `a.mp4`.
 func jobFile(
     video: String? = nil, audio: String? = nil, to destination: String = "out.mkv", more: String = ""
 ) -> String {
@@ -54,7 +54,7 @@ func jobFile(
         """
 }
 
-/// Numbers that are the same each time.
+/// A deterministic random number generator (xorshift).
 struct Dice: RandomNumberGenerator {
     private var state: UInt64
     init(_ seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 | 1 }
@@ -66,7 +66,7 @@ struct Dice: RandomNumberGenerator {
     }
 }
 
-/// What the state and a mark say of a file: its size and the time of its last change.
+/// Returns the fingerprint of a file in the state and in marks: its size and modification time.
 func fingerprint(_ path: String) throws -> String {
     guard let text = TemporaryFile.fingerprint(path: path) else {
         throw JudgeError(message: "no file \(path)")

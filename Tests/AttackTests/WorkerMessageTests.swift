@@ -8,11 +8,11 @@ import Testing
 
 @testable import JobRun
 
-/// A worker that a media file made its own, and says what it likes: numbers at the edges of their types in every place of
-/// its messages. What passes the supervisor's check goes on to publishing and reports: no trap.
+/// A compromised worker that sends arbitrary values: numbers at the limits of their types in every field of its messages. Messages that
+/// pass the supervisor's validation go on to publishing and reports: nothing traps.
 @Suite(.serialized) struct WorkerMessageTests {
-    /// Does the work, and garbles what came of it.
-    private struct Garbler: WorkPerformer {
+    /// A performer that does the work and alters the outcome.
+    private struct AlteringPerformer: WorkPerformer {
         let round: Int
         private let own = LocalPerformer(MediaEnvironment())
 
@@ -26,19 +26,19 @@ import Testing
             let makesPreview = order.makesPreview
             return own.perform(order) { @Sendable outcome in
                 var dice = Dice(UInt64(round) + 1)
-                let garbled = garble(outcome, &dice) ?? outcome
-                let checked = ReplyValidator.checked(garbled, tracks: tracks, makesPreview: makesPreview)
+                let altered = alter(outcome, &dice) ?? outcome
+                let checked = ReplyValidator.checked(altered, tracks: tracks, makesPreview: makesPreview)
                 completion(
                     checked
                         ?? .failed(
                             JobFailure(
-                                "it said what can't be", at: order.plan.location, rule: .workerDied,
+                                "it sent an invalid outcome", at: order.plan.location, rule: .workerDied,
                                 isTransient: false)))
             }
         }
     }
 
-    @Test func whatAWorkerSaysEndsNothing() async throws {
+    @Test func malformedWorkerMessagesDontEndTheRun() async throws {
         let scratch = try folderWithSource()
         let yaml =
             "version: 1\njobs: { one: { asset: ./a.mp4, tracks: [ { video: first, encode: { codec: ffv1 } }, { audio: first, copy: true } ], expect: { frames: 13 }, destination: { path: o.mkv, if_exists: replace } } }"
@@ -50,7 +50,7 @@ import Testing
             var policy = RunPolicy(budget: .ofThisMachine(jobs: 1))
             policy.previews = 1
             let runner = BatchRunner(
-                plan: plan.plan, files: plan.files, policy: policy, performer: Garbler(round),
+                plan: plan.plan, files: plan.files, policy: policy, performer: AlteringPerformer(round),
                 prober: LocalProber(), observer: Recorder())
             let records = await runner.run()
             let report = RunReport(records, files: ["jobs.yaml"], begun: 0, seconds: 1, status: "x")
@@ -61,8 +61,8 @@ import Testing
         }
     }
 
-    /// The same of what it says of a source, beyond what a file can be: through the check, the plan and its text.
-    @Test func whatAWorkerSaysOfASourceEndsNothing() throws {
+    /// The same for descriptions of sources, beyond what a file can contain: through the validation, the plan and its text.
+    @Test func malformedSourceDescriptionsCauseNoTrap() throws {
         let scratch = try folderWithSource()
         let own = try LocalProber().description(of: scratch.file("a.mp4"))
         let (file, _) = decode(
@@ -76,42 +76,44 @@ import Testing
         let files = [try #require(file)]
         var dice = Dice(23)
         let rounds = (ProcessInfo.processInfo.environment["TANDEM_ATTACK_ROUNDS"].flatMap { Int($0) } ?? 400)
-        var taken = 0
+        var accepted = 0
         for _ in 0..<rounds {
-            guard let told = garble(own, &dice), ReplyValidator.holds(.description(told)) else { continue }
-            taken += 1
-            struct Liar: SourceProber {
+            guard let altered = alter(own, &dice), ReplyValidator.holds(.description(altered)) else {
+                continue
+            }
+            accepted += 1
+            struct FixedProber: SourceProber {
                 let environment = SourceEnvironment()
                 let trials = TrialCache()
                 let description: SourceDescription
-                func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
-                    if case .description = question.matter { return .description(description) }
-                    if case .presentationTimes = question.matter { return .presentationTimes(true) }
-                    if case .trial = question.matter { return .verdict(.holds) }
+                func answer(_ request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
+                    if case .description = request.matter { return .description(description) }
+                    if case .presentationTimes = request.matter { return .presentationTimes(true) }
+                    if case .trial = request.matter { return .verdict(.holds) }
                     return .cut(nil)
                 }
             }
-            let result = BatchPlanner.plan(files, prober: Liar(description: told))
+            let result = BatchPlanner.plan(files, prober: FixedProber(description: altered))
             _ = PlanText.render(result.plan, reasons: { _ in RunReasons(lines: []) })
-            _ = ProbeText.render(told, name: "a")
+            _ = ProbeText.render(altered, name: "a")
             _ = rendered(result.diagnostics, "")
             for job in result.plan.jobs { _ = JobCost(job) }
         }
-        #expect(taken > rounds / 10, "hardly anything passed the check: \(taken)")
+        #expect(accepted > rounds / 10, "too few descriptions passed the validation: \(accepted)")
     }
 }
 
-/// A value with one or two of its leaves exchanged; nil where it is none any more.
-private func garble<Value: Codable>(_ value: Value, _ dice: inout Dice) -> Value? {
+/// Returns the value with one or two of its leaves replaced; nil if it can't be decoded.
+private func alter<Value: Codable>(_ value: Value, _ dice: inout Dice) -> Value? {
     guard let data = try? JSONEncoder().encode(value),
         var tree = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
     else { return nil }
     for _ in 0..<Int.random(in: 1...2, using: &dice) {
         var leaves = 0
-        count(tree, &leaves)
+        countLeaves(tree, &leaves)
         guard leaves > 0 else { return nil }
         var target = Int.random(in: 0..<leaves, using: &dice)
-        tree = exchange(tree, &target, &dice)
+        tree = replaceLeaf(tree, &target, &dice)
     }
     guard let bytes = try? JSONSerialization.data(withJSONObject: tree, options: .fragmentsAllowed) else {
         return nil
@@ -119,22 +121,22 @@ private func garble<Value: Codable>(_ value: Value, _ dice: inout Dice) -> Value
     return try? JSONDecoder().decode(Value.self, from: bytes)
 }
 
-private func count(_ node: Any, _ leaves: inout Int) {
+private func countLeaves(_ node: Any, _ leaves: inout Int) {
     if let object = node as? [String: Any] {
-        for key in object.keys.sorted() { object[key].map { count($0, &leaves) } }
+        for key in object.keys.sorted() { object[key].map { countLeaves($0, &leaves) } }
     } else if let list = node as? [Any] {
-        for item in list { count(item, &leaves) }
+        for item in list { countLeaves(item, &leaves) }
     } else {
         leaves += 1
     }
 }
 
-private func exchange(_ node: Any, _ target: inout Int, _ dice: inout Dice) -> Any {
+private func replaceLeaf(_ node: Any, _ target: inout Int, _ dice: inout Dice) -> Any {
     if var object = node as? [String: Any] {
-        for key in object.keys.sorted() { object[key] = object[key].map { exchange($0, &target, &dice) } }
+        for key in object.keys.sorted() { object[key] = object[key].map { replaceLeaf($0, &target, &dice) } }
         return object
     }
-    if let list = node as? [Any] { return list.map { exchange($0, &target, &dice) } }
+    if let list = node as? [Any] { return list.map { replaceLeaf($0, &target, &dice) } }
     target -= 1
     guard target == -1 else { return node }
     if node is String {

@@ -76,7 +76,7 @@ import Media
             plan: result.plan, files: result.files, policy: policy, performer: idler, prober: LocalProber(),
             observer: recorder
         ).run()
-        let order = recorder.heard.filter { $0.hasPrefix("started") }.map { String($0.dropFirst(8)) }
+        let order = recorder.recorded.filter { $0.hasPrefix("started") }.map { String($0.dropFirst(8)) }
         return (records, idler.most, order)
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import JobSpec
 
-/// The encoders' models agree with each other, with the codecs and with this build of FFmpeg.
+/// Consistency of the encoder models with each other, with the codecs and with this build of FFmpeg.
 @Suite struct EncoderModelTests {
     @Test func everyCodecHasAnEncoder() {
         let codecs =
@@ -14,7 +14,7 @@ import Testing
             #expect(codec.availableEncoder?.name == codec.encoder.name, "\(codec.name)")
         }
         let listed = Set(codecs.flatMap { $0.codec.encoders.map(\.name) })
-        #expect(Set(EncoderModel.table.map(\.name)) == listed, "every encoder belongs to a codec")
+        #expect(Set(EncoderModel.table.map(\.name)) == listed, "every encoder must belong to a codec")
     }
 
     @Test func modelsNameTheCodecThatTheEncoderProduces() {
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// A setting that has a key can't be set under `options` too, except where the model lists it.
+    /// The options by which keys are passed to an encoder exist in it.
     @Test func placesOfSettingsAreOptionsOfTheEncoder() {
         for model in EncoderModel.table {
             guard let encoder = EncoderInfo(named: model.name) else { continue }
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func edgesOfSmartCutsHaveOneEncoderEach() {
+    @Test func smartCutsHaveOneEncoderPerCodec() {
         for codec in ["h264", "hevc"] {
             let models = EncoderModel.encoders(of: codec).filter { $0.nearLossless != nil }
             #expect(models.count == 1, "\(codec)")

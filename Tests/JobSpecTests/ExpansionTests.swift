@@ -16,7 +16,7 @@ import Testing
         return try #require(file).jobs
     }
 
-    @Test func everyNameHasItsValue() throws {
+    @Test func everyVariableHasItsValue() throws {
         let found = try jobs(
             """
             version: 1
@@ -46,15 +46,15 @@ import Testing
             ])
     }
 
-    @Test func aCommandLineVariableWins() throws {
+    @Test func commandLineVariablesOverrideTheFile() throws {
         let found = try jobs(
             "version: 1\nvars: { n: a }\njobs: { j: { asset: a/b.mp4, \(tail), destination: \"${n}${m}.mp4\" } }",
             set: ["n": "x", "m": "y"])
         #expect(found[0].outputs[0].destination.path.value == "xy.mp4")
     }
 
-    /// What is nearer to the job wins: included files in order, then the file, then the job.
-    @Test func includesAndDefaultsMerge() throws {
+    /// Precedence, lowest first: included files in order, the file, the job.
+    @Test func includesAndDefaultsAreMergedByPrecedence() throws {
         let house = """
             version: 1
             include: deeper.yaml
@@ -90,8 +90,8 @@ import Testing
                 && !found[1].outputs[0].destination.makesDirectories)
     }
 
-    /// A path is relative to the file that it stands in, wherever it is used.
-    @Test func pathsBelongToTheirFile() throws {
+    /// Paths are relative to the file that contains them, wherever they are used.
+    @Test func pathsAreRelativeToTheirFile() throws {
         let scratch = try Scratch()
         try FileManager.default.createDirectory(
             atPath: scratch.file("lib"), withIntermediateDirectories: true)
@@ -106,7 +106,7 @@ import Testing
         #expect(file?.absolutePath(path) == scratch.file("lib/clip.mp4"))
     }
 
-    /// The job's own rate control takes the settings' place, and settings may use others.
+    /// A track's rate control overrides that of its settings; settings may be based on others.
     @Test func settingsAreOverridden() throws {
         let found = try jobs(
             """
@@ -129,8 +129,8 @@ import Testing
         #expect(first.preset?.range.context?.contains(.settings) == true)
     }
 
-    /// A reader of a fanned-out job runs once for each of its outputs.
-    @Test func readersFanOutWithWhatTheyRead() throws {
+    /// A job that reads an expanded job is expanded for each of its instances.
+    @Test func readersAreExpandedForEachInstance() throws {
         let found = try jobs(
             """
             version: 1
@@ -149,8 +149,8 @@ import Testing
         #expect(found[1].outputs[0].destination.path.value == "y4-1.mp4")
     }
 
-    /// Patterns are expanded when they are asked for, and what hangs on them with them.
-    @Test func patternsExpandLater() throws {
+    /// Patterns, and the jobs that depend on them, are expanded by a separate call.
+    @Test func patternsAreExpandedSeparately() throws {
         let yaml = """
             version: 1
             jobs:
@@ -160,8 +160,8 @@ import Testing
         let (file, sink) = decode(yaml)
         #expect(!sink.hasErrors, "\(rendered(sink, yaml))")
         #expect(file?.jobs.map(\.isTemplate) == [true, true])
-        var later = DiagnosticSink()
-        let expanded = try #require(file).expanded(into: &later) { pattern, absolute, _ in
+        var expansion = DiagnosticSink()
+        let expanded = try #require(file).expanded(into: &expansion) { pattern, absolute, _ in
             #expect(pattern.value == "m/*/x*.mp4" && absolute == "//m/*/x*.mp4")
             return ["m/1/x1.mp4", "m/2/x2.mp4"]
         }
@@ -171,11 +171,11 @@ import Testing
             expanded.jobs.map(\.outputs[0].destination.path.value) == [
                 "o/x1.mp4", "o/x2.mp4", "p/x1.mkv", "p/x2.mkv",
             ])
-        #expect(!later.hasErrors)
+        #expect(!expansion.hasErrors)
     }
 
-    /// One mistake in `defaults` is one message, which tells the way to the first job and counts the others.
-    @Test func oneMistakeIsOneMessage() throws {
+    /// An error in `defaults` is one diagnostic, which names the first job and counts the others.
+    @Test func errorsInDefaultsAreReportedOnce() throws {
         let yaml =
             "version: 1\ndefaults: { destination: { if_exists: no } }\njobs:\n"
             + (0..<50).map { "  j\($0): { asset: a/b.mp4, \(tail), destination: o\($0).mp4 }\n" }.joined()
@@ -192,12 +192,12 @@ import Testing
         ("[x]", "[[]x]", true), ("a?b", "a[?]b", true),
         ("", "*", true),
     ])
-    func patternsMeetNames(_ name: String, _ pattern: String, _ fits: Bool) {
-        #expect(GlobPattern.matches(name, pattern) == fits)
+    func patternsMatchNames(_ name: String, _ pattern: String, _ matches: Bool) {
+        #expect(GlobPattern.matches(name, pattern) == matches)
     }
 
-    /// A pattern that other programs take forever for.
-    @Test func patternsDoNotExplode() {
+    /// A pattern that takes exponential time in other implementations.
+    @Test func patternsTakeNoExponentialTime() {
         let name = String(repeating: "a", count: 200)
         #expect(!GlobPattern.matches(name, String(repeating: "a*", count: 60) + "b"))
     }

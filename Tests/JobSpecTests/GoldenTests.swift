@@ -6,8 +6,8 @@ import Media
 import TestSupport
 import Testing
 
-/// `ok/` must be silent; beside each `err/x.yaml` stands `err/x.out` with what it must say. A missing `.out`
-/// is written, and fails.
+/// Files in `ok/` produce no diagnostics; beside each `err/x.yaml` is `err/x.out` with the expected diagnostics. A missing `.out` is
+/// written, and the test fails.
 @Suite struct GoldenTests {
     static let folder = Places.repository + "/Tests/JobSpecTests"
     static func files(_ kind: String) -> [String] {
@@ -23,41 +23,45 @@ import Testing
         #expect(file?.jobs.isEmpty == false)
     }
 
-    @Test(arguments: files("err")) func wrongFilesSayWhatIsWrong(_ name: String) throws {
+    @Test(arguments: files("err")) func wrongFilesPrintTheExpectedDiagnostics(_ name: String) throws {
         let path = Self.folder + "/err/" + name
         let text = try String(contentsOfFile: path, encoding: .utf8)
         var (file, sink) = decode(text, file: name, directory: Self.folder + "/err")
-        // What a worker tries for `validate` is tried here.
+        // A worker carries these out for `validate`.
         for check in file?.settingsChecks ?? [] {
             if case .problem? = check.precondition?.carryOut() { continue }
             guard case .problem(let words) = check.trial.carryOut() else { continue }
             sink.add(check.diagnostic(words))
         }
-        let said = rendered(sink, text, file: name)
-        #expect(said.contains("error["))
+        let printed = rendered(sink, text, file: name)
+        #expect(printed.contains("error["))
         let expected = path.dropLast(5) + ".out"
         guard FileManager.default.fileExists(atPath: String(expected)) else {
-            try Data(said.utf8).write(to: URL(fileURLWithPath: String(expected)))
+            try Data(printed.utf8).write(to: URL(fileURLWithPath: String(expected)))
             Issue.record("\(expected) was missing and is written; read it, and commit it")
             return
         }
-        #expect(said == (try String(contentsOfFile: String(expected), encoding: .utf8)))
+        #expect(printed == (try String(contentsOfFile: String(expected), encoding: .utf8)))
     }
 
-    @Test func theSchemaIsTheLanguages() throws {
+    @Test func schemaIsUpToDate() throws {
         let checkedIn = try String(
             contentsOfFile: Places.repository + "/schemas/tandem-v1.schema.json", encoding: .utf8)
-        #expect(SchemaGenerator.schema() == checkedIn, "`tandem schema` prints the new one")
+        #expect(
+            SchemaGenerator.schema() == checkedIn,
+            "the schema is out of date; replace it by the output of `tandem schema`")
     }
 
-    @Test func theReferenceIsTheLanguages() throws {
+    @Test func referenceIsUpToDate() throws {
         let checkedIn = try String(contentsOfFile: Places.repository + "/docs/reference.md", encoding: .utf8)
-        #expect(ReferenceGenerator.reference() == checkedIn, "`tandem schema --reference` prints the new one")
+        #expect(
+            ReferenceGenerator.reference() == checkedIn,
+            "the reference is out of date; replace it by the output of `tandem schema --reference`")
     }
 
-    /// Says for each file whether the schema takes it; python's jsonschema is the judge. Words and numbers are read
-    /// by YAML 1.2, as `tandem` reads them.
-    private func fitsTheSchema(_ paths: [String]) throws -> [Bool?] {
+    /// Returns whether each file conforms to the schema, according to Python's jsonschema; nil for files that can't be parsed. Scalars are
+    /// parsed by YAML 1.2's rules, as `tandem` does.
+    private func conformsToTheSchema(_ paths: [String]) throws -> [Bool?] {
         let check = """
             import json, sys, re, yaml, jsonschema
             class Loader(yaml.SafeLoader): pass
@@ -74,11 +78,11 @@ import Testing
                 return [keyed(v) for v in x] if isinstance(x, list) else x
             schema = json.load(open(sys.argv[1]))
             jsonschema.Draft7Validator.check_schema(schema)
-            judge = jsonschema.Draft7Validator(schema)
+            validator = jsonschema.Draft7Validator(schema)
             for path in sys.argv[2:]:
                 try: document = keyed(yaml.load(open(path, encoding="utf-8-sig"), Loader))
                 except Exception: print("unread"); continue
-                print("no" if next(judge.iter_errors(document), None) else "yes")
+                print("no" if next(validator.iter_errors(document), None) else "yes")
             """
         let result = try program(
             "/usr/bin/python3", ["-c", check, Places.repository + "/schemas/tandem-v1.schema.json"] + paths)
@@ -86,32 +90,32 @@ import Testing
         return result.text.split(separator: "\n").map { $0 == "unread" ? nil : $0 == "yes" }
     }
 
-    @Test func goodFilesFitTheSchema() throws {
+    @Test func goodFilesConformToTheSchema() throws {
         let examples = try FileManager.default.contentsOfDirectory(atPath: Places.repository + "/jobs").filter
         { $0.hasSuffix(".yaml") }
         #expect(examples.count >= 3)
         let paths =
             examples.map { Places.repository + "/jobs/" + $0 }
             + Self.files("ok").map { Self.folder + "/ok/" + $0 }
-        for (path, fits) in zip(paths, try fitsTheSchema(paths)) { #expect(fits == true, "\(path)") }
+        for (path, fits) in zip(paths, try conformsToTheSchema(paths)) { #expect(fits == true, "\(path)") }
     }
 
-    /// What is wrong with keys and kinds of values the schema sees too; the rest no schema can say.
-    @Test func wrongFilesDoNotFitTheSchema() throws {
+    /// Unknown keys and wrong types violate the schema too; other errors can't be expressed in a schema.
+    @Test func wrongFilesViolateTheSchema() throws {
         let names = Self.files("err")
         #expect(names.count >= 150)
         let visible: Set<Rule> = [.unknownKey, .wrongType, .notSupported]
-        let answers = try fitsTheSchema(names.map { Self.folder + "/err/" + $0 })
+        let answers = try conformsToTheSchema(names.map { Self.folder + "/err/" + $0 })
         #expect(answers.count == names.count)
         for (name, fits) in zip(names, answers) where fits == true {
             let text = try String(contentsOfFile: Self.folder + "/err/" + name, encoding: .utf8)
             let found = Set(
                 decode(text, file: name, directory: Self.folder + "/err").sink.diagnostics.map(\.rule))
-            #expect(found.isDisjoint(with: visible), "\(name): the schema takes it")
+            #expect(found.isDisjoint(with: visible), "\(name): the file conforms to the schema")
         }
     }
 
-    /// Every rule that the decoder and its checks can give is given by some file here.
+    /// Every rule that decoding and checking can emit is emitted for a file in `err`.
     @Test func everyRuleOfTheDecoderHasAFile() throws {
         var seen: Set<Rule> = []
         for name in Self.files("err") {
@@ -120,7 +124,7 @@ import Testing
                 .diagnostics
             { seen.insert(diagnostic.rule) }
         }
-        let needed: Set<Rule> = [
+        let expected: Set<Rule> = [
             .yamlSyntax, .duplicateKey, .unknownKey, .missingKey, .wrongType, .invalidValue, .conflictingKeys,
             .undefinedName,
             .invalidName, .dependencyCycle, .notSupported, .unknownCodec, .unknownEncoder, .codecSetting,
@@ -129,7 +133,7 @@ import Testing
             .containerCodec, .containerSetting, .invalidRange, .substitution, .settingsCycle, .includeCycle,
             .fanOut, .filterChain, .fileUnreadable,
         ]
-        #expect(needed.subtracting(seen).isEmpty, "\(needed.subtracting(seen))")
+        #expect(expected.subtracting(seen).isEmpty, "\(expected.subtracting(seen))")
     }
 }
 
@@ -141,13 +145,13 @@ import Testing
     ])
     func timesAreExact(_ text: String, _ seconds: String) {
         guard case .absolute(let time)? = TimeExpression(text) else {
-            Issue.record("\(text) is not read")
+            Issue.record("\(text) isn't parsed as an absolute time")
             return
         }
         #expect(time.description == seconds)
     }
 
-    @Test func otherTimes() {
+    @Test func timeExpressionsAreParsed() {
         #expect(TimeExpression("250f") == .frames(250))
         #expect(TimeExpression("25%") == .percent(25_000))
         #expect(TimeExpression("-5s") == .fromEnd(MediaTime(value: 5, timescale: 1)))
@@ -160,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func quantities() {
+    @Test func quantitiesAreParsed() {
         #expect(Quantity.bitRate("128k") == 128_000)
         #expect(Quantity.bitRate("2.5M") == 2_500_000)
         #expect(Quantity.bitRate("1.0005k") == nil)
@@ -174,7 +178,7 @@ import Testing
                 && Quantity.dimensions("1x2x3") == nil)
     }
 
-    /// Names from outside can't move the cursor, nor turn what stands around them.
+    /// Control and bidirectional characters in names are replaced.
     @Test func namesArePrintable() {
         #expect(
             TextRenderer.printable("a\u{202e}b\u{1b}[31m\tc\u{2066}") == "a\u{fffd}b\u{fffd}[31m\tc\u{fffd}")

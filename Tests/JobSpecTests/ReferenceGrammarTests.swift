@@ -1,13 +1,13 @@
 @testable internal import JobSpec
 internal import Testing
 
-/// The forms that the reference shows are those that the program reads.
+/// The examples in the reference are accepted by the parsers.
 @Suite struct ReferenceGrammarTests {
-    @Test func timesAreRead() {
+    @Test func timesAreParsed() {
         for (text, _) in ReferenceGrammar.times { #expect(TimeExpression(text) != nil, "\(text)") }
     }
 
-    @Test func quantitiesAreRead() {
+    @Test func quantitiesAreParsed() {
         for (kind, text, _) in ReferenceGrammar.quantities {
             switch kind {
             case "bit rate": #expect(Quantity.bitRate(text) != nil, "\(text)")
@@ -16,14 +16,14 @@ internal import Testing
             case "frame rate": #expect(Quantity.frameRate(text) != nil, "\(text)")
             case "dimensions": #expect(Quantity.dimensions(text) != nil, "\(text)")
             case "decibels": #expect(Quantity.decibels(text) != nil, "\(text)")
-            default: Issue.record("nobody reads a \(kind)")
+            default: Issue.record("no parser for a \(kind)")
             }
         }
         #expect(Quantity.bytes("50MB") == 50_000_000 && Quantity.bytes("50MiB") == 52_428_800)
         #expect(Quantity.frameRate("29.97") == Quantity.frameRate("30000/1001"))
     }
 
-    @Test func variablesAreThoseOfAScope() {
+    @Test func variablesAreThoseInScope() {
         var scope = Scope()
         scope.variables = ["name": Scope.Value(text: "")]
         scope.matrix = [("key", Scope.Value(text: ""))]

@@ -12,7 +12,7 @@ private indirect enum Sample {
     case list([Sample])
     case mapping([(String, Sample)])
 
-    /// As JSON, which is YAML too.
+    /// The value as JSON, which is also YAML.
     var json: String {
         switch self {
         case .plain(let word): word
@@ -30,7 +30,7 @@ private indirect enum Sample {
     }
 }
 
-/// Makes documents from the table of the language: every key with values that fit and values that don't.
+/// A generator of documents from the language's table: every key with valid and invalid values.
 private struct DocumentGenerator {
     var documents: [(path: String, text: String)] = []
     private var seen: Set<String> = []
@@ -47,7 +47,7 @@ private struct DocumentGenerator {
         .mapping([("version", .plain("1")), ("jobs", .mapping([("a", job)]))])
     }
 
-    /// The smallest that is right by itself.
+    /// Returns the smallest valid value of a type.
     private static func minimal(_ type: MappingType) -> Sample {
         let h264 = Sample.mapping([("codec", .text("h264"))])
         let aac = Sample.mapping([("codec", .text("aac"))])
@@ -74,7 +74,7 @@ private struct DocumentGenerator {
         return .mapping(entries)
     }
 
-    /// Some that fit, and some beside them.
+    /// Returns valid values of a type, and values just outside its bounds.
     private static func samples(_ type: ValueType) -> [Sample] {
         switch type {
         case .string: return [.text("abc")]
@@ -99,7 +99,7 @@ private struct DocumentGenerator {
         }
     }
 
-    private static let strange: [Sample] = [
+    private static let invalid: [Sample] = [
         .plain("null"), .plain("true"), .plain("-3"), .plain("1000000"), .plain("2.5"), .plain("5.1"),
         .text("nonesuch"),
         .text("?!"), .text(""), .list([]), .list([.text("nonesuch")]), .mapping([]),
@@ -127,11 +127,11 @@ private struct DocumentGenerator {
             }
         }
         for key in type.keys {
-            let place = "\(path).\(key.name)"
-            for value in Self.samples(key.type) + Self.strange {
-                add(place, whole(instance.with(key.name, value)))
+            let location = "\(path).\(key.name)"
+            for value in Self.samples(key.type) + Self.invalid {
+                add(location, whole(instance.with(key.name, value)))
             }
-            descend(key.type, place) { wrap(instance.with(key.name, $0)) }
+            descend(key.type, location) { wrap(instance.with(key.name, $0)) }
         }
     }
 
@@ -148,9 +148,9 @@ private struct DocumentGenerator {
     }
 }
 
-/// The schema and the program take the same documents, as far as a schema can say it.
+/// The schema and the decoder accept the same documents, as far as a schema can express the rules.
 @Suite struct SchemaAgreementTests {
-    @Test func theSchemaTakesWhatTheProgramTakes() throws {
+    @Test func schemaAndDecoderAcceptTheSameDocuments() throws {
         let documents = DocumentGenerator.all()
         let scratch = try Scratch()
         try scratch.write(
@@ -158,8 +158,8 @@ private struct DocumentGenerator {
         let check = """
             import json, sys, jsonschema
             schema, documents = (json.load(open(p)) for p in sys.argv[1:3])
-            judge = jsonschema.Draft7Validator(schema)
-            for document in documents: print("01"[judge.is_valid(document)])
+            validator = jsonschema.Draft7Validator(schema)
+            for document in documents: print("01"[validator.is_valid(document)])
             """
         let result = try program(
             "/usr/bin/python3",
@@ -169,39 +169,39 @@ private struct DocumentGenerator {
             ])
         let answers = result.text.split(separator: "\n").map { $0 == "1" }
         try #require(answers.count == documents.count, "\(result.errors)")
-        var counts = (taken: 0, refused: 0, wider: 0)
+        var counts = (accepted: 0, rejected: 0, schemaOnly: 0)
         for (document, fits) in zip(documents, answers) {
             let (_, sink) = decode(document.text, directory: "/tmp", allowsNoJobs: true)
             let errors = sink.diagnostics.filter { $0.severity == .error }
             if errors.isEmpty {
-                counts.taken += 1
-                #expect(fits, "the schema refuses \(document.path): \(document.text)")
+                counts.accepted += 1
+                #expect(fits, "the schema rejects \(document.path): \(document.text)")
             } else if fits {
-                counts.wider += 1
+                counts.schemaOnly += 1
                 let rules = errors.map { "\($0.rule.rawValue): \($0.message)" }
                 #expect(
                     document.text.contains("${")
                         || errors.contains { Self.isBeyondSchemas($0, document.path) },
-                    "the schema takes \(document.path): \(document.text): \(rules)")
+                    "only the schema accepts \(document.path): \(document.text): \(rules)")
             } else {
-                counts.refused += 1
+                counts.rejected += 1
             }
         }
         print("measured: \(documents.count) documents: \(counts)")
         #expect(documents.count > 1000)
     }
 
-    /// What hangs on other keys, on other files, or on this build: one such mistake is enough, what else is said of the
-    /// document may follow from it.
+    /// Whether an error depends on other keys, other files or this build. One such error is enough, since other diagnostics may follow from
+    /// it.
     private static func isBeyondSchemas(_ diagnostic: Diagnostic, _ path: String) -> Bool {
         switch diagnostic.rule {
         case .undefinedName, .settingsCycle, .fileUnreadable, .networkNotAllowed, .conflictingKeys: true
         case .containerCodec, .containerSetting, .unknownContainer, .unknownCodec, .encoderMissing: true
         case .codecSetting, .encoderOption, .filterChain: true
-        // What `defaults` leave out a job may have, and what a job leaves out its settings may.
+        // A job may contain keys that `defaults` lacks, and settings those that an encoding lacks.
         case .missingKey:
             path.hasPrefix("file.defaults") || path.contains(".encode.") || path.contains("settings")
-        // YAML's numbers and truth values are text too, where a name or a path is asked for.
+        // Where a name or path is required, YAML numbers and booleans are accepted as text.
         case .invalidName: true
         case .invalidValue:
             diagnostic.message.contains("unknown pixel format") || path.hasSuffix(".channels")

@@ -1,9 +1,9 @@
 import Diagnostics
 import Testing
 
-/// How much help a file full of mistakes gets: so much, and the next file as much again.
+/// The limit on suggestions for each file.
 @Suite struct SuggestionTests {
-    @Test func eachFileHasABudgetOfItsOwn() {
+    @Test func eachFileHasItsOwnBudget() {
         func helped(_ words: Int) -> Int {
             Suggestion.withBudget(of: 10) {
                 (0..<words).count { _ in Suggestion.nearest(to: "presett", among: ["preset"]) == "preset" }
@@ -11,8 +11,8 @@ import Testing
         }
         #expect(helped(5) == 5)
         #expect(helped(50) == 9)
-        #expect(helped(5) == 5, "what one file used is not another's")
-        // What a person typed is no file.
+        #expect(helped(5) == 5, "the budget must not be shared between files")
+        // Words on the command line have no budget.
         #expect((0..<50).allSatisfy { _ in Suggestion.nearest(to: "presett", among: ["preset"]) == "preset" })
     }
 }

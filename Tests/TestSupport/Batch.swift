@@ -7,7 +7,7 @@ package import JobSpec
 internal import Locking
 internal import YAMLDocument
 
-/// A job file decoded from text, with what was said of it.
+/// Decodes a job file given as text, and returns it with its diagnostics.
 package func decode(
     _ yaml: String, file: String = "jobs.yaml", directory: String = "/",
     files: any SpecFiles = SystemSpecFiles(), variables: [String: String] = [:], allowsNoJobs: Bool = false
@@ -23,28 +23,28 @@ package func decode(
     return (result.file, result.sink)
 }
 
-/// Messages rendered for people, with excerpts.
+/// Returns diagnostics as text, with excerpts.
 package func rendered(_ sink: DiagnosticSink, _ yaml: String, file: String = "jobs.yaml") -> String {
     TextRenderer(sources: SourceTexts(file, yaml)).render(sink)
 }
 
-/// An observer that remembers what it hears.
+/// An observer that records the start and end of jobs.
 package final class Recorder: RunObserver {
     private let events = Guarded<[String]>([])
-    /// Makes an empty one.
+    /// Creates an empty recorder.
     package init() {}
-    /// What was heard, such as `started web`.
-    package var heard: [String] { events.withLock { $0 } }
-    /// Remembers.
+    /// The recorded events, such as `started web`.
+    package var recorded: [String] { events.withLock { $0 } }
+    /// Records the start.
     package func jobStarted(_ plan: JobPlan) { events.withLock { $0.append("started \(plan.id)") } }
-    /// Remembers.
+    /// Records the end.
     package func jobFinished(_ record: JobRecord) {
         events.withLock { $0.append("finished \(record.id)") }
     }
 }
 
-/// Plans and runs a job file given as text, in a folder; fails with the rendered messages where it is wrong.
-/// `endlessSpace` lets a job start whatever room it is likely to need.
+/// Plans and runs a job file given as text in a folder; throws the rendered diagnostics if there are errors. With `endlessSpace`, free
+/// space isn't checked.
 package func run(
     _ yaml: String, in directory: String, limit: Int = 2, keepsFailed: Bool = false,
     endlessSpace: Bool = false,
@@ -64,7 +64,7 @@ package func run(
     ).run()
 }
 
-/// The one outcome of a run, as a success; otherwise an error that says why not.
+/// Returns the result of a job, the first by default; throws if it didn't succeed.
 package func success(_ outcomes: [JobRecord], _ id: String? = nil) throws -> JobResult {
     guard let found = outcomes.first(where: { id == nil || $0.id == id }) else {
         throw JudgeError(message: "no such job")

@@ -1,30 +1,30 @@
 internal import Foundation
 
-/// A decoded frame as ffmpeg sees it.
+/// A frame as ffmpeg decodes it.
 public struct DecodedFrame: Hashable, Sendable {
-    /// When it is shown, in seconds from time zero.
+    /// Presentation time in seconds from time zero.
     public var time: Double
     /// MD5 of its samples.
     public var hash: String
 }
 
 extension Judge {
-    /// All shown frames in order.
+    /// Returns all shown frames in order.
     public func decodedFrames() throws -> [DecodedFrame] {
         let times = try frames()
         let hashes = try hashes([])
-        // Hidden frames before time zero come first.
+        // Hidden frames precede time zero.
         guard hashes.count == times.times.count + times.hidden else {
             throw JudgeError(
-                message: "\(path): \(hashes.count) frames, \(times.times.count + times.hidden) time stamps")
+                message: "\(path): \(hashes.count) frames, \(times.times.count + times.hidden) timestamps")
         }
         return zip(times.times, hashes.dropFirst(times.hidden)).map { DecodedFrame(time: $0, hash: $1) }
     }
 
-    /// All frames by their samples alone, for sources whose times nobody says.
+    /// Returns the hashes of all frames, for sources without timestamps.
     public func frameHashes() throws -> [String] { try hashes([]) }
 
-    /// The frame that is on screen after seeking to a time of the file's own clock.
+    /// Returns the hash of the frame that is shown at a time of the file's own clock.
     public func frameHash(at time: Double) throws -> String? {
         try hashes(["-ss", String(format: "%.6f", max(0, time - 0.001))], count: 1).first
     }

@@ -1,19 +1,19 @@
 public import Foundation
 
-/// H.264 whose frames are pairs of fields, 16 by 32 and 25 a second, which no encoder at hand makes: open groups of 12
-/// frames with two frames of B-fields between others, uncompressed macroblocks of noise, and unmarked references.
+/// A generator of H.264 with pairs of fields, 16x32 pixels at 25 frames/s, which no available encoder writes: open GOPs of 12 frames with
+/// two frames of B-fields between the others, I_PCM macroblocks with noise, and memory management operations.
 public struct FieldStream {
     private var seed: UInt64 = 7
-    /// In decoding order: which frame it is in presentation, and its units.
+    /// Frames in decoding order: number in presentation order, and NAL units.
     public private(set) var pictures: [(frame: Int, isKey: Bool, units: [[UInt8]])] = []
     private let sequence: [UInt8]
     private let parameters: [UInt8]
 
-    /// `count` frames, a multiple of 3 less two are shown. `hasLeadingReferences`: of the frames before a key frame in
-    /// presentation the first one is a reference, until there are too many.
+    /// Creates `count` frames; it is a multiple of 3, and two fewer are shown. With `hasLeadingReferences`, the first leading frame of each
+    /// GOP is a reference, until the reference buffer is full.
     public init(count: Int, hasLeadingReferences: Bool = false) {
         var sps = Bits()
-        // Main, level 3, 4 bits of frame numbers, 6 of picture order, fields allowed, at most 1 frame out of order.
+        // Main profile, level 3, 4 bits of frame_num, 6 of picture order count, fields allowed, at most 1 reordered frame.
         sps.put([(8, 77), (8, 0), (8, 30)])
         sps.numbers(0, 0, 0, 2, 4)
         sps.put([(1, 0)])
@@ -50,7 +50,7 @@ public struct FieldStream {
                 sinceKey = 0
             } else if wasReference {
                 sinceKey += 1
-                // Both fields of the frame before the key frame.
+                // Both fields of the frame before the keyframe are marked as unused.
                 let gone = sinceKey == 1 && number > 3 ? [3, 4] : []
                 pictures.append(
                     (
@@ -72,7 +72,7 @@ public struct FieldStream {
         }
     }
 
-    /// Bare, behind start codes.
+    /// Returns the elementary stream, with start codes.
     public func elementary() -> Data {
         Data(
             pictures.flatMap { picture in
@@ -80,7 +80,7 @@ public struct FieldStream {
             })
     }
 
-    /// As Matroska, a block a frame.
+    /// Returns a Matroska file, with one block per frame.
     public func matroska() -> Data {
         var record: [UInt8] = [
             1, sequence[1], sequence[2], sequence[3], 0xff, 0xe1, 0, UInt8(sequence.count),
@@ -130,7 +130,7 @@ public struct FieldStream {
         case i = 7
     }
 
-    /// One slice, of one macroblock. `gone`: operations that unmark short-term references.
+    /// Returns a slice with one macroblock; `gone` contains operations that mark short-term references as unused.
     private mutating func field(
         _ kind: Kind, _ number: Int, _ order: Int, isReference: Bool, isIDR: Bool = false,
         isSkipped: Bool = false, gone: [Int] = []
@@ -171,14 +171,14 @@ public struct FieldStream {
     private struct Bits {
         var bits: [UInt8] = []
 
-        /// Numbers of so many bits.
+        /// Appends numbers with the given counts of bits.
         mutating func put(_ numbers: [(count: Int, value: Int)]) {
             for (count, value) in numbers {
                 bits += (0..<count).reversed().map { UInt8(value >> $0 & 1) }
             }
         }
 
-        /// Exp-Golomb numbers.
+        /// Appends Exp-Golomb numbers.
         mutating func numbers(_ values: Int...) {
             for value in values {
                 let length = Int.bitWidth - (value + 1).leadingZeroBitCount
@@ -188,7 +188,7 @@ public struct FieldStream {
 
         mutating func align() { while bits.count % 8 != 0 { bits.append(0) } }
 
-        /// With its end, and bytes that keep start codes away.
+        /// Returns the NAL unit, with trailing bits and emulation prevention bytes.
         func unit(_ header: UInt8) -> [UInt8] {
             var whole = self
             whole.bits.append(1)

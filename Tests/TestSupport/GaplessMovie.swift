@@ -1,19 +1,19 @@
 internal import Foundation
 
-/// Movies of AAC whose encoder delay and padding are said by an `iTunSMPB` tag, and HE-AAC, of which FFmpeg has no encoder.
+/// Modification of AAC movies: encoder delay and padding in an `iTunSMPB` tag, and signaling of HE-AAC, which FFmpeg can't encode.
 public enum GaplessMovie {
-    /// Turns AAC-LC as FFmpeg's encoder writes it into HE-AAC without high frequencies: the configuration says that SBR is absent, and
-    /// then that it is there. `doubledRate` is the index of the output's sample rate among MPEG-4's.
+    /// Turns AAC-LC, as FFmpeg's encoder writes it, into HE-AAC without high frequencies, by changing the SBR flag of its configuration.
+    /// `doubledRate` is the MPEG-4 index of the output's sample rate.
     public static func makeHighEfficiency(_ path: String, doubledRate: UInt8) throws {
         var data = try Data(contentsOf: URL(fileURLWithPath: path))
         guard let found = data.range(of: Data([0x56, 0xE5, 0x00])) else {
-            throw JudgeError(message: "\(path) has no configuration that says that SBR is absent")
+            throw JudgeError(message: "\(path) has no configuration with an absent SBR")
         }
         data[found.upperBound - 1] = 0x80 | doubledRate << 3
         try data.write(to: URL(fileURLWithPath: path))
     }
 
-    /// Puts an `iTunSMPB` tag in the place of the tags, and of the edit lists, of a movie whose index is at its end.
+    /// Replaces tags and edit lists of a movie whose index is at its end by an `iTunSMPB` tag.
     public static func tag(_ path: String, delay: Int, padding: Int, samples: Int) throws {
         let data = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
         guard let movie = children(data, 0..<data.count).first(where: { $0.name == "moov" }) else {

@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// An independent judge: what ffprobe and ffmpeg say of an output beside its source.
+/// Independent measurements of a media file by ffprobe and ffmpeg.
 public struct Judge: Sendable {
-    /// The file that is judged.
+    /// Path of the measured file.
     public let path: String
 
-    /// A judge of a file.
+    /// Creates the measurements of a file.
     public init(_ path: String) { self.path = path }
 
-    /// One stream as ffprobe tells it.
+    /// Returns a stream's entries and side data, as ffprobe reports them.
     public func stream(_ selector: String, _ entries: String) throws -> [String: Any] {
         let json = try probe([
             "-select_streams", selector, "-show_entries", "stream=\(entries):stream_side_data",
@@ -19,19 +19,19 @@ public struct Judge: Sendable {
         return stream
     }
 
-    /// How many streams there are of a kind.
+    /// Returns the number of streams that match a selector.
     public func count(_ selector: String) throws -> Int {
         (try probe(["-select_streams", selector, "-show_entries", "stream=index"])["streams"]
             as? [[String: Any]])?.count ?? 0
     }
 
-    /// ffprobe's JSON.
+    /// Returns ffprobe's JSON output.
     public func probe(_ arguments: [String]) throws -> [String: Any] {
         let result = try program("ffprobe", ["-v", "error", "-of", "json"] + arguments + [path])
         return try JSONSerialization.jsonObject(with: result.output) as? [String: Any] ?? [:]
     }
 
-    /// Integrated loudness in LUFS and true peak in dBTP of the first audio track, by ffmpeg's `ebur128`.
+    /// Returns the integrated loudness in LUFS and the true peak in dBTP of the first audio track, measured by ffmpeg's `ebur128`.
     public func loudness() throws -> (integrated: Double, truePeak: Double) {
         let meter = try program(
             "ffmpeg", ["-hide_banner", "-nostdin", "-i", path, "-af", "ebur128=peak=true", "-f", "null", "-"]
@@ -40,13 +40,13 @@ public struct Judge: Sendable {
             let value = meter.components(separatedBy: key).last.flatMap { text in
                 Double(text.drop { $0 == " " }.prefix { $0 != " " })
             }
-            guard let value else { throw JudgeError(message: "\(path): ffmpeg measured no loudness") }
+            guard let value else { throw JudgeError(message: "\(path): ffmpeg reported no loudness") }
             return value
         }
         return (try last("    I:"), try last("    Peak:"))
     }
 
-    /// Hashes of a stream's packets, in decoding order.
+    /// Returns the MD5 hashes of a stream's packets, in decoding order.
     public func packetHashes(_ selector: String) throws -> [String] {
         let result = try program(
             "ffprobe",
@@ -57,17 +57,17 @@ public struct Judge: Sendable {
         return result.text.split(separator: "\n").map(String.init)
     }
 
-    /// The denominator of a stream's time base.
+    /// Returns the denominator of a stream's time base.
     public func timescale(_ selector: String) throws -> Double {
         Self.timescale(try stream(selector, "time_base"))
     }
 
-    /// Entries of `probe` from which `zero` is computed. A process of ffprobe takes longer to start than to read a
-    /// short file, so everything that is needed comes from one.
+    /// Entries of `probe` from which `zero` is computed. Starting ffprobe takes longer than reading a short file, so one process returns
+    /// everything.
     private static let zeroEntries = "format=format_name,start_time"
 
-    /// Time zero in seconds of the file's clock: 0 where its time line begins at 0 (mp4, mov, Matroska), otherwise the time
-    /// of its first sample.
+    /// Returns time zero in seconds of the file's clock: 0 for containers whose time line starts at 0 (mp4, mov, Matroska), otherwise the
+    /// time of the first sample.
     private static func zero(_ probed: [String: Any]) -> Double {
         let format = probed["format"] as? [String: Any]
         let name = format?["format_name"] as? String ?? ""
@@ -80,7 +80,7 @@ public struct Judge: Sendable {
         return Double(parts[1])! / Double(parts[0])!
     }
 
-    /// Times of all shown frames in seconds from time zero, sorted, and how many hidden ones come before.
+    /// Returns the presentation times of all shown frames in seconds from time zero, sorted, and the number of hidden frames before them.
     public func frames() throws -> (times: [Double], hidden: Int) {
         let probed = try probe([
             "-select_streams", "v:0", "-show_entries",
@@ -97,7 +97,7 @@ public struct Judge: Sendable {
         return (all.filter { $0 > -1e-5 }, all.filter { $0 <= -1e-5 }.count)
     }
 
-    /// Decodes everything with errors fatal; what ffmpeg says, empty when all is well.
+    /// Decodes everything, stopping at the first error, and returns ffmpeg's messages; empty if there are none.
     public func decodeErrors() throws -> String {
         let result = try program(
             "ffmpeg",
@@ -109,7 +109,7 @@ public struct Judge: Sendable {
         return result.status == 0 ? result.errors : "status \(result.status): \(result.errors)"
     }
 
-    /// The lowest PSNR of any frame against a source's, from its frame `first` on; 100 when identical.
+    /// Returns the lowest PSNR of `count` frames from frame `own` on, against the source's frames from `first` on; 100 if identical.
     public func lowestPSNR(against source: Judge, first: Int, count: Int, own: Int) throws -> Double {
         let filter =
             "[0:v:0]select='between(n,\(first),\(first + count - 1))',settb=1/25,setpts=N,format=yuv420p[s];"
@@ -133,7 +133,7 @@ public struct Judge: Sendable {
         return values.min() ?? 0
     }
 
-    /// What a track of audio decodes to, interleaved, at a rate; all its channels where no number is given.
+    /// Returns the interleaved decoded samples of an audio track at a sample rate; with all its channels by default.
     public func samples(track: Int = 0, channels: Int? = nil, rate: Int) throws -> [Float] {
         let mixed = channels.map { ["-ac", "\($0)"] } ?? []
         let result = try program(
@@ -143,8 +143,8 @@ public struct Judge: Sendable {
         return result.output.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
     }
 
-    /// Samples at the start of what ffmpeg decodes of the first track of audio that lie before time zero: newer versions say an encoder's
-    /// delay in Matroska, and decode it all the same.
+    /// Returns the number of samples before time zero that ffmpeg decodes from the first audio track: newer versions write the encoder
+    /// delay to Matroska, but decode these samples.
     public func samplesBeforeZero() throws -> Int {
         let frames =
             try probe([
@@ -155,7 +155,7 @@ public struct Judge: Sendable {
         return try stream("a:0", "initial_padding")["initial_padding"] as? Int ?? 0
     }
 
-    /// Mono samples from time zero on, each at its own time, at a rate.
+    /// Returns mono samples from time zero on at a sample rate, with silence until the track's start.
     public func audio(rate: Int) throws -> [Float] {
         var samples = try samples(channels: 1, rate: rate)
         let probed = try probe([
@@ -173,13 +173,13 @@ public struct Judge: Sendable {
         return samples
     }
 
-    /// How long each track is shown by its edit list; ffprobe doesn't tell.
+    /// Returns the durations of each track's edit list, which ffprobe doesn't report.
     public func editDurations() throws -> [(empty: Double, media: Double)?] {
         try MovieBoxes(path).editDurations
     }
 }
 
-/// Where `output` correlates best with `source`, in samples within ±`reach`, and how well.
+/// Returns the shift in samples within ±`reach` at which `output` correlates best with `source`, and the correlation.
 public func lag(_ source: [Float], _ output: [Float], reach: Int, step: Int = 1) -> (
     lag: Int, correlation: Double
 ) {

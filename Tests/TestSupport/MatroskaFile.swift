@@ -1,17 +1,17 @@
-/// A Matroska file of mono audio at 8 kHz, with as many tags and chapters as a test needs: written byte by byte, since libavformat
-/// looks each tag up among all others.
+/// A generator of Matroska files with mono audio at 8 kHz and any number of tags and chapters. libavformat's muxer would search each tag
+/// among all others.
 public struct MatroskaFile {
     /// A chapter; times in nanoseconds.
     public typealias Chapter = (start: Int, end: Int, title: String?)
 
-    /// The file's length in seconds.
+    /// Duration in seconds.
     public var seconds = 1
-    /// The file's tags, each with the value `v`.
+    /// Names of the tags, each with the value `v`.
     public var tags: [String] = []
-    /// The file's chapters.
+    /// Chapters in file order.
     public var chapters: [Chapter] = []
 
-    /// A file of a second, without tags and chapters.
+    /// Creates a file of one second without tags and chapters.
     public init() {}
 
     private static func number(_ value: Int) -> [UInt8] {
@@ -37,7 +37,7 @@ public struct MatroskaFile {
         return bytes
     }
 
-    /// The file.
+    /// The bytes of the file.
     public var bytes: [UInt8] {
         let audio =
             Self.element([0xB5], Self.number(Int(8000.0.bitPattern)))

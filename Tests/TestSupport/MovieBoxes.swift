@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The boxes of an mp4 or mov file that ffprobe doesn't tell of.
+/// Boxes of an mp4 or mov file that ffprobe doesn't report.
 public struct MovieBoxes {
     private let data: [UInt8]
 
@@ -29,22 +29,22 @@ public struct MovieBoxes {
         boxes(range).first { $0.name == name }?.body
     }
 
-    /// The outermost boxes in order: name, and where each ends.
+    /// Names and end offsets of the top-level boxes, in order.
     public var outline: [(name: String, end: Int)] {
         boxes(0..<data.count).map { ($0.name, $0.body.upperBound) }
     }
 
-    /// A track's edit list: how much time is empty before it, and which of its media are shown, in seconds.
+    /// An edit list: durations in seconds, and the start of the media.
     public struct Edit {
-        /// Seconds without media.
+        /// Duration of empty edits in seconds.
         public var empty = 0.0
-        /// Seconds of media.
+        /// Duration of media edits in seconds.
         public var media = 0.0
-        /// Where they begin, in seconds of the media's own time.
+        /// Start of the first media edit, in seconds of media time.
         public var start = 0.0
     }
 
-    /// The edit list of each track in file order; nil where there is none.
+    /// The edit list of each track in file order; nil for tracks without one.
     public var edits: [Edit?] {
         guard let movie = child("moov", 0..<data.count), let header = child("mvhd", movie) else { return [] }
         let scale = timescale(header)
@@ -69,18 +69,17 @@ public struct MovieBoxes {
         }
     }
 
-    /// How long each track is shown by its edit list, in seconds without leading empty edits, per track in
-    /// file order; nil where there is none.
+    /// The empty and media durations of each track's edit list in file order, in seconds; nil for tracks without one.
     public var editDurations: [(empty: Double, media: Double)?] {
         edits.map { $0.map { ($0.empty, $0.media) } }
     }
 
-    /// Units a second, of `mvhd` and `mdhd`.
+    /// Returns the time scale in `mvhd` or `mdhd`.
     private func timescale(_ header: Range<Int>) -> Double {
         Double(u32(header.lowerBound + (data[header.lowerBound] == 1 ? 20 : 12)))
     }
 
-    /// Where each fragment of a track begins, in the track's unit (`tfdt`).
+    /// Returns the start of each fragment of a track (`tfdt`), in the track's time scale.
     public func fragmentStarts(trackID: Int) -> [Int] {
         boxes(0..<data.count).filter { $0.name == "moof" }.flatMap { moof in
             boxes(moof.body).filter { $0.name == "traf" }.compactMap { fragment in
@@ -92,7 +91,7 @@ public struct MovieBoxes {
         }
     }
 
-    /// Where the last entry of a track's edit list keeps its duration, and the movie's time scale.
+    /// Returns the offset of the duration in a track's last edit, and the movie's time scale.
     public func lastEditOffset(track: Int) -> (offset: Int, timescale: Int)? {
         guard let movie = child("moov", 0..<data.count), let header = child("mvhd", movie) else { return nil }
         let tracks = boxes(movie).filter { $0.name == "trak" }

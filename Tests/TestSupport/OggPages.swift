@@ -1,20 +1,20 @@
-/// The pages of an Ogg file, whose positions a test changes.
+/// The pages of an Ogg file, with modifiable granule positions.
 public struct OggPages {
-    /// One page as it stands in the file.
+    /// A page.
     public struct Page {
-        /// Which track it belongs to.
+        /// Serial number of the page's track.
         public let serial: UInt32
-        /// The sample or frame with which its last packet ends, as the container says; -1 where none ends.
+        /// Granule position: the sample or frame with which the page's last packet ends; -1 if none ends.
         public var position: Int64
-        /// It is the track's last one.
+        /// Whether the page is the last one of its track.
         public let isLast: Bool
         fileprivate var bytes: [UInt8]
     }
 
-    /// In the file's order.
+    /// The pages in file order.
     public var pages: [Page] = []
 
-    /// Takes a file apart that ffmpeg wrote.
+    /// Parses a file written by ffmpeg.
     public init(_ file: [UInt8]) {
         var at = 0
         while at + 27 <= file.count {
@@ -31,7 +31,7 @@ public struct OggPages {
         }
     }
 
-    /// The file, with checksums that fit.
+    /// The bytes of the file, with updated checksums.
     public var bytes: [UInt8] {
         pages.flatMap { page in
             var bytes = page.bytes

@@ -3,10 +3,10 @@ package import Media
 package import Publishing
 internal import FileSystem
 
-// Tests reach any file: what is handed to assets elsewhere is left out in them.
+// Initializers without an environment: tests may open any file.
 
 extension Asset {
-    /// An asset over any file.
+    /// Creates an asset of any file.
     package convenience init(
         _ source: Source, timing: AssetTiming = .fast, discovery: StreamDiscovery = .decoding
     ) {
@@ -15,14 +15,14 @@ extension Asset {
 }
 
 extension Demuxer {
-    /// Opens any file.
+    /// Opens any file, without restrictions.
     package static func open(path: String) throws(InputError) -> Demuxer {
         try open(path: path, environment: SourceEnvironment())
     }
 }
 
 extension TemporaryFile {
-    /// A file beside any destination.
+    /// Creates a temporary file for any destination.
     package convenience init(destination: String) throws {
         try self.init(destination: destination, in: .anywhere)
     }

@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// A folder of a test's own, removed with it.
+/// A temporary folder, removed on release.
 public final class Scratch: Sendable {
-    /// The folder's absolute path.
+    /// Absolute path of the folder.
     public let path: String
 
-    /// Makes an empty folder in `TANDEM_TEST_TMP`, or where temporary files go.
+    /// Creates an empty folder in `TANDEM_TEST_TMP`, or in the system's temporary folder.
     public init() throws {
         let base = ProcessInfo.processInfo.environment["TANDEM_TEST_TMP"] ?? NSTemporaryDirectory()
         path = (base as NSString).appendingPathComponent("tandem-test-\(UUID().uuidString)")
@@ -14,10 +14,10 @@ public final class Scratch: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// The path of a file in it.
+    /// Returns the path of a file in the folder.
     public func file(_ name: String) -> String { path + "/" + name }
 
-    /// Writes a text file and returns its path.
+    /// Writes a text file, creating its folder, and returns its path.
     @discardableResult
     public func write(_ text: String, to name: String) throws -> String {
         let target = file(name)
@@ -27,14 +27,14 @@ public final class Scratch: Sendable {
         return target
     }
 
-    /// Its file system has files without a name (`O_TMPFILE`).
+    /// Whether the file system supports unnamed files (`O_TMPFILE`).
     public var hasUnnamedFiles: Bool {
         let descriptor = open(path, 0o20_000_000 | O_DIRECTORY | O_RDWR, 0o600)
         if descriptor >= 0 { close(descriptor) }
         return descriptor >= 0
     }
 
-    /// Everything in it, hidden files included, sorted; without what runs remember.
+    /// Paths of all files and folders, hidden ones included, sorted; without the `.tandem` folders.
     public var contents: [String] {
         ((try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []).filter {
             !$0.split(separator: "/").contains(".tandem")
@@ -42,16 +42,16 @@ public final class Scratch: Sendable {
     }
 }
 
-/// Places that tests know.
+/// Paths used by tests.
 public enum Places {
-    /// The repository.
+    /// Path of the repository.
     public static let repository: String = {
         var url = URL(fileURLWithPath: #filePath)
         for _ in 0..<3 { url.deleteLastPathComponent() }
         return url.path
     }()
 
-    /// Real files beside the repository; nil where they are not.
+    /// Folder of real media files; nil if it doesn't exist.
     public static let media: String? = {
         let candidates = [
             ProcessInfo.processInfo.environment["TANDEM_TEST_MEDIA"], repository + "/../shared/media",
@@ -59,7 +59,7 @@ public enum Places {
         return candidates.first { FileManager.default.fileExists(atPath: $0 + "/MANIFEST.tsv") }
     }()
 
-    /// The files of `media`, by their names there, sorted; none where there are none.
+    /// Names of the files in `media`, sorted; empty without the folder.
     public static let mediaFiles: [String] = {
         guard let media, let names = try? FileManager.default.subpathsOfDirectory(atPath: media) else {
             return []
@@ -71,18 +71,18 @@ public enum Places {
         }
     }()
 
-    /// What takes minutes is left out (`scripts/test` without `--all`).
+    /// Whether tests that take minutes are omitted (`scripts/test` without `--all`).
     public static let isQuick = ProcessInfo.processInfo.environment["TANDEM_SHORT"] != nil
 
-    /// The independent judge beside the real files; nil where it is not.
+    /// Path of an independent verification script beside the real files; nil if it doesn't exist.
     public static let judge: String? = media.map { $0 + "/../tools/judge.py" }.flatMap {
         FileManager.default.fileExists(atPath: $0) ? $0 : nil
     }
 
-    /// A program that was made otherwise, with a sanitizer: it maps more memory than a worker may.
+    /// Path of another program under test, such as one built with a sanitizer, which maps more memory than a worker may.
     public static let givenProgram = ProcessInfo.processInfo.environment["TANDEM_TEST_PROGRAM"]
 
-    /// The program, built beside the tests.
+    /// Path of the program under test.
     public static let tandem: String =
         givenProgram ?? repository + "/.build/debug/tandem"
 }

@@ -1,11 +1,11 @@
-/// Numbers that look random and are the same for the same seed (SplitMix64), so that a finding can be made again.
+/// A deterministic random number generator (SplitMix64), so that findings are reproducible by their seed.
 public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    /// A generator that begins at a seed.
+    /// Creates a generator from a seed.
     public init(_ seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 &+ 1 }
 
-    /// The next number.
+    /// Returns the next number.
     public mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var mixed = state

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// What a finished program said.
+/// The exit status and output of a finished program.
 public struct ProgramResult: Sendable {
-    /// Its exit status; 128 + n after signal n.
+    /// Exit status; 128 + n after signal n.
     public var status: Int32
     /// Standard output.
     public var output: Data
@@ -12,7 +12,7 @@ public struct ProgramResult: Sendable {
     public var text: String { String(decoding: output, as: UTF8.self) }
 }
 
-/// Runs a program to its end; its output goes through files, so that nothing can fill a pipe.
+/// Runs a program until it ends; the output is redirected to files, so that no pipe can fill up.
 @discardableResult
 public func program(
     _ path: String, _ arguments: [String], directory: String? = nil, environment: [String: String] = [:]
@@ -48,32 +48,32 @@ public func program(
         process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus)
 }
 
-/// ffmpeg, for making media that tests need; throws with its words when it fails.
+/// Runs ffmpeg to create media; throws its messages if it fails.
 public func ffmpeg(_ arguments: String...) throws { try ffmpeg(arguments) }
 
-/// The same of arguments that are put together.
+/// Runs ffmpeg to create media; throws its messages if it fails.
 public func ffmpeg(_ arguments: [String]) throws {
     let result = try program("ffmpeg", ["-v", "error", "-nostdin", "-y"] + marking(arguments))
     if result.status != 0 { throw JudgeError(message: "ffmpeg: \(result.errors)") }
 }
 
-/// Colors that an encoder is told are those of its frames too: ffmpeg 7 goes by these alone.
+/// Returns the arguments with a filter that marks frames with the encoder's color options, since ffmpeg 7 uses only the frames' values.
 private func marking(_ arguments: [String]) -> [String] {
     let names = [
         "-color_primaries": "color_primaries", "-color_trc": "color_trc", "-colorspace": "colorspace",
         "-color_range": "range",
     ]
     let inputs = arguments.lastIndex(of: "-i") ?? 0
-    let said = arguments.indices.dropFirst(inputs).compactMap { index in
+    let values = arguments.indices.dropFirst(inputs).compactMap { index in
         names[arguments[index]].map { "\($0)=\(arguments[index + 1])" }
     }
     let copies = zip(arguments, arguments.dropFirst()).contains {
         ["-c", "-c:v", "-codec"].contains($0) && $1 == "copy"
     }
-    guard !said.isEmpty, !copies, !arguments.contains("-filter_complex"), let output = arguments.last else {
+    guard !values.isEmpty, !copies, !arguments.contains("-filter_complex"), let output = arguments.last else {
         return arguments
     }
-    let mark = "setparams=" + said.joined(separator: ":")
+    let mark = "setparams=" + values.joined(separator: ":")
     if let chain = arguments.firstIndex(of: "-vf") {
         var marked = arguments
         marked[chain + 1] += "," + mark
@@ -82,19 +82,18 @@ private func marking(_ arguments: [String]) -> [String] {
     return arguments.dropLast() + ["-vf", mark, output]
 }
 
-/// A measurement that could not be made.
+/// A failed measurement or setup of a test.
 public struct JudgeError: Error, CustomStringConvertible {
-    /// Why.
+    /// Reason of the failure.
     public var message: String
-    /// Why.
+    /// Reason of the failure.
     public var description: String { message }
-    /// Makes an error.
+    /// Creates an error with a reason.
     public init(message: String) { self.message = message }
 }
 
-/// A line of a shell script that waits until the run `$pid` has opened so many unfinished outputs in a folder, with names or
-/// without. That a job was started, or that the folder is there, says too little: on a busy machine what comes next would
-/// meet a run that has not got so far.
+/// Returns a line of shell that waits until the run `$pid` has opened `count` unfinished outputs in a folder, with or without names. The
+/// start of a job or the existence of the folder doesn't suffice: on a busy machine, the worker may open its outputs much later.
 public func untilOutputsAreOpen(in folder: String, count: Int = 1) -> String {
     """
     until [ "$(ls -l /proc/$pid/fd 2>/dev/null | grep -c '\(folder)/[.#]')" -ge \(count) ]

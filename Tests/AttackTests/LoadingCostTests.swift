@@ -6,8 +6,8 @@ import YAMLDocument
 
 @testable import JobSpec
 
-/// Loading takes work in proportion to the file, and to what it expands to, which is bounded before it is expanded.
-@Suite struct LoadingWorkTests {
+/// The work of loading is proportional to the size of the file and of its expansion, which is bounded before expanding.
+@Suite struct LoadingCostTests {
     private static let job = "{ asset: a.mp4, tracks: [ { video: first, copy: true } ], destination: o.mp4 }"
 
     private static func file(_ sections: String = "", jobs: String = "  j: \(job)\n") -> String {
@@ -24,7 +24,7 @@ import YAMLDocument
         }
     }
 
-    /// Files of a size, each of another kind that something scans, looks up or merges.
+    /// Files of a given size, each with another construct that is scanned, looked up or merged.
     private static let kinds: [(name: String, text: @Sendable (Int) -> String)] = [
         ("escapes in a comment", { file("# " + String(repeating: "\\u", count: $0) + "\n") }),
         ("names in a comment", { file("# " + String(repeating: "${env.A ${index ", count: $0) + "\n") }),
@@ -117,19 +117,19 @@ import YAMLDocument
         }
     }
 
-    /// Four times the file, and at most five times the work.
-    @Test(arguments: kinds.indices) func workGrowsAsTheFileDoes(_ index: Int) {
+    /// Four times the file causes at most five times the work.
+    @Test(arguments: kinds.indices) func workIsProportionalToTheFile(_ index: Int) {
         let kind = Self.kinds[index]
         let works = [500, 2000, 8000].map { Self.work(of: kind.text($0)) }
-        // What a file's end or limits take off is fine; what is constant counts for small files alone.
+        // Limits may reduce the work for large files; constant work counts for small files only.
         for (small, large) in zip(works, works.dropFirst()) {
             #expect(large <= small * 5 + 100_000, "\(kind.name): \(works)")
         }
         #expect(works[0] > 0)
     }
 
-    /// What is in an escape is found as well, and what is in a comment isn't.
-    @Test func referencesAreThoseOfTheText() throws {
+    /// References in escaped strings are found; references in comments aren't.
+    @Test func referencesAreFoundInEscapesButNotInComments() throws {
         let text = """
             # ${env.NONE} ${index}
             a: "\\x24{env.ONE}"
@@ -145,7 +145,7 @@ import YAMLDocument
         #expect(references.usesIndex)
     }
 
-    // MARK: Products
+    // MARK: Expansion
 
     private static func matrix(_ count: Int) -> String {
         "    matrix: { k: [\((1...count).map(String.init).joined(separator: ","))] }\n"
@@ -188,8 +188,8 @@ import YAMLDocument
         ("ranges", "    asset: a.mp4\n    range: \(list(1000, "{ start: 0, end: 1 }"))\n" + encoded),
     ]
 
-    /// A matrix beside each list of the language: which are too much together is found before anything is made of them.
-    @Test(arguments: lists.indices) func aMatrixBesideAListIsBounded(_ index: Int) {
+    /// A matrix combined with each list of the language: products that are too large are rejected before expanding.
+    @Test(arguments: lists.indices) func matrixTimesListIsBounded(_ index: Int) {
         let (name, body) = Self.lists[index]
         let text = Self.file(jobs: "  j:\n" + Self.matrix(10_000) + body)
         var sink = DiagnosticSink()
@@ -200,7 +200,7 @@ import YAMLDocument
         #expect(
             sink.diagnostics.contains { $0.rule == .fanOut }, "\(name): \(sink.diagnostics.map(\.message))")
         #expect(work < 5_000_000, "\(name): \(work)")
-        // With few values in the matrix the same is right.
+        // With a small matrix the same job is valid.
         let few = Self.file(jobs: "  j:\n" + Self.matrix(2) + body)
         var fewSink = DiagnosticSink()
         let fewRoot = YAMLParser.parse(Array(few.utf8), file: "t.yaml", into: &fewSink)
@@ -208,8 +208,8 @@ import YAMLDocument
         #expect(!result.sink.diagnostics.contains { $0.rule == .fanOut }, "\(name)")
     }
 
-    /// Defaults beside jobs, and settings beside tracks.
-    @Test func defaultsAndSettingsBesideManyJobsAreBounded() {
+    /// Defaults multiplied by jobs, and settings multiplied by tracks.
+    @Test func defaultsAndSettingsTimesJobsAreBounded() {
         let defaults = "defaults: { composition: { sequence: \(Self.list(1000, "a.mp4")) } }\n"
         let settings = "settings: { s: { codec: h264, \(Self.lines(1000) { "x-\($0): 1, " })crf: 20 } }\n"
         for text in [
@@ -230,8 +230,8 @@ import YAMLDocument
         }
     }
 
-    /// A composition that is the same in all instances is decoded once.
-    @Test func whatTheMatrixDoesNotChangeIsShared() {
+    /// A composition that doesn't depend on the matrix is decoded once for all instances.
+    @Test func compositionsWithoutMatrixValuesAreDecodedOnce() {
         func work(_ clip: String) -> Int {
             let text = Self.file(
                 jobs: "  j:\n" + Self.matrix(200) + "    composition: { sequence: \(Self.list(50, clip)) }\n"
@@ -243,8 +243,8 @@ import YAMLDocument
         #expect(own > shared * 4, "\(own), \(shared)")
     }
 
-    /// The most that a file may come to, beside the most of it that is refused, in a process with little memory.
-    @Test func loadingKeepsWithinItsMemory() throws {
+    /// The largest accepted expansion, and rejected larger ones, are loaded within limited memory.
+    @Test func loadingUsesLimitedMemory() throws {
         let scratch = try Scratch()
         for (count, status) in [(600, 0), (1000, 3), (10_000, 3)] {
             try scratch.write(
@@ -252,7 +252,7 @@ import YAMLDocument
                     jobs: "  j:\n" + Self.matrix(count)
                         + "    composition: { sequence: \(Self.list(1000, "a.mp4")) }\n" + Self.encoded),
                 to: "jobs.yaml")
-            // Data and heap; the program itself maps more.
+            // `ulimit -d` limits data and heap; the program maps more.
             let result = try program(
                 "/bin/bash",
                 ["-c", "ulimit -d 1000000; exec \"$0\" validate --untrusted jobs.yaml", Places.tandem],
@@ -261,8 +261,8 @@ import YAMLDocument
         }
     }
 
-    /// An interrupt ends loading at once: here of a file that comes through a job's whole alphabet of mistakes.
-    @Test(arguments: ["plan", "run", "validate"]) func anInterruptEndsLoading(_ command: String) throws {
+    /// A signal ends loading immediately, here of a file with 100,000 errors.
+    @Test(arguments: ["plan", "run", "validate"]) func signalsEndLoading(_ command: String) throws {
         let scratch = try Scratch()
         try scratch.write(
             Self.file(jobs: Self.jobs(100_000) { "asset: a.mp4, needs: [k\($0)]" }), to: "jobs.yaml")

@@ -4,22 +4,22 @@ import LibAV
 import Media
 import Testing
 
-/// What a codec or a container can do is stated in its model: nothing else asks for its name.
-@Suite struct StatedOnceTests {
-    /// Where names are stated, and lists of what may be opened at all.
-    private static let stated = [
+/// Properties of codecs and containers are in their models: other code doesn't compare names.
+@Suite struct CodecNameTests {
+    /// Folders and files that define names, or list what may be opened.
+    private static let definitions = [
         "JobSpec/Codecs/", "JobSpec/Presets/", "JobSpec/Language/", "LibAV/Encoders/", "LibAV/Registry/",
         "LibAV/IO/InputLimits.swift", "Media/Containers/", "Media/Packets/SourceContainer.swift",
     ]
-    /// What is about a parser or a check of libav's that has one name.
-    private static let ours = [
-        // The one who opens decoders, and the demuxer whose log says what it skipped.
+    /// Files that handle a particular parser or check of libav.
+    private static let exceptions = [
+        // The opening of decoders, and the demuxer whose log reports skipped data.
         "LibAV/Codec/CodecContext.swift", "LibAV/Format/Demuxer.swift", "LibAV/Format/CueFileCheck.swift",
-        // The names of subtitles' own table.
+        // The table of subtitle codecs.
         "Media/Subtitles/SubtitleCodec.swift",
     ]
 
-    @Test func namesAreComparedNowhereElse() throws {
+    @Test func namesAreComparedOnlyInModels() throws {
         let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Sources")
         let names = Set(
@@ -34,12 +34,12 @@ import Testing
             at: sources, includingPropertiesForKeys: nil)!
         where file.pathExtension == "swift" {
             files += 1
-            let place = String(file.path.dropFirst(sources.path.count + 1))
-            if (Self.stated + Self.ours).contains(where: place.hasPrefix) { continue }
+            let path = String(file.path.dropFirst(sources.path.count + 1))
+            if (Self.definitions + Self.exceptions).contains(where: path.hasPrefix) { continue }
             for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
                 for match in line.matches(of: comparison) {
                     let name = (match.output[1].substring ?? match.output[2].substring).map(String.init) ?? ""
-                    if names.contains(name) { found.append("\(place): \(line)") }
+                    if names.contains(name) { found.append("\(path): \(line)") }
                 }
             }
         }

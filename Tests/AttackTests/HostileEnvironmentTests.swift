@@ -6,13 +6,13 @@ import TestSupport
 import Testing
 import YAMLDocument
 
-/// Attacks that found nothing when they were tried: numbers at the edge of the language, what lies where the state goes, processes that
-/// are stopped, folders full of names.
-@Suite struct HostileSurroundingsTests {
+/// Attacks that found no fault when they were written: numbers at the limits of the language, files in folder of the state, stopped
+/// processes, and folders with very many names.
+@Suite struct HostileEnvironmentTests {
     private static let asset = "{ pattern: smpte, size: 64x48, duration: 1s, tone: 440Hz }"
     private static let encoded = "tracks: [ { video: first, encode: { codec: ffv1 } } ]"
 
-    /// Jobs of which one time is enormous.
+    /// Jobs with one variable time.
     private static let jobs: [@Sendable (String) -> String] = [
         { "asset: \(asset), range: { start: \($0) }, \(encoded)" },
         { "asset: \(asset), range: { start: 0, end: \($0) }, \(encoded)" },
@@ -43,8 +43,8 @@ import YAMLDocument
         },
     ]
 
-    /// Whatever is enormous is an error at its line, or changes nothing; planning ends, and nothing traps.
-    @Test(arguments: jobs.indices) func enormousTimes(_ index: Int) throws {
+    /// An enormous time is an error at its line, or has no effect; planning terminates, and nothing traps.
+    @Test(arguments: jobs.indices) func enormousTimesAreErrorsOrHaveNoEffect(_ index: Int) throws {
         let scratch = try Scratch()
         for time in [
             "4611686018427387904s", "4611686018427387903s", "9223372036854775807s", "9223372036854775808s",
@@ -61,9 +61,8 @@ import YAMLDocument
         }
     }
 
-    /// Stills named by `images` have the same edges.
     @Test(arguments: ["at: [ TIME ]", "every: TIME", "at: [ 0s ], tolerance: { before: TIME, after: TIME }"])
-    func enormousTimesOfStills(_ images: String) throws {
+    func enormousTimesOfImagesCauseNoTrap(_ images: String) throws {
         let scratch = try Scratch()
         for time in ["4611686018427387904s", "9223372036854775807s", "4611686018427387904f"] {
             let text =
@@ -74,8 +73,8 @@ import YAMLDocument
         }
     }
 
-    /// An output has at most 9,999 stills: no more are planned, and one that asks for more is an error at its line.
-    @Test func stillsAreLimited() throws {
+    /// An output has at most 9,999 images; a job that declares more is an error at its line.
+    @Test func numberOfImagesIsLimited() throws {
         let scratch = try Scratch()
         func plan(_ images: String) throws -> BatchPlanner.Result {
             let text =
@@ -94,7 +93,7 @@ import YAMLDocument
         }
     }
 
-    /// Job files that come to much are planned in a process with little memory.
+    /// Job files that expand to large plans are planned within limited memory.
     @Test(arguments: [
         (
             "instances", 500,
@@ -108,12 +107,12 @@ import YAMLDocument
             "instances of 999 stills", 10,
             "    asset: { pattern: smpte, size: 64x48, duration: 100s }\n    images: { count: 999 }\n    destination: \"o/${matrix.k}/${image.number}.png\"\n"
         ),
-    ]) func planningKeepsWithinItsMemory(_ kind: String, _ count: Int, _ body: String) throws {
+    ]) func planningUsesLimitedMemory(_ kind: String, _ count: Int, _ body: String) throws {
         let scratch = try folderWithSource()
         let values = (1...count).map(String.init).joined(separator: ", ")
         try scratch.write(
             "version: 1\njobs:\n  j:\n    matrix: { k: [\(values)] }\n" + body, to: "jobs.yaml")
-        // Data and heap; the program itself maps more.
+        // `ulimit -d` limits data and heap; the program maps more.
         let result = try program(
             "/bin/bash",
             ["-c", "ulimit -d 600000; exec \"$0\" plan --out plan.json jobs.yaml", Places.tandem],
@@ -123,37 +122,39 @@ import YAMLDocument
         #expect(plan.contains("j[k=\(count)]"), "\(kind)")
     }
 
-    // MARK: Where the state goes
+    // MARK: Files in folder of the state
 
     private enum Planted: String, CaseIterable {
         case linkToFolder, linkToFile, danglingLink, file, pipe, foreignState, unreadable
     }
 
-    /// Whatever lies where the state would go: the run either refuses to work there or keeps its state in it, and touches nothing outside.
-    @Test(arguments: Planted.allCases.map(\.rawValue)) func aPlantedStateFolder(_ kind: String) throws {
+    /// Whatever exists in folder of the state folder, the run either refuses to work or keeps its state there, and changes nothing outside.
+    @Test(arguments: Planted.allCases.map(\.rawValue)) func plantedStateFoldersAreRefusedOrUsed(
+        _ kind: String
+    ) throws {
         let (scratch, outside) = (try folderWithSource(), try Scratch())
         try scratch.write(jobFile(video: "codec: ffv1"), to: "jobs.yaml")
         try outside.write("precious", to: "precious")
-        let place = scratch.file(".tandem")
+        let folder = scratch.file(".tandem")
         switch try #require(Planted(rawValue: kind)) {
-        case .linkToFolder: #expect(symlink(outside.path, place) == 0)
-        case .linkToFile: #expect(symlink(outside.file("precious"), place) == 0)
-        case .danglingLink: #expect(symlink(outside.file("nothing"), place) == 0)
+        case .linkToFolder: #expect(symlink(outside.path, folder) == 0)
+        case .linkToFile: #expect(symlink(outside.file("precious"), folder) == 0)
+        case .danglingLink: #expect(symlink(outside.file("nothing"), folder) == 0)
         case .file: try scratch.write("precious", to: ".tandem")
-        case .pipe: #expect(mkfifo(place, 0o600) == 0)
+        case .pipe: #expect(mkfifo(folder, 0o600) == 0)
         case .foreignState:
-            try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             let create = try program(
                 "python3",
                 [
                     "-c",
                     "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute('create table jobs(x)'); c.execute('insert into jobs values(1)'); c.commit()",
-                    place + "/state.sqlite",
+                    folder + "/state.sqlite",
                 ])
             #expect(create.status == 0)
         case .unreadable:
-            try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
-            try Data([0xff, 0, 1]).write(to: URL(filePath: place + "/owner"))
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try Data([0xff, 0, 1]).write(to: URL(filePath: folder + "/owner"))
         }
         let result = try program(
             "timeout", ["30", Places.tandem, "run", "jobs.yaml"], directory: scratch.path,
@@ -165,10 +166,10 @@ import YAMLDocument
         #expect(outside.contents == ["precious"], "\(kind): \(outside.contents)")
     }
 
-    // MARK: Processes that are stopped
+    // MARK: Stopped processes
 
-    /// A supervisor and its workers that are stopped and go on: the job is done as if nothing had been.
-    @Test func processesThatAreStoppedGoOn() throws {
+    /// The job succeeds after the supervisor and its workers were stopped and continued.
+    @Test func stoppedProcessesContinue() throws {
         let scratch = try folderWithSource()
         try scratch.write(jobFile(video: "codec: ffv1", more: "    timeout: 60"), to: "jobs.yaml")
         let script = """
@@ -187,11 +188,11 @@ import YAMLDocument
         #expect(result.text == "0\n" && log.contains("1 of 1 jobs done"), "\(result.text) \(log)")
     }
 
-    // MARK: Faults in workers
+    // MARK: Read errors
 
-    /// A worker starts with an empty environment, so that nothing can be loaded into it; strace follows it. A source that can't be read
-    /// is reported as such: never as damage, which `on_damage: skip` would leave out, as another format, or as the end of the data.
-    @Test(arguments: ["mp4", "ts"]) func aSourceThatCannotBeRead(_ container: String) throws {
+    /// strace injects the error, since a worker starts with an empty environment, so that LD_PRELOAD has no effect. A read error is
+    /// reported as such: not as damage, which `on_damage: skip` would skip, nor as another format, nor as the end of the data.
+    @Test(arguments: ["mp4", "ts"]) func readErrorsAreReportedAsSuch(_ container: String) throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=2", "-f", "lavfi", "-i", "sine=d=2",
@@ -219,10 +220,10 @@ import YAMLDocument
         #expect(injected >= 4)
     }
 
-    // MARK: Folders full of names
+    // MARK: Folders with many names
 
-    /// A pattern over many names finds the one that matches, and reports that none does.
-    @Test func patternsOverManyNames() throws {
+    /// A pattern finds the only match among many names, and reports if there is none.
+    @Test func patternsWorkOnManyNames() throws {
         let scratch = try folderWithSource()
         let names = try program(
             "python3",

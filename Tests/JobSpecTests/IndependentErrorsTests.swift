@@ -5,11 +5,11 @@ import TestSupport
 import Testing
 import YAMLDocument
 
-/// No diagnostic hides another one: two independent mistakes of the golden corpus in one job are both reported, and nothing else.
+/// No diagnostic hides another one: two independent errors of the golden files, combined in one job, are both reported, and no others.
 ///
-/// A mistake is what a file of `err/` with a single error changes in a correct job. Every two of them that change different
-/// parts are put into one job.
-@Suite struct IndependentMistakesTests {
+/// An error is the difference between a file of `err/` with a single diagnostic and a correct job. Every two errors that change different
+/// parts are combined.
+@Suite struct IndependentErrorsTests {
     /// A document without locations.
     indirect enum Value: Equatable {
         case scalar(String, isPlain: Bool)
@@ -41,7 +41,7 @@ import YAMLDocument
             "'" + text.replacing("'", with: "''").replacing("\n", with: "\n\n") + "'"
         }
 
-        /// What has to be put at which paths of `base` to get this document; nil where something of `base` is missing.
+        /// Returns the values to set at paths of `base` to obtain this document; nil if parts of `base` are missing.
         func changes(of base: Value, at path: [String] = []) -> [(path: [String], value: Value)]? {
             if self == base { return [] }
             switch (self, base) {
@@ -76,7 +76,7 @@ import YAMLDocument
             }
         }
 
-        /// The document with a value at a path.
+        /// Returns the document with a value set at a path.
         func with(_ value: Value, at path: ArraySlice<String>) -> Value {
             guard let first = path.first else { return value }
             switch self {
@@ -96,13 +96,13 @@ import YAMLDocument
         }
     }
 
-    /// A mistake: what it changes in the correct job, and what is reported of it alone.
+    /// An error: the changes to the correct job, and the resulting diagnostic.
     struct Mistake {
         let name: String
         let changes: [(path: [String], value: Value)]
         let finding: Finding
 
-        /// Neither mistake changes what the other one is about.
+        /// Whether neither error changes parts on which the other one depends.
         func isIndependent(of other: Mistake) -> Bool {
             let own = changes.map(\.path)
             let others = other.changes.map(\.path)
@@ -110,11 +110,11 @@ import YAMLDocument
                 && !Self.overlap(context, others)
         }
 
-        /// What decides whether it is a mistake, besides what it changes.
+        /// Paths, besides the changed ones, on which the diagnostic depends.
         private var context: [[String]] {
             let paths = changes.map(\.path)
             var context: [[String]] = []
-            // Settings are right or wrong for a codec, and a codec for the settings beside it.
+            // Settings are valid for a codec, and a codec with its settings.
             for path in paths {
                 guard let encode = path.firstIndex(of: "encode") else { continue }
                 let encoding = Array(path[...encode])
@@ -124,14 +124,14 @@ import YAMLDocument
                     context += [encoding + ["codec"], encoding + ["crf"], encoding + ["use"]]
                 }
             }
-            // A name in `${…}` is undefined where nothing defines it.
+            // A name in `${…}` is an error only if it is undefined.
             let texts = changes.map(\.value.yaml).filter { $0.contains("${") }
             if finding.rule == .undefinedName, !texts.isEmpty {
                 context.append(["vars"])
                 context += ["asset", "matrix"].filter { name in texts.contains { $0.contains("${\(name).") } }
                     .map { ["jobs", "web", $0] }
             }
-            // Containers hold some codecs, and have some settings.
+            // Containers support certain codecs and settings.
             if Self.ofContainer.contains(finding.rule) || paths.contains(["jobs", "web", "limit"]) {
                 context += [["jobs", "web", "destination"], ["jobs", "web", "container"], ["defaults"]]
             }
@@ -202,7 +202,7 @@ import YAMLDocument
         }
     }
 
-    @Test func everyTwoAreBothReported() throws {
+    @Test func twoIndependentErrorsAreBothReported() throws {
         let base = try #require(Self.document(Self.correct))
         #expect(Self.findings(base).isEmpty)
         let mistakes = try Self.mistakes(in: base)
