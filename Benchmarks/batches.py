@@ -1,18 +1,18 @@
-"""Many short clips."""
+"""Batches of many short clips."""
 import os, shutil, statistics
 
 from timing import compare, measure, own_time, rounds, sh, tandem, work
 
 
 def batches():
-    """A thousand clips of two seconds, beside as many ffmpegs at a time as there are processors (`xargs -P`)."""
+    """Compares a thousand clips of two seconds with one ffmpeg process per processor (`xargs -P`)."""
     for folder, size in ("clips", "640x360"), ("small", "320x180"):
         os.makedirs(f"{work}/{folder}")
         sh("ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", f"testsrc2=s={size}:r=25:d=2", "-f", "lavfi", "-i", "sine=d=2",
            "-c:v", "libx264", "-preset", "medium", "-c:a", "aac", f"{folder}/0.mp4")
         for i in range(1, 1000):
             shutil.copyfile(f"{work}/{folder}/0.mp4", f"{work}/{folder}/{i}.mp4")
-    # Which clips and how many, what is asked of us, what of ffmpeg, and the container.
+    # Folder and number of clips, Tandem's tracks, ffmpeg's options, and the container.
     copied = ("{ audio: first, copy: true }", "-c:a copy")
     audio = ("{ audio: first, encode: { codec: aac, bitrate: 128k } }", "-c:a aac -b:a 128k")
 
@@ -51,7 +51,7 @@ jobs:
         print(f"{count} clips of two seconds, {name}: {ours:.1f} s / {theirs:.1f} s, {ratio:.1f} times as fast{span}; "
               f"peak of the supervisor or a worker {peak:.0f} MiB", flush=True)
         if extension == "mp4":
-            # Nobody can be faster than the encoders alone: one ffmpeg over all of it, as processor time.
+            # The lower bound: processor time of one ffmpeg that encodes all clips.
             began = os.times()
             sh("ffmpeg", "-v", "error", "-y", "-stream_loop", "49", "-i", f"{folder}/0.mp4", *options.split(), "all.mp4")
             spent = (os.times().children_user + os.times().children_system - began.children_user - began.children_system)
@@ -75,7 +75,7 @@ jobs:
     print(f"  again, with nothing to do: {statistics.median(w for w, _ in walls):.2f} s, {walls[0][1]:.0f} MiB", flush=True)
     if not shutil.which("ninja"):
         return
-    # As many copies, nothing of which is to be done: what a machine needs to look at twenty thousand files.
+    # ninja with the same number of up-to-date copies: the time to check twenty thousand files.
     os.makedirs(f"{work}/ninja")
     with open(f"{work}/ninja/build.ninja", "w") as f:
         f.write("rule cp\n command = cp $in $out\n" + "".join(f"build o{i}: cp ../many/{i}.mp4\n" for i in range(10_000)))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times tandem beside ffmpeg at the same settings: whole processes, in turn, medians of the ratios of each pair."""
+"""Compares tandem with ffmpeg at the same settings: whole processes, alternating, and medians of the ratios of each pair."""
 import os, shutil, sys
 
 from batches import batches
@@ -10,7 +10,7 @@ from language import language
 from stills import posters, stills
 from timing import sh, work
 
-# 30 s of 720p and audio: real footage where it is at hand, made otherwise.
+# 30 s of 720p with audio: real footage if it exists, otherwise generated.
 media = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../shared/media"))
 real = f"{media}/example.mp4"
 if os.path.exists(real):

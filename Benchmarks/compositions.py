@@ -1,11 +1,11 @@
-"""Several sources on one time line."""
+"""Compositions of several sources."""
 import shutil
 
 from timing import compare, peers, sh, tandem, work
 
 
 def compositions():
-    """Clips that differ in everything, brought to one form; and clips that fit together, copied, with a title over the first five seconds."""
+    """Clips of different formats, converted to one; and clips of one format, stream-copied except for a title in the first five seconds."""
     forms = ((640, 360, 25, 44100, 1), (1280, 720, 30, 48000, 2), (720, 576, 25, 48000, 2), (1920, 1080, 24, 48000, 6), (854, 480, 50, 32000, 1))
     for i, (width, height, rate, frequency, channels) in enumerate(forms):
         sh("ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", f"testsrc2=size={width}x{height}:rate={rate}:duration=10", "-f", "lavfi", "-i",

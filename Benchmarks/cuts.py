@@ -1,11 +1,11 @@
-"""Ranges whose middle is copied."""
+"""Smart cuts."""
 import os
 
 from timing import compare, sh, tandem, work
 
 
 def cut(name, source, start, end, mode):
-    """A job file that cuts a range with its middle copied."""
+    """Writes a job file that cuts a range, and returns the command that runs it."""
     with open(f"{work}/{name}.yaml", "w") as f:
         f.write(f"""version: 1
 jobs:
@@ -20,7 +20,7 @@ jobs:
 
 
 def cuts(media):
-    """Cuts of two minutes beside ffmpeg's exact one, and beside the peer where it is at hand (TANDEM_SMARTCUT)."""
+    """Compares cuts of two minutes with ffmpeg's re-encoding, and with smartcut if TANDEM_SMARTCUT names it."""
     sh("ffmpeg", "-v", "error", "-y", "-stream_loop", "5", "-i", "source.mp4", "-c", "copy", "loop.mp4")
     exact = ["ffmpeg", "-v", "error", "-nostdin", "-y", "-ss", "31.7", "-i", "loop.mp4", "-t", "120", "-c:v", "libx264", "-c:a", "aac", "e.mp4"]
     with open(f"{work}/breaks.yaml", "w") as f:

@@ -1,4 +1,4 @@
-"""One file: start-up, encoding, remuxing, several sizes of one decode, and memory."""
+"""Single files: startup, encoding, remuxing, several sizes from one decode, and memory."""
 import os
 
 from timing import compare, measure, peers, sh, tandem, work
@@ -33,7 +33,7 @@ def encodes():
 
 
 def dense_source():
-    """20 s of 720p at 28 Mbit/s: what weighs most where packets are large."""
+    """Creates 20 s of 720p at 28 Mbit/s, to measure the cost of large packets."""
     if not os.path.exists(f"{work}/dense.mp4"):
         sh("ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=30,noise=alls=20:allf=t", "-f", "lavfi", "-i",
            "sine=sample_rate=48000", "-t", "20", "-c:v", "libx264", "-preset", "veryfast", "-b:v", "28M", "-pix_fmt", "yuv420p", "-c:a", "aac", "dense.mp4")
@@ -66,7 +66,7 @@ jobs:
 
 
 def ladder():
-    """Three sizes of one decode, beside one ffmpeg with `split`."""
+    """Compares three sizes from one decode with one ffmpeg with `split`."""
     sizes = ((1280, 720), (854, 480), (640, 360))
     for preset in ("veryfast", "medium"):
         outputs = "".join(f"""
@@ -92,7 +92,7 @@ jobs:
 
 
 def memory():
-    """Memory must not grow with the length: one minute against thirty, of small frames."""
+    """Compares memory for one and thirty minutes of small frames; it must not grow with the duration."""
     for minutes in (1, 30):
         sh("ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25", "-f", "lavfi", "-i", "sine=sample_rate=48000",
            "-t", str(60 * minutes), "-c:v", "libx264", "-preset", "ultrafast", "-c:a", "aac", f"{minutes}min.mp4")
@@ -101,6 +101,6 @@ def memory():
         peaks = {m: measure(command(m))[1] for m in (1, 30)}
         print(f"memory, {name}: {peaks[1]:.0f} MiB for 1 minute, {peaks[30]:.0f} MiB for 30, ratio {peaks[30] / peaks[1]:.3f}", flush=True)
 
-    # What grows is the index that an mp4 keeps until its end, in both programs.
+    # In both programs, only the index of the mp4 grows, which is written at the end.
     growth("tandem", lambda m: job(f"long{m}", f"{m}min.mp4", "ultrafast"))
     growth("ffmpeg", lambda m: ffmpeg(f"{m}min.mp4", "ultrafast"))

@@ -1,11 +1,11 @@
-"""Checking and planning large job files."""
+"""Validating and planning large job files."""
 import os
 
 from timing import compare, measure, sh, tandem, work
 
 
 def batch(count):
-    """A job file of so many jobs over a hundred sources."""
+    """Writes a job file with `count` jobs and a hundred sources, and returns its name."""
     name = f"batch-{count}.yaml"
     with open(f"{work}/{name}", "w") as f:
         f.write("version: 1\nname: big\njobs:\n")
@@ -24,7 +24,7 @@ def batch(count):
 
 
 def language():
-    """Checking and planning job files; PyYAML's C loader, which only parses, is the peer."""
+    """Validates and plans job files, and compares with PyYAML's C loader, which only parses."""
     os.mkdir(f"{work}/media")
     sh("ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=2", "-f", "lavfi", "-i",
        "sine=duration=2", "-c:v", "libx264", "-preset", "ultrafast", "-c:a", "aac", "media/clip000.mp4")

@@ -1,4 +1,4 @@
-"""Stills, posters and waveforms."""
+"""Image outputs, posters and waveforms."""
 import os
 
 from timing import compare, sh, tandem, work
@@ -7,7 +7,7 @@ quiet = ["ffmpeg", "-v", "error", "-nostdin", "-y"]
 
 
 def stills():
-    """Stills and a waveform of one source each."""
+    """Compares images and a waveform of one source each with ffmpeg."""
     sh(*quiet, "-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=25:duration=120,noise=alls=8:allf=t",
        "-c:v", "libx264", "-preset", "veryfast", "-crf", "26", "two-minutes.mp4")
     sh(*quiet, "-f", "lavfi", "-i", "aevalsrc=0.5*sin(2*PI*220*t)*sin(t)|0.3*random(0):s=48000:d=1200",
@@ -33,7 +33,7 @@ jobs:
 
 
 def posters():
-    """The first frame of each of many clips (TANDEM_POSTERS says of how many)."""
+    """Extracts the first frame of each of many clips (TANDEM_POSTERS is their number, default 300)."""
     count = int(os.environ.get("TANDEM_POSTERS", "300"))
     os.makedirs(f"{work}/posters")
     os.makedirs(f"{work}/ff", exist_ok=True)
@@ -47,7 +47,7 @@ jobs:
     images: { at: 0s }
     destination: { path: "tandem/${asset.stem}.jpg", if_exists: replace }
 """)
-    # Thousands take ffmpeg minutes a round, and need no warming.
+    # With thousands, a round takes ffmpeg minutes, and needs no warm-up.
     compare(f"posters of {count} clips, beside xargs -P2 ffmpeg", [tandem, "run", "--force", "posters.yaml"],
             ["sh", "-c", "cd posters && ls *.mp4 | xargs -P2 -I{} ffmpeg -v error -nostdin -y -i {} -frames:v 1 -q:v 2 ../ff/{}.jpg"],
             warm=count < 1000)

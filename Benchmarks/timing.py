@@ -1,4 +1,4 @@
-"""Whole processes, timed in turn; what is printed of each pair is the ratio, ours / ffmpeg's."""
+"""Timing of whole processes, alternating; the printed ratio of a pair is Tandem / ffmpeg."""
 import os, statistics, subprocess, sys, tempfile, time
 
 tandem, rounds = sys.argv[1], int(sys.argv[2])
@@ -10,7 +10,7 @@ def sh(*cmd):
 
 
 def measure(cmd):
-    """Wall seconds and peak resident MiB of one finished process."""
+    """Runs a process, and returns its wall seconds and peak resident MiB."""
     begun = time.monotonic()
     child = subprocess.Popen(cmd, cwd=work, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)
@@ -21,7 +21,7 @@ def measure(cmd):
 
 
 def own_time(cmd):
-    """Wall seconds, and processor time and peak MiB of the process alone, without its workers."""
+    """Runs a process, and returns its wall seconds, and processor time and peak MiB without its workers."""
     begun = time.monotonic()
     child = subprocess.Popen(cmd, cwd=work, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     ticks = peak = 0
@@ -52,6 +52,6 @@ def compare(name, ours, theirs, warm=True):
 
 
 def peers():
-    """ffmpeg as installed, and a newer one where it is at hand (TANDEM_FFMPEG)."""
+    """Returns the installed ffmpeg, and a newer one if TANDEM_FFMPEG names it."""
     newer = os.environ.get("TANDEM_FFMPEG")
     return [("ffmpeg", "ffmpeg")] + ([("newer ffmpeg", newer)] if newer else [])

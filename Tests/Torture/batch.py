@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Kills runs and their workers at random times, and looks at what is left.
+"""Kills runs and their workers at random times, and checks the results.
 
     batch.py PROGRAM KILLS SEED
 
-After each kill: every output is whole or absent, no worker lives on, a second run completes what is missing and does
-nothing twice, and every output decodes to what an undisturbed run made.
+After each kill: every output is complete or absent, no worker survives, a second run completes the missing outputs and
+repeats none, and every output decodes to the same data as that of an undisturbed run.
 """
 import glob, os, random, shutil, signal, subprocess, sys, tempfile, time
 
@@ -16,7 +16,7 @@ os.mkdir(work + "/tmp")
 failures = []
 
 
-def say(text):
+def report(text):
     failures.append(text)
     print(text, flush=True)
 
@@ -36,20 +36,20 @@ def spec(folder):
         a = f"asset: ../media/s{n}.mp4"
         jobs += [
             f"  copy{n}: {{ {a}, tracks: [ {{ video: first, copy: true }}, {{ audio: first, copy: true }} ], destination: out/c{n}.mkv }}",
-            # One thread: with several, x264 doesn't always make the same twice (ffmpeg neither: 1 of 80 under load, and of
-            # two passes 1 of 6).
+            # One thread: with several, the output of x264 isn't reproducible (with ffmpeg neither: 1 of 80 differs under
+            # load, and 1 of 6 with two passes).
             f"  web{n}: {{ {a}, retries: 1, threads: 1, tracks: [ {{ video: first, encode: {{ codec: h264, preset: medium, crf: 23 }} }}, {{ audio: first, encode: {{ codec: aac }} }} ], optimize_for_network: true, destination: out/w{n}.mp4 }}",
             f"  sound{n}: {{ {a}, tracks: [ {{ audio: first, encode: {{ codec: flac }} }} ], destination: out/s{n}.flac }}",
             f"  two{n}: {{ {a}, threads: 1, tracks: [ {{ video: first, encode: {{ codec: h264, bitrate: 200k, passes: 2 }} }} ], destination: out/t{n}.mov }}",
         ]
-    # One output of many files.
+    # An output with several files.
     jobs.append('  stills: { asset: ../media/s3.mp4, images: { every: 500ms, size: 160x }, destination: "out/p-${image.number}.jpg" }')
     jobs.append("  read: { asset: { job: web3 }, tracks: [ { video: first, copy: true } ], destination: out/r.mkv }")
     with open(folder + "/jobs.yaml", "w") as f:
         f.write("version: 1\njobs:\n" + "\n".join(jobs) + "\n")
 
 
-def begin(folder, *more):
+def start(folder, *more):
     log = open(folder + "/log", "a")
     return subprocess.Popen([program, "run", "--jobs", "3", *more, "jobs.yaml"], cwd=folder, env=environment,
                             stdin=subprocess.DEVNULL, stdout=log, stderr=log)
@@ -66,7 +66,7 @@ def outputs(folder):
 
 
 def workers():
-    """Processes of this program that are workers of this test."""
+    """Returns the ids of this test's worker processes."""
     found = []
     for entry in os.listdir("/proc"):
         if not entry.isdigit():
@@ -82,30 +82,30 @@ def workers():
 
 
 def finish(folder, expected, before, name):
-    """A second run: everything is there, and what was there stays the same file."""
-    run = begin(folder)
+    """Runs again: every output exists, and those of the killed run are the same files."""
+    run = start(folder)
     try:
         status = run.wait(timeout=300)
     except subprocess.TimeoutExpired:
         run.kill()
-        status = "no end"
+        status = "a timeout"
     if status != 0:
-        say(f"{name}: the rerun ended with {status}: {open(folder + '/log').read()[-2000:]}")
+        report(f"{name}: the rerun ended with {status}: {open(folder + '/log').read()[-2000:]}")
     for path in outputs(folder):
         key = os.path.basename(path)
-        # Of an output of several files some may have got their names before the kill: it is made anew as a whole.
+        # An output with several files is created again as a whole if the kill came between its renames.
         is_part = key.startswith("p-") and any(k.startswith("p-") and k not in before for k in expected)
         if before.get(key) not in (None, os.stat(path).st_ino) and not is_part:
-            say(f"{name}: {key} was done twice")
+            report(f"{name}: {key} was created twice")
         if digest(path) != expected.get(key):
-            say(f"{name}: {key} is not what an undisturbed run made: {digest(path)}")
+            report(f"{name}: {key} differs from the undisturbed run's: {digest(path)}")
     missing = set(expected) - {os.path.basename(p) for p in outputs(folder)}
     if missing:
-        say(f"{name}: missing after the rerun: {sorted(missing)}")
+        report(f"{name}: missing after the rerun: {sorted(missing)}")
     left = [p for p in glob.glob(folder + "/**/.*", recursive=True) if p.endswith((".part", ".kept"))]
     left += glob.glob(folder + "/.tandem/workers-*") + os.listdir(work + "/tmp")
     if left:
-        say(f"{name}: left behind: {left}")
+        report(f"{name}: files remain: {left}")
 
 
 def main():
@@ -114,7 +114,7 @@ def main():
     os.mkdir(calm)
     spec(calm)
     clock = time.monotonic()
-    if begin(calm).wait() != 0:
+    if start(calm).wait() != 0:
         sys.exit("the undisturbed run failed: " + open(calm + "/log").read())
     length = time.monotonic() - clock
     expected = {os.path.basename(p): digest(p) for p in outputs(calm)}
@@ -124,7 +124,7 @@ def main():
         folder = f"{work}/k{number}"
         os.mkdir(folder)
         spec(folder)
-        run = begin(folder)
+        run = start(folder)
         time.sleep(rng.uniform(0, length * 1.05))
         kind = rng.choice(["supervisor", "supervisor", "worker"])
         name = f"kill {number} ({kind})"
@@ -135,7 +135,7 @@ def main():
             while workers() and time.monotonic() < deadline:
                 time.sleep(0.05)
             if workers():
-                say(f"{name}: workers live on: {workers()}")
+                report(f"{name}: workers survived: {workers()}")
         else:
             pids = workers()
             killed = bool(pids) and run.poll() is None
@@ -146,7 +146,7 @@ def main():
                     killed = False
             status = run.wait(timeout=300)
             if status not in (0, 1):
-                say(f"{name}: the run ended with {status}")
+                report(f"{name}: the run ended with {status}")
         tally[kind if killed else "missed"] += 1
         before = {}
         for path in outputs(folder):
@@ -154,11 +154,11 @@ def main():
             tally["published"] += 1
             before[key] = os.stat(path).st_ino
             if digest(path) != expected.get(key):
-                say(f"{name}: {key} is partial: {digest(path)}")
+                report(f"{name}: {key} is partial: {digest(path)}")
         finish(folder, expected, before, name)
         shutil.rmtree(folder)
-    print(f"{kills} kills: {tally['supervisor']} supervisors, {tally['worker']} workers, {tally['missed']} too late; "
-          f"{tally['published']} outputs stood already; {len(failures)} findings")
+    print(f"{kills} kills: {tally['supervisor']} supervisors, {tally['worker']} workers, {tally['missed']} after the end; "
+          f"{tally['published']} outputs published before; {len(failures)} findings")
     shutil.rmtree(work)
     sys.exit(1 if failures else 0)
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Damages media in many ways and runs tandem on them.
+"""Runs tandem on media with random damage.
 
     media.py TANDEM COUNT [SEED]
 
-Each run must end as an error that leaves nothing, or as an output that decodes without one: no crash, no hang, no more
-memory than the limit. Mutations follow from the seed and their number alone, so that a finding can be made again:
+Each run must end with an error and no files, or with an output that decodes without errors: no crash, no hang, no more
+memory than the limit. A mutation depends only on the seed and its number, so that findings are reproducible:
 
-    media.py TANDEM --only NUMBER [SEED]      keeps what it made and prints where
+    media.py TANDEM --only NUMBER [SEED]      keeps the files and prints their folder
 """
 import concurrent.futures, os, random, resource, shutil, subprocess, sys, tempfile
 
@@ -14,7 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 MEDIA = os.environ.get("TANDEM_TEST_MEDIA", os.path.join(HERE, "../../../shared/media"))
 TIME_LIMIT, MEMORY_LIMIT = 120, 2 << 30
 
-MADE = [
+GENERATED = [
     ("h264.mp4", ["-c:v", "libx264", "-c:a", "aac"]),
     ("hevc.mkv", ["-c:v", "libx265", "-x265-params", "log-level=none", "-c:a", "flac"]),
     ("mpeg2.ts", ["-c:v", "mpeg2video", "-c:a", "mp2"]),
@@ -27,9 +27,9 @@ MADE = [
 
 
 def sources(folder):
-    """Real files where they are there, made ones always."""
+    """Returns the paths of generated media files, and of real ones if they exist."""
     found = []
-    for name, options in MADE:
+    for name, options in GENERATED:
         path = os.path.join(folder, name)
         subprocess.run(
             ["ffmpeg", "-v", "error", "-nostdin", "-y", "-f", "lavfi", "-i", "testsrc2=s=320x180:d=3", "-f", "lavfi",
@@ -42,7 +42,7 @@ def sources(folder):
 
 
 def mutate(data, rng):
-    """One kind of damage; its name."""
+    """Returns data with a random kind of damage, and the name of that kind."""
     data = bytearray(data)
     kind = rng.choice(["bits", "bits", "head", "truncate", "zero", "delete", "repeat", "noise"])
     at, n = rng.randrange(len(data)), len(data)
@@ -50,10 +50,10 @@ def mutate(data, rng):
         for _ in range(rng.choice([1, 4, 16, 64, 512])):
             data[rng.randrange(n)] ^= 1 << rng.randrange(8)
     elif kind == "head":
-        # Boxes, tables, parameter sets: most of them are near either end.
+        # Most boxes, tables and parameter sets are near the start or the end.
         for _ in range(rng.choice([1, 3, 10])):
-            place = rng.randrange(min(n, 4096))
-            data[place if rng.random() < 0.5 else n - 1 - place] = rng.choice([0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)])
+            offset = rng.randrange(min(n, 4096))
+            data[offset if rng.random() < 0.5 else n - 1 - offset] = rng.choice([0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)])
     elif kind == "truncate":
         data = data[: max(1, n * rng.randrange(1, 20) // 20)]
     elif kind == "zero":
@@ -70,7 +70,7 @@ def mutate(data, rng):
 
 
 def job(source, rng):
-    """A job file; what is done with damage and with the tracks is part of the mutation."""
+    """Returns a job file, its description, and whether it copies; policy and tracks are part of the mutation."""
     policy = rng.choice(["fail", "skip"])
     if rng.random() < 0.3:
         container = rng.choice(["mkv", "mov", "mp4", "ts"])
@@ -117,7 +117,7 @@ def one(tandem, paths, number, seed, base, keep=False):
         f.write(text)
     name = f"{number}: {os.path.basename(path)}, {kind}, {what}"
     problem, ending = None, "error"
-    # In the one process: what becomes of it is what is looked at.
+    # Without workers, so that a crash is the exit status of this process.
     process = subprocess.Popen(
         ["timeout", "-s", "KILL", str(TIME_LIMIT), tandem, "run", "--isolation", "none", "jobs.yaml"],
         cwd=folder, stdin=subprocess.DEVNULL,
@@ -130,16 +130,16 @@ def one(tandem, paths, number, seed, base, keep=False):
     if code not in (0, 1, 3):
         problem = f"ended with {code}"
     elif usage.ru_maxrss * 1024 > MEMORY_LIMIT and "asan" not in tandem:
-        problem = f"took {usage.ru_maxrss // 1024} MiB"
+        problem = f"used {usage.ru_maxrss // 1024} MiB"
     elif left:
-        problem = f"left {sorted(left)}"
+        problem = f"files remain: {sorted(left)}"
     elif code == 0:
         ending = "output"
         if not os.path.exists(output):
             problem = "succeeded without an output"
         elif not copies:
-            # What was copied may be damaged in ways that only a decoder sees; what was encoded may not.
-            # Pictures at their own times: ffmpeg's usual way rounds them to a constant rate, and then complains.
+            # Copied packets may contain damage that only a decoder detects; encoded tracks may not. Frames keep their
+            # timestamps, since ffmpeg's default rounds them to a constant rate, and reports errors.
             check = subprocess.run(
                 ["ffmpeg", "-v", "error", "-nostdin", "-xerror", "-err_detect", "explode", "-i", output, "-fps_mode",
                  "passthrough", "-enc_time_base:v", "-1", "-f", "null", "-"],
@@ -147,7 +147,7 @@ def one(tandem, paths, number, seed, base, keep=False):
             if check.returncode or check.stderr.strip():
                 problem = "its output doesn't decode: " + check.stderr.strip()[:200]
     elif os.path.exists(output):
-        problem = "failed and left an output"
+        problem = "failed, but an output exists"
     if problem is None and not keep:
         shutil.rmtree(folder)
     return name, ending, problem, usage.ru_maxrss // 1024
@@ -160,9 +160,9 @@ def main():
         only, arguments = int(arguments[1]), arguments[1:]
     seed = int(arguments[1]) if len(arguments) > 1 else 1
     base = tempfile.mkdtemp(prefix="tandem-torture-")
-    made = os.path.join(base, "made")
-    os.mkdir(made)
-    paths = sources(made)
+    generated = os.path.join(base, "generated")
+    os.mkdir(generated)
+    paths = sources(generated)
     numbers = [only] if only is not None else range(int(arguments[0]))
     endings, problems, peak = {"output": 0, "error": 0}, [], 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
@@ -178,7 +178,7 @@ def main():
     print(f"{sum(endings.values())} mutations of {len(paths)} files: {endings['output']} outputs, {endings['error']} errors, "
           f"{len(problems)} findings; peak {peak} MiB")
     if problems or only is not None:
-        print("kept in", base)
+        print("files kept in", base)
     else:
         shutil.rmtree(base)
     sys.exit(1 if problems else 0)
