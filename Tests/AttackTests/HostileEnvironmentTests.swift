@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import YAMLDocument
 
-/// Attacks that found no fault when they were written: numbers at the limits of the language, files in folder of the state, stopped
+/// Attacks that found no fault when they were written: numbers at the limits of the language, other files instead of the state, stopped
 /// processes, and folders with very many names.
 @Suite struct HostileEnvironmentTests {
     private static let asset = "{ pattern: smpte, size: 64x48, duration: 1s, tone: 440Hz }"
@@ -122,13 +122,13 @@ import YAMLDocument
         #expect(plan.contains("j[k=\(count)]"), "\(kind)")
     }
 
-    // MARK: Files in folder of the state
+    // MARK: Files instead of the state
 
     private enum Planted: String, CaseIterable {
         case linkToFolder, linkToFile, danglingLink, file, pipe, foreignState, unreadable
     }
 
-    /// Whatever exists in folder of the state folder, the run either refuses to work or keeps its state there, and changes nothing outside.
+    /// The run either refuses to work or keeps its state there, whatever exists instead of the state folder, and changes nothing outside.
     @Test(arguments: Planted.allCases.map(\.rawValue)) func plantedStateFoldersAreRefusedOrUsed(
         _ kind: String
     ) throws {

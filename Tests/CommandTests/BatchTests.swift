@@ -208,7 +208,7 @@ import Testing
         #expect(other.errors.contains("done a") && other.errors.contains("done b"), "\(other.errors)")
     }
 
-    /// Changes bytes in pattern and restores the modification time.
+    /// Changes bytes in place and restores the modification time.
     @Test func contentFingerprintsDetectChangesWithTheSameTime() throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=1", scratch.file("a.wav"))

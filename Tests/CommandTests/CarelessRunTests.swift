@@ -119,7 +119,7 @@ import Testing
         #expect(try tandem("run", "-v", "jobs.yaml", in: scratch).errors.contains("same f"))
     }
 
-    /// Of two job files that declare the same output, one no longer does: its `clean` keeps the output.
+    /// An output that a second job file still declares is kept by the `clean` of the first, which no longer declares it.
     @Test(arguments: [[String](), ["--state", "kept"]]) func cleanKeepsOutputsOfOtherJobFiles(
         state: [String]
     ) throws {

@@ -146,7 +146,6 @@ import Testing
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
     }
 
-    /// `--help` and the reference list every exit status.
     @Test func helpAndReferenceListEveryExitStatus() throws {
         let help = try tandem("--help", in: try Scratch()).text
         let reference = try tandem("schema", "--reference", in: try Scratch()).text

@@ -144,7 +144,6 @@ final class RangeServer {
         #expect(probe.status == 1 && probe.errors.contains("network access is not allowed"))
     }
 
-    /// Self-signed certificates are rejected.
     @Test func selfSignedCertificatesAreRejected() throws {
         let scratch = try Scratch()
         let (key, certificate) = (scratch.file("key"), scratch.file("certificate"))

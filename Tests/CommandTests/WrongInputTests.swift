@@ -223,7 +223,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// Misspelled commands, and media files in location of job files.
+/// Misspelled commands, and media files instead of job files.
 @Suite struct MisspelledCommandTests {
     @Test func misspelledCommandsAndMediaFilesAreErrors() throws {
         let scratch = try Scratch()

@@ -5,9 +5,9 @@ import Testing
 @testable import Engine
 @testable import JobRun
 
-/// What a person sees of a run, and the exit status, from records alone.
+/// The text of a run's progress and summary, and the exit status, computed from records.
 @Suite struct ProgressDisplayTests {
-    /// The text that a display wrote.
+    /// Returns the displayed text of finished jobs, and the diagnostics at the end.
     private func show(
         _ records: [JobRecord], _ verbosity: ProgressDisplay.Verbosity = .normal,
         again: ProgressDisplay.Again? = nil
@@ -32,14 +32,14 @@ import Testing
         .failed(JobFailure(message, at: .argument("test"), rule: rule))
     }
 
-    @Test func jobsThatAreUpToDateAreListedWhenAskedFor() {
+    @Test func upToDateJobsAreListedWithVerboseOnly() {
         let records = [record("a", .upToDate)]
         #expect(show(records).text == "1 of 1 jobs done, 1 of them up to date\n")
         #expect(show(records, .verbose).text.hasPrefix("same a: up to date\n"))
         #expect(show(records, .quiet).text == "")
     }
 
-    @Test func failuresAreShownAtOnceAndInTheEndWithTheCommandThatRepeatsThem() {
+    @Test func failuresAreSummarizedWithACommandThatRerunsThem() {
         let records = [
             record("a", .upToDate), record("b\u{1b}[2J", failure("the disk is full")),
             record("c", .notRun("`b` failed")),
@@ -54,7 +54,7 @@ import Testing
         #expect(details.errorCount == 1)
     }
 
-    @Test func theStatusIsTheWorstOutcomeThatJobsHaveThemselves() {
+    @Test func statusIsTheWorstOutcomeOfJobsThatRan() {
         let unmet = failure("5 s instead of 6 s", .expectationFailed)
         #expect(RunSession.status(of: []) == .succeeded)
         #expect(RunSession.status(of: [.upToDate, .skipped("there is a file")]) == .succeeded)

@@ -10,7 +10,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Plans on disk: what is written, and what is refused when it is read.
+/// Writing saved plans, and errors when they are read.
 @Suite struct SavedPlanTests {
     private func planned(
         _ scratch: Scratch, duration: String = "0.2"
@@ -34,7 +34,7 @@ import Testing
         #expect(throws: EngineError.self, performing: body)?.status
     }
 
-    @Test func aPlanIsReadBackAndAcceptedAsLongAsNothingChanged() throws {
+    @Test func savedPlansAreAcceptedUnlessInputsChanged() throws {
         let scratch = try Scratch()
         let (set, plan) = try planned(scratch)
         let path = scratch.file("plan.json")
@@ -43,7 +43,7 @@ import Testing
         #expect(saved.folder == nil && saved.file.plan.jobs.map(\.id) == plan.plan.jobs.map(\.id))
         try saved.check(set)
         try saved.check(plan.plan)
-        // Another source gives another plan; another text of the job file another file.
+        // A changed source changes the plan; a changed job file changes its digest.
         let (_, longer) = try planned(scratch, duration: "0.5")
         #expect(status { try saved.check(longer.plan) } == .specWrong)
         try scratch.write("version: 1\n# changed\n", to: "jobs.yaml")
@@ -51,7 +51,7 @@ import Testing
         #expect(status { try saved.check(changed) } == .specWrong)
     }
 
-    @Test func partsAreReadByTheirIndex() throws {
+    @Test func shardsAreReadByTheirIndex() throws {
         let scratch = try Scratch()
         let (set, plan) = try planned(scratch)
         let path = scratch.file("parts")
@@ -65,8 +65,8 @@ import Testing
         #expect(status { _ = try SavedPlan(reading: path, shard: -1, beneath: .anywhere) } == .usage)
     }
 
-    /// The manifest of a shared folder can change while a part runs: its result is refused, and nothing traps.
-    @Test func aResultOfAPartThatIsGoneIsRefused() throws {
+    /// If the manifest of a shared folder changes while a shard runs, its result is rejected, and nothing traps.
+    @Test func resultsOfRemovedShardsAreRejected() throws {
         let scratch = try Scratch()
         let (set, plan) = try planned(scratch)
         for (name, shards) in [("two", 2), ("one", 1)] {
@@ -84,7 +84,7 @@ import Testing
         #expect("\(problem!)".contains("has no part 1"))
     }
 
-    @Test func aPlanIsNotWrittenOverASourceAnOutputOrAJobFile() throws {
+    @Test func savedPlansDontOverwriteSourcesOutputsOrJobFiles() throws {
         let scratch = try Scratch()
         let (set, plan) = try planned(scratch)
         for name in ["s.wav", "jobs.yaml", "a.flac", "none/plan.json"] {
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: ["", "{", "null", "{\"kind\": \"tandem-plan\"}"])
-    func whatIsNoPlanIsRefused(_ text: String) throws {
+    func invalidPlansAreRejected(_ text: String) throws {
         let scratch = try Scratch()
         let path = try scratch.write(text, to: "plan.json")
         #expect(status { _ = try SavedPlan(reading: path, shard: nil, beneath: .anywhere) } == .specWrong)

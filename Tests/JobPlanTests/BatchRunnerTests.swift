@@ -237,7 +237,7 @@ import Media
         }
     }
 
-    /// Of several outputs, only those that run require free space.
+    /// Free space is required only for the outputs that run, not for the job's other outputs.
     @Test func onlyMissingOutputsRequireFreeSpace() async throws {
         let scratch = try Scratch()
         let jobs = """

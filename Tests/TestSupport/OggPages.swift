@@ -1,6 +1,6 @@
 /// The pages of an Ogg file, with modifiable granule positions.
 public struct OggPages {
-    /// A page.
+    /// A page, with its header fields.
     public struct Page {
         /// Serial number of the page's track.
         public let serial: UInt32
