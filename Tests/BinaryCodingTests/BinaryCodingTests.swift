@@ -2,7 +2,7 @@ import BinaryCoding
 import Foundation
 import Testing
 
-/// Values come out as they went in, and hostile bytes are errors.
+/// Round trips of `BinaryEncoder` and `BinaryDecoder`, and errors for malformed and hostile bytes.
 @Suite struct BinaryCodingTests {
     private enum Kind: String, Codable { case plain, fancy }
 
@@ -43,7 +43,7 @@ import Testing
         var data = Data([0, 128, 255])
     }
 
-    @Test func valuesComeOutAsTheyWentIn() throws {
+    @Test func encodedValuesRoundTrip() throws {
         let value = Outer()
         let bytes = try BinaryEncoder().encode(value)
         #expect(try BinaryDecoder().decode(Outer.self, from: bytes) == value)
@@ -56,21 +56,21 @@ import Testing
         }
     }
 
-    /// A reader that knows more or fewer members than the writer.
-    @Test func membersAreFoundByTheirKeys() throws {
-        struct Turned: Codable, Hashable {
+    /// Decodes a type with other members, in another order, than the encoded one.
+    @Test func membersAreMatchedByKey() throws {
+        struct Reordered: Codable, Hashable {
             var list: [String]
             var added: Int?
             var text: String
         }
         let bytes = try BinaryEncoder().encode(Inner(text: "t", maybe: 2, list: ["l"]))
-        let turned = try BinaryDecoder().decode(Turned.self, from: bytes)
-        #expect(turned == Turned(list: ["l"], added: nil, text: "t"))
+        let reordered = try BinaryDecoder().decode(Reordered.self, from: bytes)
+        #expect(reordered == Reordered(list: ["l"], added: nil, text: "t"))
         #expect(throws: DecodingError.self) { try BinaryDecoder().decode(Outer.self, from: bytes) }
         #expect(throws: DecodingError.self) { try BinaryDecoder().decode([Int].self, from: bytes) }
     }
 
-    @Test func whatIsNoNumberIsRefused() throws {
+    @Test func nanAndIntegersOutOfRangeAreErrors() throws {
         #expect(throws: EncodingError.self) { try BinaryEncoder().encode(Double.nan) }
         var bytes = try BinaryEncoder().encode(1.0)
         bytes.replaceSubrange(bytes.count - 8..<bytes.count, with: Array(repeating: 255, count: 8))
@@ -81,8 +81,8 @@ import Testing
         #expect(throws: DecodingError.self) { try BinaryDecoder().decode(UInt.self, from: below) }
     }
 
-    /// What could not be read again is not written.
-    @Test func whatIsNotOneValueIsRefused() throws {
+    /// Values that the decoder could not read are errors of the encoder.
+    @Test func valuesThatCantBeDecodedAreNotEncoded() throws {
         struct Twice: Encodable {
             func encode(to encoder: any Encoder) throws {
                 var first = encoder.container(keyedBy: Inner.CodingKeys.self)
@@ -113,8 +113,8 @@ import Testing
         }
     }
 
-    /// Keys are few and short, and each is there once: whoever sends others gets no memory for them.
-    @Test func manyKeysAreRefused() {
+    /// The key table is limited in count and length and has no duplicates; nothing is allocated beyond the limits.
+    @Test func tooManyLongOrDuplicateKeysAreErrors() {
         for keys in [[UInt8]](
             arrayLiteral: [0x81, 0x20] + Array(repeating: 0, count: 4097), [2, 1, 0x61, 1, 0x61],
             [1, 0x81, 0x02] + Array(repeating: 0x61, count: 257), [0xff, 0xff, 0xff, 0xff, 0x7f])
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    /// The same bytes in another process: what a digest is made of.
+    /// Digests are computed from the bytes, which must be the same in every process.
     @Test func equalValuesGiveEqualBytes() throws {
         let bytes = try BinaryEncoder().encode(Inner(text: "t", maybe: 2, list: ["l"]))
         let hex = bytes.map { String($0, radix: 16) }.joined(separator: " ")
@@ -133,8 +133,8 @@ import Testing
         )
     }
 
-    /// Truncated anywhere, or with any byte changed: an error or a value, never a trap.
-    @Test func hostileBytesAreErrors() throws {
+    /// Bytes truncated anywhere are an error; with any byte changed, decoding throws or returns a value, and never traps.
+    @Test func truncatedOrChangedBytesNeverTrap() throws {
         let bytes = try BinaryEncoder().encode(Outer())
         for count in 0..<bytes.count {
             #expect(throws: DecodingError.self) {
