@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import YAMLDocument
 
-/// Parses text; tells the node and the first message.
+/// Parses text; returns the node and the diagnostics.
 private func parse(_ text: String) -> (node: YAMLNode?, sink: DiagnosticSink) {
     var sink = DiagnosticSink()
     return (YAMLParser.parse(Array(text.utf8), file: "t.yaml", into: &sink), sink)
@@ -29,7 +29,7 @@ private func parse(_ text: String) -> (node: YAMLNode?, sink: DiagnosticSink) {
                 == SourceRange(file: "t.yaml", line: 2, column: 1, endLine: 2, endColumn: 2))
     }
 
-    @Test func anchorsAliasesAndMergeKeys() throws {
+    @Test func mergeKeysResolveAliases() throws {
         let (node, sink) = parse("base: &b { x: 1, y: 2 }\nuse: { <<: *b, y: 3 }\n")
         #expect(sink.diagnostics.isEmpty)
         guard case .mapping(let entries) = try #require(node).content,
@@ -50,13 +50,13 @@ private func parse(_ text: String) -> (node: YAMLNode?, sink: DiagnosticSink) {
         ("? [a]\n: 1\n", .wrongType),
         ("<<: 1\n", .wrongType),
     ])
-    func problemsAreLocated(_ text: String, _ rule: Rule) {
+    func malformedDocumentsReportTheirRule(_ text: String, _ rule: Rule) {
         let (_, sink) = parse(text)
         #expect(sink.diagnostics.first?.rule == rule)
     }
 
-    /// Hostile files end with a message, quickly and without much memory.
-    @Test func hostileFilesEnd() {
+    /// Deep nesting, alias expansion, long scalars and bytes that are no text exceed a limit or are syntax errors.
+    @Test func hostileFilesAreDiagnosed() {
         let deep = String(repeating: "[", count: 100_000)
         #expect(parse(deep).sink.diagnostics.first?.rule == .yamlLimit)
         var bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
