@@ -1,7 +1,7 @@
 public import Foundation
 public import TandemKit
 
-/// `Composing.md`.
+/// Runs the program of `Composing.md`.
 public func composing(intro: URL, talk: URL, output: URL) async throws -> OutputResult {
     // begin
     var composition = Composition()

@@ -1,7 +1,7 @@
 public import Foundation
 import TandemKit
 
-/// `Mixing.md`.
+/// Runs the program of `Mixing.md`.
 public func mixing(input: URL, output: URL) async throws {
     // begin
     let asset = Asset(url: input)

@@ -1,7 +1,7 @@
 public import Foundation
 import TandemKit
 
-/// `ReadingSamples.md`.
+/// Runs the program of `ReadingSamples.md`.
 public func readingSamples(input: URL) async throws -> (frames: Int, mean: Double) {
     // begin
     let asset = Asset(url: input)

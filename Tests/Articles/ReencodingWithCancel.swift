@@ -1,7 +1,7 @@
 public import Foundation
 import TandemKit
 
-/// `ReencodingWithCancel.md`.
+/// Runs the program of `ReencodingWithCancel.md`.
 public func reencodingWithCancel(input: URL, output: URL, patience: Duration) async throws -> String {
     // begin
     let asset = Asset(url: input)

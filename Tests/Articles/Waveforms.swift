@@ -1,7 +1,7 @@
 public import Foundation
 public import TandemKit
 
-/// `Waveforms.md`.
+/// Runs the program of `Waveforms.md`.
 public func waveforms(input: URL, output: URL) async throws -> WaveformData {
     // begin
     let reader = WaveformReader(asset: Asset(url: input))

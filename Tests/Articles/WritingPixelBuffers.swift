@@ -1,7 +1,7 @@
 public import Foundation
 import TandemKit
 
-/// `WritingPixelBuffers.md`.
+/// Runs the program of `WritingPixelBuffers.md`.
 public func writingPixelBuffers(output: URL) async throws {
     // begin
     let size = PixelSize(width: 320, height: 240)
