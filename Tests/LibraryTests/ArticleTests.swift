@@ -5,9 +5,9 @@ import TandemKit
 import TestSupport
 import Testing
 
-/// The programs of the articles, built with the tests and run as they stand.
+/// Programs of the library's articles, compared with the articles and run.
 @Suite struct ArticleTests {
-    /// A movie of two seconds with audio, made by the library.
+    /// Exports a movie with audio, by default of two seconds.
     static func movie(in scratch: Scratch, seconds: Int64 = 2, name: String = "in.mp4") async throws -> URL {
         let pattern = TestPattern(
             name: "testsrc", width: 320, height: 240, frameRate: Rational(25, 1),
@@ -18,8 +18,8 @@ import Testing
         return url
     }
 
-    /// A movie of a hundred minutes: whatever else goes on, nothing is through with it before it was cancelled. A task that is to cancel
-    /// something waits for a thread of Swift's pool, which other tests may keep for many seconds.
+    /// Creates a movie of a hundred minutes, so that no session completes before it is cancelled. A task that cancels a session waits for
+    /// a thread of Swift's pool, which other tests may occupy for many seconds.
     static func endlessMovie(in scratch: Scratch) async throws -> URL {
         let minute = try await movie(in: scratch, seconds: 60, name: "minute.mp4")
         let url = URL(fileURLWithPath: scratch.file("long.mp4"))
@@ -28,14 +28,14 @@ import Testing
         return url
     }
 
-    private static let articles: [(program: String, most: Int)] = [
+    private static let articles: [(program: String, maxLines: Int)] = [
         ("ReadingSamples", 30), ("WritingPixelBuffers", 30), ("ReencodingWithCancel", 25),
         ("Passthrough", 30),
         ("Exporting", 12), ("Stills", 8), ("Waveforms", 12), ("Mixing", 30), ("Composing", 25),
     ]
 
-    /// An article's program is the one that is built here, and no longer than promised.
-    @Test(arguments: articles) func programsAreTheArticles(_ name: String, _ most: Int) throws {
+    /// Each article contains the program that is built here, which has at most `maxLines` lines.
+    @Test(arguments: articles) func articlesContainTheTestedPrograms(_ name: String, _ maxLines: Int) throws {
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let source = try String(
             contentsOf: tests.appendingPathComponent("../Articles/\(name).swift"), encoding: .utf8)
@@ -48,12 +48,12 @@ import Testing
             separator: "\n", omittingEmptySubsequences: false)
         let program = lines.map { $0.hasPrefix("    ") ? String($0.dropFirst(4)) : String($0) }
         #expect(
-            article.contains(program.joined(separator: "\n")), "\(name).md has another program than the tests"
+            article.contains(program.joined(separator: "\n")), "\(name).md doesn't contain the tested program"
         )
-        #expect(program.filter { !$0.isEmpty }.count <= most)
+        #expect(program.filter { !$0.isEmpty }.count <= maxLines)
     }
 
-    @Test func composed() async throws {
+    @Test func compositionHasItsClipsGapAndMix() async throws {
         let scratch = try Scratch()
         let intro = try await Self.movie(in: scratch, name: "intro.mp4")
         let talk = try await Self.movie(in: scratch, seconds: 3, name: "talk.mp4")
@@ -66,12 +66,12 @@ import Testing
         let audio = try judge.samples(channels: 1, rate: 48_000)
         // AAC's last packet is decoded as a whole.
         #expect((144_000...145_024).contains(audio.count))
-        // What was mixed in is heard where the gap is.
+        // The mixed-in audio is audible during the gap.
         #expect(audio[126_000..<138_000].contains { abs($0) > 0.05 })
         #expect(audio.prefix(24_000).contains { abs($0) > 0.05 })
     }
 
-    @Test func compositionsThatMakeNoSenseThrow() async throws {
+    @Test func invalidCompositionsThrow() async throws {
         let scratch = try Scratch()
         let movie = Asset(url: try await Self.movie(in: scratch))
         var composition = Composition()
@@ -104,7 +104,7 @@ import Testing
                 try await Asset(.composition(wrong), environment: MediaEnvironment()).load(.tracks)
             }
         }
-        // What is gone when its time comes, and a cancel.
+        // A source that is missing when it is read, and a cancel afterwards.
         composition.sources[0] = .file(scratch.file("gone.mp4"))
         let asset = Asset(.composition(composition), environment: MediaEnvironment())
         let reader = try AssetReader(asset: asset)
@@ -117,7 +117,7 @@ import Testing
         reader.cancelReading()
     }
 
-    @Test func reading() async throws {
+    @Test func readingDecodesEveryFrame() async throws {
         let scratch = try Scratch()
         let input = try await Self.movie(in: scratch)
         let (frames, mean) = try await readingSamples(input: input)
@@ -125,7 +125,7 @@ import Testing
         #expect(mean > 60 && mean < 200)
     }
 
-    @Test func writing() async throws {
+    @Test func writtenFramesHaveTheirTimesAndColors() async throws {
         let scratch = try Scratch()
         let output = URL(fileURLWithPath: scratch.file("o.mp4"))
         try await writingPixelBuffers(output: output)
@@ -133,18 +133,18 @@ import Testing
         let times = try judge.frames().times
         #expect(times.count == 50)
         #expect(zip(times, 0...).allSatisfy { abs($0 - Double($1) / 25) < 0.0005 })
-        // The frame that is shown at 1 s, as ffmpeg decodes it, has the red of number 25 and the green of its rows.
+        // Frame 25, shown at 1 s and decoded by ffmpeg: its red is that of the number, its green that of the rows.
         let pixels = try rawFrame(of: output, at: 25)
         #expect(pixels.count == 320 * 240 * 3)
         for (row, column) in [(20, 40), (120, 160), (200, 250)] {
-            let place = (row * 320 + column) * 3
-            #expect(abs(Int(pixels[place]) - 125) <= 8, "red of \(row), \(column)")
-            #expect(abs(Int(pixels[place + 1]) - row) <= 8, "green of \(row), \(column)")
-            #expect(abs(Int(pixels[place + 2]) - column) <= 12, "blue of \(row), \(column)")
+            let offset = (row * 320 + column) * 3
+            #expect(abs(Int(pixels[offset]) - 125) <= 8, "red of \(row), \(column)")
+            #expect(abs(Int(pixels[offset + 1]) - row) <= 8, "green of \(row), \(column)")
+            #expect(abs(Int(pixels[offset + 2]) - column) <= 12, "blue of \(row), \(column)")
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func reencoding() async throws {
+    @Test(.timeLimit(.minutes(5))) func reencodingCompletesOrIsCancelled() async throws {
         let scratch = try Scratch()
         let input = try await Self.movie(in: scratch)
         let output = URL(fileURLWithPath: scratch.file("o.mp4"))
@@ -160,7 +160,7 @@ import Testing
         #expect(scratch.contents.sorted() == ["in.mp4", "long.mp4", "o.mp4"])
     }
 
-    @Test func copying() async throws {
+    @Test func passthroughKeepsEveryFrame() async throws {
         let scratch = try Scratch()
         let input = try await Self.movie(in: scratch)
         let output = URL(fileURLWithPath: scratch.file("o.mkv"))
@@ -168,7 +168,7 @@ import Testing
         #expect(try Judge(output.path).frameHashes() == Judge(input.path).frameHashes())
     }
 
-    @Test func exportingAPart() async throws {
+    @Test func exportedRangeHasItsDuration() async throws {
         let scratch = try Scratch()
         let input = try await Self.movie(in: scratch)
         let output = URL(fileURLWithPath: scratch.file("o.mp4"))
@@ -177,7 +177,7 @@ import Testing
         #expect(try Judge(output.path).frames().times.count == 26)
     }
 
-    @Test func stillsOfAMovie() async throws {
+    @Test func stillsHaveTheTimesOfFrames() async throws {
         let scratch = try Scratch()
         let input = try await Self.movie(in: scratch)
         let output = URL(fileURLWithPath: scratch.file("o.png"))
@@ -187,7 +187,7 @@ import Testing
         #expect(try Judge(output.path).stream("v:0", "width,height")["width"] as? Int == 160)
     }
 
-    @Test func waveformOfAMovie() async throws {
+    @Test func waveformHasAPixelPer512Samples() async throws {
         let scratch = try Scratch()
         let input = try await Self.movie(in: scratch)
         let output = URL(fileURLWithPath: scratch.file("o.json"))
@@ -197,7 +197,7 @@ import Testing
         #expect(json?["length"] as? Int == waveform.length)
     }
 
-    @Test func mixingWithAFade() async throws {
+    @Test func mixAppliesTheFade() async throws {
         let scratch = try Scratch()
         let input = try await Self.movie(in: scratch)
         let output = URL(fileURLWithPath: scratch.file("o.wav"))
@@ -205,7 +205,7 @@ import Testing
         let samples = try Judge(output.path).samples(channels: 1, rate: 48_000)
         let whole = try Judge(input.path).samples(channels: 1, rate: 48_000)
         #expect(abs(samples.count - 96_000) <= 1)
-        // Half a second in, half as loud; from a second on, as it is.
+        // The gain is a half at 0.5 s, and 1 from 1 s on.
         for position in [24_000, 60_000, 90_000] where position < min(samples.count, whole.count) {
             let gain = min(1, Float(position) / 48_000)
             #expect(abs(samples[position] - whole[position] * gain) < 0.002, "\(position)")
@@ -213,7 +213,7 @@ import Testing
     }
 }
 
-/// One frame of a file as RGB, by ffmpeg.
+/// Decodes one frame of a file to RGB by ffmpeg.
 func rawFrame(of url: URL, at number: Int) throws -> [UInt8] {
     let result = try program(
         "ffmpeg",

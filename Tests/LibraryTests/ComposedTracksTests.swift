@@ -3,9 +3,9 @@ import TandemKit
 import TestSupport
 import Testing
 
-/// Several tracks of one asset as one (`AssetReaderVideoCompositionOutput`, `AssetReaderAudioMixOutput`).
+/// Outputs composed of several tracks of an asset (`AssetReaderVideoCompositionOutput`, `AssetReaderAudioMixOutput`).
 @Suite struct ComposedTracksTests {
-    /// Two tracks of frames and two of audio.
+    /// Creates a file with two video and two audio tracks.
     private func movie(in scratch: Scratch) throws -> Asset {
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc=s=320x240:r=25:d=2", "-f", "lavfi", "-i",
@@ -36,7 +36,7 @@ import Testing
         return Judge(url.path)
     }
 
-    @Test func framesOfTwoTracksAreOne() async throws {
+    @Test func videoCompositionOverlaysTwoTracks() async throws {
         let scratch = try Scratch()
         let asset = try movie(in: scratch)
         let tracks = try await asset.load(.tracks)
@@ -52,11 +52,11 @@ import Testing
                 timeRange: TimeRange(
                     start: MediaTime(value: 10, timescale: 25), end: MediaTime(value: 35, timescale: 25))))
         let output = try AssetReaderVideoCompositionOutput(tracks: tracks, videoComposition: composition)
-        let made = try await encode(output, of: asset, to: "o.mkv", in: scratch)
-        #expect(try made.frames().times.count == 50)
+        let composed = try await encode(output, of: asset, to: "o.mkv", in: scratch)
+        #expect(try composed.frames().times.count == 50)
         let wanted = Judge(scratch.file("wanted.mkv"))
-        #expect(try made.lowestPSNR(against: wanted, first: 0, count: 50, own: 0) > 40)
-        // A part of it, at another rate: every second frame from the half second on.
+        #expect(try composed.lowestPSNR(against: wanted, first: 0, count: 50, own: 0) > 40)
+        // A range at half the frame rate: every second frame from frame 12 on.
         composition.canvas.frameRate = Rational(25, 2)
         let half = try AssetReaderVideoCompositionOutput(tracks: tracks, videoComposition: composition)
         let range = TimeRange(
@@ -67,8 +67,8 @@ import Testing
         #expect(try part.lowestPSNR(against: wanted, first: 30, count: 1, own: 9) > 40)
     }
 
-    /// Beside outputs of the same tracks that share their decoders.
-    @Test func composedFramesBesideOthers() async throws {
+    /// Composed outputs beside outputs of the same tracks, all with shared decoders.
+    @Test func composedOutputsShareDecodersWithTrackOutputs() async throws {
         let scratch = try Scratch()
         let asset = try movie(in: scratch)
         let tracks = try await asset.load(.tracks)
@@ -112,7 +112,7 @@ import Testing
         #expect(reader.status == .completed)
     }
 
-    @Test func wrongOnesThrow() async throws {
+    @Test func invalidCompositionsAndMixesThrow() async throws {
         let scratch = try Scratch()
         let asset = try movie(in: scratch)
         let tracks = try await asset.load(.tracks)
@@ -123,10 +123,10 @@ import Testing
         }
         let late = TimeRange(start: MediaTime(seconds: 3), duration: MediaTime(seconds: 1))
         let early = TimeRange(start: MediaTime(seconds: -3), duration: MediaTime(seconds: 1))
-        let nowhere = PixelRectangle(x: 0, y: 0, width: 0, height: -3)
+        let emptyRectangle = PixelRectangle(x: 0, y: 0, width: 0, height: -3)
         let wrong: [[VideoComposition.Input]] = [
             [], [.init(track: 2)], [.init(track: 9)], [.init(track: 0, timeRange: late)],
-            [.init(track: 0, timeRange: early)], [.init(track: 0, in: nowhere)],
+            [.init(track: 0, timeRange: early)], [.init(track: 0, in: emptyRectangle)],
             [.init(track: 0, rotation: .max)],
         ]
         for inputs in wrong {
@@ -147,7 +147,7 @@ import Testing
         #expect(throws: MediaError.self) {
             try AssetReaderAudioMixOutput(tracks: tracks, audioMix: mix, settings: AudioOutputSettings())
         }
-        // Of another asset, and of a composition.
+        // An output of another asset, and one of a composition.
         let good = try output([.init(track: 0), .init(track: 1)], canvas)
         let pattern = TestPattern(
             name: "testsrc", width: 64, height: 48, frameRate: Rational(25, 1),
@@ -158,12 +158,12 @@ import Testing
         var composition = Composition()
         try composition.append(asset)
         let composed = Asset(.composition(composition), environment: MediaEnvironment())
-        let again = try AssetReader(asset: composed)
-        try again.add(
+        let composedReader = try AssetReader(asset: composed)
+        try composedReader.add(
             AssetReaderVideoCompositionOutput(
                 tracks: try await composed.load(.tracks),
                 videoComposition: VideoComposition(inputs: [.init(track: 0)], canvas: canvas)))
-        #expect(throws: MediaError.self) { try again.startReading() }
-        #expect(again.status == .failed)
+        #expect(throws: MediaError.self) { try composedReader.startReading() }
+        #expect(composedReader.status == .failed)
     }
 }

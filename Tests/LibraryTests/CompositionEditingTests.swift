@@ -3,7 +3,7 @@ import TandemKit
 import TestSupport
 import Testing
 
-/// Insertions, removals and changes of speed: what stands where afterwards, against a model that is a row of frames.
+/// Insertions, removals and changes of speed, compared with a model that is an array of frames.
 @Suite struct CompositionEditingTests {
     private typealias Dice = MisuseWalkTests.Dice
 
@@ -21,7 +21,7 @@ import Testing
             timeRange: range(start, end))
     }
 
-    /// Eight seconds: two clips and a gap, music that is repeated, a layer, a text, cues.
+    /// Returns eight seconds: two clips and a gap, looping music, a layer, a text, subtitles.
     private static func composition() -> Composition {
         var composition = Composition()
         composition.sources = ["/a", "/b", "/music", "/logo", "/cues"].map { .file($0) }
@@ -67,10 +67,10 @@ import Testing
         return composition
     }
 
-    /// What is there in the middle of a frame: of which source which time, in hundredths of a frame.
+    /// Describes the middle of a frame: each source with its time in hundredths of a frame, and its level.
     private static func state(_ composition: Composition, at tick: Int) -> [String] {
         let now = (Double(tick) + 0.5) / rate
-        func told(_ kind: String, _ placement: ClipPlacement, round: Double? = nil) -> String? {
+        func description(_ kind: String, _ placement: ClipPlacement, round: Double? = nil) -> String? {
             let (range, part) = (placement.timeRange, placement.sourceRange)
             guard range.start.seconds <= now, now < range.end.seconds else { return nil }
             var inside = now - range.start.seconds
@@ -90,11 +90,11 @@ import Testing
             let (a, b) = (points[next - 1], points[next])
             return Int((a.1 + (b.1 - a.1) * (now - a.0) / (b.0 - a.0)).rounded())
         }
-        var found = composition.clips.compactMap { told("clip", $0.placement) }
+        var found = composition.clips.compactMap { description("clip", $0.placement) }
         for clip in composition.audio {
             let round = clip.isRepeated ? clip.placement.sourceRange.duration.seconds : nil
-            guard let text = told("audio", clip.placement, round: round) else { continue }
-            // What others make room for is heard, or will be, or was.
+            guard let text = description("audio", clip.placement, round: round) else { continue }
+            // The level is reduced only while the clip that it is ducked under plays.
             let duck = clip.ducking.map { " under \(composition.audio[$0.under].placement.source)" } ?? ""
             let isHeard = clip.ducking.map {
                 let key = composition.audio[$0.under].placement.timeRange
@@ -105,12 +105,12 @@ import Testing
         for layer in composition.layers
         where layer.timeRange.start.seconds <= now && now < layer.timeRange.end.seconds {
             if case .frames(let placement, _, _) = layer.content {
-                found.append((told("layer", placement) ?? "nothing") + " at \(level(layer.opacity))")
+                found.append((description("layer", placement) ?? "nothing") + " at \(level(layer.opacity))")
             } else {
                 found.append("text")
             }
         }
-        found += composition.subtitles.flatMap(\.clips).compactMap { told("cues", $0) }
+        found += composition.subtitles.flatMap(\.clips).compactMap { description("cues", $0) }
         return found.sorted()
     }
 
@@ -118,14 +118,14 @@ import Testing
         (0..<Int(composition.frameCount)).map { state(composition, at: $0) }
     }
 
-    /// The first frame at which two rows are not the same, in words.
+    /// Describes the first difference of two rows of frames; nil if they are equal.
     private static func difference(_ found: [[String]], _ wanted: [[String]]) -> String? {
         guard found.count == wanted.count else { return "\(found.count) frames, not \(wanted.count)" }
         guard let tick = found.indices.first(where: { found[$0] != wanted[$0] }) else { return nil }
         return "frame \(tick): \(found[tick]), not \(wanted[tick])"
     }
 
-    @Test(arguments: [UInt64](1...60)) func whatStandsWhere(_ seed: UInt64) async throws {
+    @Test(arguments: [UInt64](1...60)) func randomEditsMatchTheModel(_ seed: UInt64) async throws {
         var dice = Dice(state: seed &* 7919)
         var composition = Self.composition()
         let pattern = Asset(
@@ -174,8 +174,8 @@ import Testing
         }
     }
 
-    /// A part that takes half or twice the time: what was in the middle of it still is, and what is around it stays as it was.
-    @Test func partsArePlayedFasterAndSlower() throws {
+    /// A range scaled to half and back to its duration: frames before and after it don't change, and the result is the original.
+    @Test func scaledRangesKeepTheirSurroundings() throws {
         var composition = Self.composition()
         composition.audio.remove(at: 2)
         let before = composition
@@ -189,13 +189,13 @@ import Testing
                 Self.range(0, 50), Self.range(50, 75), Self.range(75, 100), Self.range(100, 125),
             ])
         #expect(composition.clips[1].placement.sourceRange == Self.range(60, 110))
-        // Twice as fast and then half as fast is as it was.
+        // Twice as fast and then half as fast is the original.
         try composition.scale(Self.range(50, 100), to: Self.time(100))
         #expect(Self.difference(Self.row(composition), old) == nil)
         #expect(composition.chapters == before.chapters)
     }
 
-    @Test func whatCantBeEditedIsLeftAsItWas() async throws {
+    @Test func rejectedEditsChangeNothing() async throws {
         var composition = Self.composition()
         let movie = Asset(
             .pattern(
@@ -218,7 +218,7 @@ import Testing
             try composition.insert(movie, timeRange: Self.range(90, 110), at: Self.time(20))
         }
         #expect(composition == before)
-        // Nothing is divided while two clips change places.
+        // A transition can't be divided.
         var joined = Composition()
         try joined.append(movie)
         try joined.append(movie, join: .wipeLeft, overlap: MediaTime(seconds: 1))
@@ -229,14 +229,14 @@ import Testing
         try joined.remove(Self.range(20, 40))
         #expect(joined.isSound && joined.duration == Self.time(155))
         #expect(joined.clips.count == 3)
-        // Clips that overlap are seen as lying on two tracks.
+        // Overlapping clips are on two tracks.
         let tracks = joined.tracks
         #expect(tracks.map(\.mediaType) == [.video, .video, .audio, .audio])
         #expect(tracks[0].segments.count == 2 && tracks[1].segments.map(\.isEmpty) == [true, false])
     }
 
-    /// Read: an inserted clip, a gap, and what is left behind a removal, by color and by tone.
-    @Test func whatWasEditedIsRead() async throws {
+    /// Reads an edited composition: its clips are recognized by color and by tone.
+    @Test func editedCompositionsAreRead() async throws {
         let scratch = try Scratch()
         for (name, color, tone) in [("a", "0x000000", 400), ("b", "0xffffff", 1600)] {
             try ffmpeg(
@@ -252,7 +252,7 @@ import Testing
         try composition.append(a)
         try composition.insert(b, timeRange: Self.range(0, 25), at: Self.time(25))
         try composition.remove(Self.range(5, 15))
-        // 15 frames of a, 25 of b, 25 of a; b takes twice as long now.
+        // 15 frames of a, 25 of b, 25 of a; b is slowed to half its speed.
         try composition.scale(Self.range(15, 40), to: Self.time(50))
         try composition.insertGap(Self.range(0, 10))
         let asset = Asset(.composition(composition), environment: MediaEnvironment())
@@ -279,7 +279,7 @@ import Testing
         }
         #expect(samples[0..<18_000].allSatisfy { abs($0) < 0.01 })
         #expect(abs(crossings(0.45..<0.95) - 400) < 10)
-        // Half as fast, and still as high.
+        // Half the speed at the same pitch.
         #expect(abs(crossings(1.1..<2.9) - 1600) < 40)
         #expect(abs(crossings(3.05..<3.9) - 400) < 10)
     }

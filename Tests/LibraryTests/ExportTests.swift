@@ -8,16 +8,16 @@ import Testing
 @testable import JobSpec
 @testable import Media
 
-/// Exports, settings of presets, job files, and reading on after an interruption.
+/// Exports, settings of presets, job files, still images, and readers that continue after an interruption.
 @Suite struct ExportTests {
-    @Test func namesAreThoseOfTheTables() {
+    @Test func typedNamesMatchTheTables() {
         #expect(ExportPreset.typed.map(\.name).sorted() == ExportPreset.names.sorted())
         #expect(Set(ExportPreset.typed.map(\.name)).count == ExportPreset.names.count)
         for (name, type) in ContainerType.typed { #expect(type.name == name) }
     }
 
-    /// What is there is refused before anything is read, and stays.
-    @Test func anExistingFileIsRefused() async throws {
+    /// An existing destination is an error before the source is read, and isn't changed.
+    @Test func existingDestinationIsRejected() async throws {
         let scratch = try Scratch()
         let input = try await ArticleTests.movie(in: scratch)
         try scratch.write("mine", to: "o.mp4")
@@ -32,8 +32,8 @@ import Testing
         }
     }
 
-    /// What another session published is not this one's to replace.
-    @Test func anotherSessionsFileIsRefused() async throws {
+    /// A file that another session published isn't replaced.
+    @Test func fileOfAnotherSessionIsNotReplaced() async throws {
         let scratch = try Scratch()
         let input = try await ArticleTests.movie(in: scratch)
         let output = URL(fileURLWithPath: scratch.file("o.mp4"))
@@ -42,7 +42,7 @@ import Testing
         let second = ExportSession(asset: Asset(url: input), preset: .highest)
         await #expect(throws: ExportError.self) { try await second.export(to: output) }
         #expect(try Data(contentsOf: output) == before && first.size == before.count)
-        // Two at once: one of them has it.
+        // Of two concurrent exports to one destination, one succeeds.
         let other = URL(fileURLWithPath: scratch.file("p.mp4"))
         async let a = try? ExportSession(asset: Asset(url: input), preset: .low).export(to: other)
         async let b = try? ExportSession(asset: Asset(url: input), preset: .highest).export(to: other)
@@ -51,8 +51,8 @@ import Testing
         #expect(scratch.contents.sorted() == ["in.mp4", "o.mp4", "p.mp4"])
     }
 
-    /// Paths with what means something in job files, and names without a container.
-    @Test func strangeNames() async throws {
+    /// Paths with characters that are special in job files, and names without the extension of a container.
+    @Test func specialCharactersInNamesAreLiteral() async throws {
         let scratch = try Scratch()
         let plain = try await ArticleTests.movie(in: scratch)
         let strange = URL(fileURLWithPath: scratch.file("a*[b] ${c} 'd\": {e}.mp4"))
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func compatiblePresets() async throws {
+    @Test func presetsAreCompatibleWithTheTracks() async throws {
         let scratch = try Scratch()
         let input = try await ArticleTests.movie(in: scratch)
         let presets = await ExportSession.presets(compatibleWith: Asset(url: input)).map(\.name)
@@ -87,8 +87,8 @@ import Testing
             await ExportSession.presets(compatibleWith: Asset(url: URL(fileURLWithPath: "/nowhere"))).isEmpty)
     }
 
-    /// A cancel by the task, by the session before the start and in the midst: nothing is left.
-    @Test(.timeLimit(.minutes(5))) func cancels() async throws {
+    /// Cancels by the session before the start, and by the task during the export: no file remains.
+    @Test(.timeLimit(.minutes(5))) func cancelledExportsLeaveNoFile() async throws {
         let scratch = try Scratch()
         let input = try await ArticleTests.endlessMovie(in: scratch)
         let output = URL(fileURLWithPath: scratch.file("o.mp4"))
@@ -110,8 +110,8 @@ import Testing
         #expect(scratch.contents == ["long.mp4"])
     }
 
-    /// However seldom somebody wants to hear of it, the end is told when it comes.
-    @Test(.timeLimit(.minutes(5))) func theEndIsToldAtOnce() async throws {
+    /// The final state is reported immediately, whatever the update interval.
+    @Test(.timeLimit(.minutes(5))) func finalStateIsReportedImmediately() async throws {
         let scratch = try Scratch()
         let input = try await ArticleTests.movie(in: scratch)
         let session = ExportSession(asset: Asset(url: input), preset: .low)
@@ -121,7 +121,7 @@ import Testing
         for await state in states { last = state }
         #expect(last?.status == .completed && last?.progress == 1)
         _ = try await task.value
-        // Who no longer listens is not waited for.
+        // A cancelled listener ends without an export.
         let early = ExportSession(asset: Asset(url: input), preset: .low)
         let listener = Task {
             for await _ in early.states(updateInterval: .seconds(86_400)) {}
@@ -130,8 +130,8 @@ import Testing
         await listener.value
     }
 
-    /// What is copied is as exact as a job's: audio of Matroska's milliseconds is counted in samples.
-    @Test func copiesAreCounted() async throws {
+    /// Audio copied from Matroska, which stores milliseconds, is timed in samples, as in jobs.
+    @Test func copiedAudioIsTimedInSamples() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "sine=sample_rate=44100:duration=3", "-c:a", "aac", scratch.file("a.mkv"))
@@ -151,13 +151,13 @@ import Testing
             try session.addTrack(output: track.makeOutput(), input: track.makeInput())
         }
         guard case .completed = await session.run() else {
-            Issue.record("it isn't completed")
+            Issue.record("the session isn't completed")
             return
         }
-        let told = try program(
+        let probed = try program(
             "ffprobe",
             ["-v", "error", "-show_entries", "packet=duration", "-of", "csv=p=0", output.path])
-        let lengths = told.text.split(separator: "\n").map { $0.prefix { $0 != "," } }
+        let lengths = probed.text.split(separator: "\n").map { $0.prefix { $0 != "," } }
         #expect(lengths.dropLast().allSatisfy { $0 == "1024" }, "\(Set(lengths))")
     }
 
@@ -185,14 +185,14 @@ import Testing
             try session.addTrack(output: track.makeOutput(), input: track.makeInput())
         }
         guard case .completed = await session.run() else {
-            Issue.record("it isn't completed")
+            Issue.record("the session isn't completed")
             return
         }
         #expect(try Judge(output.path).stream("v:0", "width")["width"] as? Int == 160)
     }
 
-    /// A reader that goes on where another one was interrupted: all frames and samples once.
-    @Test(arguments: [3, 10, 31]) func readingOn(_ count: Int) async throws {
+    /// A reader that starts at the position of an interrupted one: each frame and sample is read once.
+    @Test(arguments: [3, 10, 31]) func resumedReadingLosesNoSample(_ count: Int) async throws {
         let scratch = try Scratch()
         let asset = Asset(url: try await ArticleTests.movie(in: scratch))
         let tracks = try await asset.load(.tracks)
@@ -228,8 +228,8 @@ import Testing
                 _ = frame.withPlane(0) { bytes, _ in
                     if frame.width > 0 {
                         var sum: UInt16 = 0
-                        for place in stride(from: 0, to: bytes.count, by: 7) {
-                            sum = sum &* 31 &+ UInt16(bytes[place])
+                        for offset in stride(from: 0, to: bytes.count, by: 7) {
+                            sum = sum &* 31 &+ UInt16(bytes[offset])
                         }
                         values.append(Float(sum))
                     } else {
@@ -242,8 +242,8 @@ import Testing
         return (values, output.position)
     }
 
-    /// Read at ten times its speed, a second takes a tenth of one: never less.
-    @Test func readingAtPlayingSpeed() async throws {
+    /// Reading at a playback rate of 10 takes at least a tenth of the duration.
+    @Test func playbackRateLimitsReading() async throws {
         let scratch = try Scratch()
         let asset = Asset(url: try await ArticleTests.movie(in: scratch))
         let reader = try AssetReader(asset: asset)
@@ -254,7 +254,7 @@ import Testing
         while try reader.outputs[0].copyNextSampleBuffer() != nil {}
         // The last packet is decoded two frames before the last frame is shown, at 1.92 s.
         #expect(ContinuousClock.now - begun >= .milliseconds(183))
-        // Decoded, on one thread, and through a session.
+        // Decoded and encoded by a session.
         for _ in 0..<2 {
             let session = ReencodeSession(
                 reader: try AssetReader(asset: asset),
@@ -267,7 +267,7 @@ import Testing
             }
             let start = ContinuousClock.now
             guard case .completed = await session.run() else {
-                Issue.record("it isn't completed")
+                Issue.record("the session isn't completed")
                 return
             }
             #expect(ContinuousClock.now - start >= .milliseconds(235))
@@ -277,7 +277,7 @@ import Testing
         #expect(throws: MediaError.self) { try wrong.startReading() }
     }
 
-    @Test func jobFiles() async throws {
+    @Test func jobFilesArePlannedAndRun() async throws {
         let scratch = try Scratch()
         _ = try await ArticleTests.movie(in: scratch)
         let file = URL(fileURLWithPath: scratch.file("jobs.yaml"))
@@ -296,38 +296,38 @@ import Testing
         let records = try await batch.plan().run()
         #expect(records.count == 2 && records.allSatisfy(\.outcome.isSuccess))
         #expect(try Judge(scratch.file("small.mp4")).stream("v:0", "width")["width"] as? Int == 160)
-        let again = try await batch.plan().run()
-        let isUpToDate = again.map { $0.outcome.isUpToDate }
+        let rerun = try await batch.plan().run()
+        let isUpToDate = rerun.map { $0.outcome.isUpToDate }
         #expect(isUpToDate == [true, true])
 
         try scratch.write("version: 1\njobs: { a: { asset: ./in.mp4, trakcs: [] } }\n", to: "wrong.yaml")
         do {
             _ = try JobBatch(
                 contentsOf: [URL(fileURLWithPath: scratch.file("wrong.yaml"))], variables: ["no": "1"])
-            Issue.record("a wrong file was taken")
+            Issue.record("an invalid job file was accepted")
         } catch let error as ExportError {
             #expect(error.diagnostics.contains { $0.rule == .unknownKey && $0.range.line == 2 })
             #expect(error.diagnostics.contains { $0.rule == .unusedVariable })
         }
     }
 
-    /// A task that is cancelled ends its still, and the generator goes on for others.
+    /// Cancelling a task ends its images, and the generator can be used again.
     @Test(.timeLimit(.minutes(5))) func stillsAreCancelledWithTheirTask() async throws {
         let scratch = try Scratch()
         let generator = AssetImageGenerator(asset: Asset(url: try await ArticleTests.movie(in: scratch)))
-        let (made, making) = AsyncStream<Void>.makeStream()
+        let (images, continuation) = AsyncStream<Void>.makeStream()
         let task = Task {
             var count = 0
             for try await _ in generator.images(
                 for: (0..<100_000).map { MediaTime(value: Int64($0 % 50), timescale: 25) })
             {
                 count += 1
-                making.yield()
+                continuation.yield()
             }
             return count
         }
-        // One is there, and many are to come.
-        for await _ in made { break }
+        // One image is generated, and many are pending.
+        for await _ in images { break }
         task.cancel()
         await #expect(throws: CancellationError.self) { _ = try await task.value }
         #expect(try await generator.image(at: .zero).actualTime == .zero)

@@ -4,10 +4,10 @@ import TandemKit
 import TestSupport
 import Testing
 
-/// Every call of every class in any order, from several threads: an error that is thrown or nothing, never a trap or a deadlock; and
-/// what is there at the end are whole files alone.
+/// Calls of the library's classes in random order, also from several threads: they succeed or throw, never trap or deadlock, and leave
+/// only complete files.
 @Suite struct MisuseWalkTests {
-    /// Numbers that come again with their seed.
+    /// A seeded generator of random numbers.
     struct Dice: RandomNumberGenerator {
         var state: UInt64
         mutating func next() -> UInt64 {
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    /// A reader, a writer, their parts, and all that can be called of them.
+    /// The objects under test, and the calls on them.
     final class Bench: Sendable {
         let asset: Asset
         let tracks: [AssetTrack]
@@ -38,13 +38,13 @@ import Testing
         let queue = DispatchQueue(label: "walk")
         let scratch: Scratch
 
-        /// A sample between two calls.
+        /// A sample that one call keeps for another.
         final class Box: @unchecked Sendable {
             var sample: SampleBuffer?
             init(_ sample: consuming SampleBuffer) { self.sample = consume sample }
         }
 
-        /// Samples between two calls.
+        /// The samples that are kept between calls.
         final class Shelf: @unchecked Sendable {
             private let lock = NSLock()
             private var boxes: [Box] = []
@@ -109,7 +109,7 @@ import Testing
             try body(sample)
         }
 
-        /// One call; `number` says which.
+        /// Makes the call with the given number.
         func call(_ number: Int, _ dice: inout Dice) async throws {
             let time = MediaTime(value: Int64.random(in: -2...30, using: &dice), timescale: 25)
             let output = outputs.randomElement(using: &dice) ?? outputs[0]
@@ -183,7 +183,7 @@ import Testing
             }
         }
 
-        /// A composition made and changed at random: it makes sense as long as nothing is thrown.
+        /// Edits a composition at random; it stays sound, also where an edit throws.
         private func edit(_ dice: inout Dice) async throws {
             var composition = Composition()
             for _ in 0..<8 {
@@ -200,8 +200,8 @@ import Testing
                 case 5: try? composition.scale(range, to: time())
                 default: try? composition.mix(asset, timeRange: range, at: time())
                 }
-                let isMade = composition.canvas != nil && composition.duration > .zero
-                #expect(composition.isSound || !isMade)
+                let hasContent = composition.canvas != nil && composition.duration > .zero
+                #expect(composition.isSound || !hasContent)
                 _ = composition.tracks
             }
             try await generate(composition, at: MediaTime(seconds: 1))
@@ -215,11 +215,13 @@ import Testing
         static let calls = 50
     }
 
-    @Test(.timeLimit(.minutes(10)), arguments: [UInt64](1...40)) func anyOrder(_ seed: UInt64) async throws {
+    @Test(.timeLimit(.minutes(10)), arguments: [UInt64](1...40)) func randomCallsNeverTrap(_ seed: UInt64)
+        async throws
+    {
         let scratch = try Scratch()
         var dice = Dice(state: seed)
         let bench = try Bench(scratch, &dice)
-        // Now and then what comes first is what should, so that later states are reached.
+        // Every other seed begins with calls in their correct order, so that later states are reached.
         if seed.isMultiple(of: 2) {
             for number in [0, 6, 6, 2, 8, 9] { try? await bench.call(number, &dice) }
         }
@@ -229,7 +231,7 @@ import Testing
         try await end(bench, scratch)
     }
 
-    @Test(.timeLimit(.minutes(10)), arguments: [UInt64](1...12)) func anyOrderFromSeveralThreads(
+    @Test(.timeLimit(.minutes(10)), arguments: [UInt64](1...12)) func concurrentRandomCallsNeverTrap(
         _ seed: UInt64
     ) async throws {
         let scratch = try Scratch()
@@ -240,7 +242,7 @@ import Testing
         }
         await withTaskGroup(of: Void.self) { group in
             for thread in 0..<3 {
-                // What is added and appended belongs to one thread, as the documentation says; the rest to any.
+                // Adding and appending are restricted to one thread, as documented; the other calls are not.
                 let any = [1, 4, 5, 7, 14, 15, 22, 23, 25, 27, 28, 29, 31, 32, 34, 42, 43, 46]
                 let own = [3, 8, 9, 11, 12, 13, 17]
                 group.addTask {
@@ -258,9 +260,9 @@ import Testing
         bench.writer.cancelWriting()
         bench.session.cancel()
         bench.export.cancelExport()
-        // Whatever has a name is whole.
+        // Every published file is complete.
         for name in scratch.contents {
-            #expect(["o", "e.mp4", "s.png"].contains(name), "\(name) is left")
+            #expect(["o", "e.mp4", "s.png"].contains(name), "unexpected file \(name)")
             let judge = Judge(scratch.file(name))
             #expect(try judge.decodeErrors().isEmpty, "\(name)")
         }

@@ -3,7 +3,7 @@ import TandemKit
 import TestSupport
 import Testing
 
-/// Frames that a program makes.
+/// Frames, audio samples and packets that a program creates.
 @Suite struct PixelBufferTests {
     private func writer(
         in scratch: Scratch, timeBase: Rational = Rational(1, 1000), format: PixelFormat? = nil
@@ -19,7 +19,7 @@ import Testing
         return (writer, input, adaptor, url)
     }
 
-    /// A writer of FLAC and an input for it.
+    /// Creates a FLAC writer and an input for it.
     private func flacWriter(
         in scratch: Scratch, _ layout: ChannelLayout
     ) throws -> (AssetWriter, AssetWriterInput, URL) {
@@ -33,13 +33,13 @@ import Testing
     private func fill(_ buffer: PixelBuffer, _ value: UInt8) throws {
         for plane in 0..<buffer.planeCount {
             try buffer.withMutablePlane(plane) { bytes, _ in
-                for place in bytes.indices { bytes[place] = plane == 0 ? value : 128 }
+                for offset in bytes.indices { bytes[offset] = plane == 0 ? value : 128 }
             }
         }
     }
 
-    /// Times that are not even are kept, the last frame lasts to the session's end.
-    @Test func timesAreKept() async throws {
+    /// Irregular times are kept, and the last frame lasts until the session's end.
+    @Test func irregularTimesAreKept() async throws {
         let scratch = try Scratch()
         let (writer, input, adaptor, url) = try await writer(in: scratch)
         try writer.startWriting()
@@ -60,7 +60,7 @@ import Testing
         #expect(try await asset.load(.duration) == MediaTime(value: 1500, timescale: 1000))
     }
 
-    /// Without an end, the last frame lasts as long as the one before.
+    /// If the session has no end time, the last frame lasts as long as the one before.
     @Test func theLastFrameLastsAsTheOneBefore() async throws {
         let scratch = try Scratch()
         let (writer, input, adaptor, url) = try await writer(in: scratch)
@@ -75,9 +75,9 @@ import Testing
         #expect(try await Asset(url: url).load(.duration) == MediaTime(value: 500, timescale: 1000))
     }
 
-    /// Grays in any format come out as they are, within what eight bits and a lossy codec leave.
+    /// Gray in any pixel format is preserved, within the precision of eight bits and a lossy codec.
     @Test(arguments: ["yuv420p", "nv12", "gray", "rgb24", "bgra", "yuv444p", "yuv420p10le", "gbrp"])
-    func anyFormatIsConverted(_ name: String) async throws {
+    func grayIsPreservedFromAnyPixelFormat(_ name: String) async throws {
         let scratch = try Scratch()
         let format = try #require(PixelFormat(named: name))
         let (writer, input, adaptor, url) = try await writer(in: scratch, format: format)
@@ -89,15 +89,15 @@ import Testing
                 try buffer.withMutablePlane(plane) { bytes, layout in
                     for row in 0..<layout.rows {
                         for column in 0..<layout.rowSize {
-                            let place = row * layout.bytesPerRow + column
+                            let offset = row * layout.bytesPerRow + column
                             if name == "yuv420p10le" {
-                                // 10 bits, little-endian: 504 is 126 of 8 bits, 512 no colour.
+                                // 10 bits, little-endian: 504 is 126 of 8 bits, 512 is neutral chroma.
                                 let value = plane == 0 ? 504 : 512
-                                bytes[place] = UInt8(column.isMultiple(of: 2) ? value & 255 : value >> 8)
+                                bytes[offset] = UInt8(column.isMultiple(of: 2) ? value & 255 : value >> 8)
                             } else if format.isRGB || name == "gray" {
-                                bytes[place] = 128
+                                bytes[offset] = 128
                             } else {
-                                bytes[place] = plane == 0 ? 126 : 128
+                                bytes[offset] = plane == 0 ? 126 : 128
                             }
                         }
                     }
@@ -112,7 +112,7 @@ import Testing
         #expect(pixels.allSatisfy { abs(Int($0) - 128) <= 3 }, "\(pixels.prefix(6))")
     }
 
-    @Test func wrongSizesAndTimes() async throws {
+    @Test func wrongSizesTimesAndStatesThrow() async throws {
         let scratch = try Scratch()
         let (writer, input, adaptor, _) = try await writer(in: scratch)
         let pool = adaptor.pixelBufferPool
@@ -143,8 +143,8 @@ import Testing
         #expect(scratch.contents.isEmpty)
     }
 
-    /// An encoder that is behind makes nobody wait: what is too much is dropped and counted, and the rest is whole.
-    @Test func liveSourcesAreNotHeldBack() async throws {
+    /// Real-time input doesn't block while the encoder is behind: excess frames are dropped and counted, and the file is complete.
+    @Test func realTimeInputDropsFramesInsteadOfBlocking() async throws {
         let scratch = try Scratch()
         let settings = try await OutputSettingsAssistant.videoSettings(
             preset: .hevcHighest, size: PixelSize(width: 1920, height: 1080), frameRate: Rational(25, 1))
@@ -166,8 +166,8 @@ import Testing
         #expect(try Judge(url.path).frames().times.count == 60 - input.droppedSamples)
     }
 
-    /// A live input in a session, whose pump waits until there is room: nothing is dropped, and it ends.
-    @Test(.timeLimit(.minutes(5))) func aLiveInputOfASession() async throws {
+    /// A session appends to a real-time input only while it accepts data: nothing is dropped, and the session completes.
+    @Test(.timeLimit(.minutes(5))) func realTimeInputOfASessionDropsNothing() async throws {
         let scratch = try Scratch()
         let asset = Asset(url: try await ArticleTests.movie(in: scratch))
         let url = URL(fileURLWithPath: scratch.file("o.mp4"))
@@ -179,15 +179,15 @@ import Testing
             try session.addTrack(output: track.makeOutput(), input: input)
         }
         guard case .completed = await session.run() else {
-            Issue.record("it isn't completed")
+            Issue.record("the session isn't completed")
             return
         }
         #expect(session.writer.inputs.allSatisfy { $0.droppedSamples == 0 })
         #expect(try Judge(url.path).frames().times.count == 50)
     }
 
-    /// A sample that is refused is no end of a recording, and the last frame is there.
-    @Test(.timeLimit(.minutes(5))) func aRefusedSampleIsNoEnd() async throws {
+    /// A rejected sample doesn't end a real-time recording, and the last frame is written.
+    @Test(.timeLimit(.minutes(5))) func rejectedSampleDoesntEndTheRecording() async throws {
         let scratch = try Scratch()
         let (writer, input, adaptor, url) = try await writer(in: scratch)
         input.expectsMediaDataInRealTime = true
@@ -218,8 +218,8 @@ import Testing
         #expect(try Judge(url.path).frames().times.last == 0.4)
     }
 
-    /// A buffer that was refused, or written as a still, can still be drawn into.
-    @Test func buffersStayTheirMakers() async throws {
+    /// A buffer that was rejected, or written as a still image, stays writable.
+    @Test func rejectedBuffersStayWritable() async throws {
         let scratch = try Scratch()
         let (writer, _, adaptor, _) = try await writer(in: scratch)
         try writer.startWriting()
@@ -235,7 +235,7 @@ import Testing
         #expect(scratch.contents == ["a.png"])
     }
 
-    /// Full range in the encoder's own format is brought to its range.
+    /// Full-range frames in the encoder's pixel format are converted to its range.
     @Test func fullRangeIsConverted() async throws {
         let scratch = try Scratch()
         let (writer, input, adaptor, url) = try await writer(
@@ -253,7 +253,7 @@ import Testing
         #expect(pixels.allSatisfy { abs(Int($0) - 250) <= 3 }, "\(pixels.prefix(6))")
     }
 
-    /// Between runs of audio with a gap there is silence; a run that goes back is refused.
+    /// Gaps between appended audio are silent; audio with a time before the end of the last one is rejected.
     @Test func gapsInAudioAreSilent() async throws {
         let scratch = try Scratch()
         let (writer, input, url) = try flacWriter(in: scratch, .mono)
@@ -278,8 +278,8 @@ import Testing
             abs(heard[100] - 0.25) < 0.001 && abs(heard[20_000]) < 0.001 && abs(heard[50_000] - 0.25) < 0.001)
     }
 
-    /// Audio that a program makes, and packets that it has.
-    @Test func madeSamples() async throws {
+    /// Audio samples, and packets with a format description, that a program creates.
+    @Test func createdAudioSamplesAndPacketsAreWritten() async throws {
         let scratch = try Scratch()
         let (writer, input, url) = try flacWriter(in: scratch, .stereo)
         #expect(writer.canAdd(input))
@@ -301,7 +301,7 @@ import Testing
         #expect(heard.count == 96_000)
         #expect(zip(heard, both).allSatisfy { abs($0 - $1) < 0.0001 })
 
-        // The same bytes as PCM, told by a description of one's own.
+        // PCM packets with a format description that the program creates.
         let format = try FormatDescription.audio(
             codec: "pcm_s16le", sampleRate: 48_000, layout: .mono, sampleFormat: .s16)
         let copy = URL(fileURLWithPath: scratch.file("o.wav"))
