@@ -14,8 +14,8 @@ import Testing
         try unit.withUnsafeBytes { try opening.rewritten($0) }
     }
 
-    /// From the second key frame on: it is counted from 0, and what follows from there.
-    @Test func theSecondGroupIsCountedFromItsStart() throws {
+    /// Opens the stream at the second keyframe: frame numbers and picture order count from 0 there.
+    @Test func framesOfAnOpenedGroupAreCountedFromItsStart() throws {
         let pictures = FieldStream(count: 40).pictures
         let sets = try Self.sets(pictures[0].units)
         let start = try #require(pictures.firstIndex { $0.frame == 12 })
@@ -29,7 +29,7 @@ import Testing
                 let header = try #require(AVCSliceHeader(now, sets))
                 #expect(header.isIDR == (numbers.isEmpty))
                 #expect(header.order?.value == (2 * (picture.frame - 12) + numbers.count % 2) % 64)
-                // What was from before the key frame is no longer unmarked, what is from behind it is.
+                // Operations that unmark references from before the keyframe are removed, later ones stay.
                 let isLater = picture.frame % 12 == 3 && picture.frame > 24 && numbers.count % 2 == 0
                 #expect((header.marking?.operations?.map { $0.values } ?? []) == (isLater ? [[3], [4]] : []))
                 numbers.append(header.start.frameNumber)
@@ -39,8 +39,8 @@ import Testing
         #expect(opening.isOver == false)
     }
 
-    /// Leading frames that others may refer to leave frames in the count which lists of B-slices don't have.
-    @Test func leadingReferencesAreNoGoodForBSlices() throws {
+    /// Dropped leading frames that are references leave gaps in the frame numbers, which reference lists of B slices don't tolerate.
+    @Test func leadingReferencesMakeBSlicesUnfit() throws {
         for areReferences in [false, true] {
             let pictures = FieldStream(count: 40, hasLeadingReferences: areReferences).pictures
             let sets = try Self.sets(pictures[0].units)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// Whatever the bytes are, they are rewritten or refused.
+    /// Slices with random changes are rewritten or rejected, and never trap.
     @Test func damagedSlicesAreRefused() throws {
         let pictures = FieldStream(count: 16).pictures
         let sets = try Self.sets(pictures[0].units)
@@ -98,7 +98,7 @@ import Testing
     }
 }
 
-/// A sequence of numbers that is the same each time.
+/// A reproducible sequence of random numbers.
 private struct Numbers {
     var state: UInt64
 

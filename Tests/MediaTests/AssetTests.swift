@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct AssetTests {
-    @Test func propertiesLoadTogetherAndTellTheirStatus() async throws {
+    @Test func propertiesLoadTogetherAndReportTheirStatus() async throws {
         let scratch = try Scratch()
         let path = scratch.file("a.mp4")
         try ffmpeg(
@@ -22,7 +22,7 @@ import Testing
         #expect(try await asset.load(.metadata).contains(MetadataEntry(key: "title", value: "Name")))
     }
 
-    @Test func failuresAndCancelsStay() async throws {
+    @Test func failedAndCancelledLoadsKeepTheirStatus() async throws {
         let scratch = try Scratch()
         let missing = Asset(.file(scratch.file("missing.mp4")))
         await #expect(throws: InputError.self) { try await missing.load(.duration) }
@@ -35,8 +35,8 @@ import Testing
         }
     }
 
-    /// What is no media file says so before libav sees a byte.
-    @Test func whatIsNoFileIsRefused() throws {
+    /// Missing, empty, special and unrecognized files are rejected with their reason.
+    @Test func filesThatAreNotMediaAreRejected() throws {
         let scratch = try Scratch()
         func reason(_ path: String) -> InputError.Reason? {
             do {
@@ -55,8 +55,8 @@ import Testing
         #expect(reason(try scratch.write("just some text\n", to: "text.mp4")) == .unrecognized)
     }
 
-    /// A playlist or a script named .mp4 would read other files: it is refused with its reason.
-    @Test func playlistsAndScriptsAreRefused() throws {
+    /// Playlists and scripts named .mp4 refer to other files, and are rejected with that reason.
+    @Test func playlistsAndScriptsAreRejected() throws {
         let scratch = try Scratch()
         try scratch.write("ffconcat version 1.0\nfile secret.mp4\n", to: "concat.mp4")
         try scratch.write(
@@ -67,7 +67,7 @@ import Testing
                 _ = try Asset(.file(scratch.file(name))).loadSynchronously()
                 Issue.record("\(name) was opened")
             } catch let error as InputError {
-                // FFmpeg 7 takes no file for a playlist that isn't named or served as one.
+                // FFmpeg 7 recognizes playlists only by their extension or MIME type.
                 if error.reason == .unrecognized, name == "hls.mp4" { continue }
                 guard case .refersElsewhere = error.reason else {
                     Issue.record("\(name): \(error)")
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(.enabled(if: Places.media != nil))
-    func realFilesTellWhatFFprobeTells() throws {
+    func realFilesHaveTheirKnownProperties() throws {
         let media = try #require(Places.media)
         let rotated = try Asset(.file(media + "/sample_rotate_and_reflect.mp4")).loadSynchronously()
         let transform = try #require(rotated.tracks(of: .video).first?.preferredTransform)
@@ -92,14 +92,14 @@ import Testing
         #expect(wide.tracks(of: .video).first?.format.pixelAspectRatio == Rational(2, 3))
         let edits = try Asset(.file(media + "/440hz-10ms.m4a")).loadSynchronously()
         #expect(edits.tracks.first?.editEnd == MediaTime(value: 441, timescale: 44_100))
-        let lies = try Asset(.file(media + "/sample_fragmented.mp4"), timing: .precise).loadSynchronously()
-        #expect(lies.isDurationExact && lies.duration < MediaTime(value: 2, timescale: 1))
+        let movie = try Asset(.file(media + "/sample_fragmented.mp4"), timing: .precise).loadSynchronously()
+        #expect(movie.isDurationExact && movie.duration < MediaTime(value: 2, timescale: 1))
         let stream = try Asset(.file(media + "/000000000.ts")).loadSynchronously()
         #expect(stream.timeZero > MediaTime(value: 1, timescale: 1))
     }
 
-    /// What is remembered is of just these bytes, and the oldest is forgotten first.
-    @Test func whatIsRememberedIsNeverStale() throws {
+    /// Cached assets belong to one version of a file, and the oldest entry is evicted first.
+    @Test func cachedAssetsAreNeverStale() throws {
         let environment = MediaEnvironment(memory: AssetCache(limit: 2))
         let scratch = try Scratch()
         func seconds(_ name: String) throws -> Double {

@@ -3,8 +3,8 @@ import LibAV
 import TestSupport
 import Testing
 
-/// Times of audio that a container rounds are counted in samples: exact where packets follow one another, begun anew where
-/// there was a pause, and drawn after a container whose clock runs otherwise.
+/// Audio timestamps that a container rounds, corrected to samples: they are exact in contiguous packets, keep pauses, and follow a
+/// container whose clock drifts.
 @Suite struct AudioTimestampCorrectorTests {
     private static let rate: Int64 = 44_100
     private static let frame: Int64 = 1024
@@ -16,7 +16,7 @@ import Testing
         return try #require(try Asset(.file(path)).loadSynchronously().tracks.first)
     }
 
-    /// What the corrector makes of packets whose true times, in samples, a clock of milliseconds rounded.
+    /// Returns the corrected times of packets whose true times, in samples, are rounded to milliseconds.
     private func counted(
         _ times: [Int64], losing lost: Set<Int> = [], drift: (Int) -> Int64 = { _ in 0 }
     ) throws -> [Int64] {
@@ -27,8 +27,8 @@ import Testing
         var out: [Int64] = []
         for (index, time) in times.enumerated() {
             let packet = try Packet.of([0x21, 0x10, 0x04])
-            let told = Rational(1, Int32(Self.rate)).rescale(time, to: track.timeBase) + drift(index)
-            (packet.pts, packet.dts) = (told, told)
+            let rounded = Rational(1, Int32(Self.rate)).rescale(time, to: track.timeBase) + drift(index)
+            (packet.pts, packet.dts) = (rounded, rounded)
             if lost.contains(index) {
                 corrector.lose()
                 continue
@@ -40,15 +40,15 @@ import Testing
         return out
     }
 
-    /// They follow one another to the sample; where the first one begins is known to the container's unit alone.
-    @Test func packetsFollowOneAnotherToTheSample() throws {
+    /// Contiguous packets are exact to the sample; the time of the first one is known only in the container's time base.
+    @Test func contiguousPacketsAreExactToTheSample() throws {
         let times = (0..<2000).map { Int64($0) * Self.frame }
         let out = try counted(times)
         #expect(zip(out, out.dropFirst()).allSatisfy { $1 - $0 == Self.frame })
         #expect(zip(out, times).allSatisfy { abs($0 - $1) <= 45 }, "a millisecond at most")
     }
 
-    @Test func aPauseStays() throws {
+    @Test func pauseIsPreserved() throws {
         let pause = 10 * Self.rate
         let times = (0..<200).map { Int64($0) * Self.frame + ($0 >= 100 ? pause : 0) }
         let out = try counted(times)
@@ -58,29 +58,29 @@ import Testing
         #expect(abs(longest - pause - Self.frame) <= 45)
     }
 
-    @Test func aLostPacketIsNoneThatNeverWas() throws {
+    @Test func lostPacketLeavesItsGap() throws {
         let times = (0..<100).map { Int64($0) * Self.frame }
         let out = try counted(times, losing: [50])
         #expect(out.count == 99)
-        #expect(abs(out[50] - out[49] - 2 * Self.frame) <= 45, "what follows stays at its own time")
+        #expect(abs(out[50] - out[49] - 2 * Self.frame) <= 45, "the packets after the gap keep their times")
     }
 
-    /// A few packets whose times stray come back; a clock that stays away is followed.
-    @Test func theCountFollowsAClockThatStaysAway() throws {
+    /// Single deviating timestamps are corrected; a permanent offset of the clock is followed.
+    @Test func permanentClockOffsetIsFollowed() throws {
         let times = (0..<300).map { Int64($0) * Self.frame }
         let wobble = try counted(times) { $0 % 40 == 7 ? 9 : 0 }
         #expect(
             zip(wobble, wobble.dropFirst()).allSatisfy { $1 - $0 == Self.frame },
-            "nine milliseconds once in a while")
+            "single deviations of nine milliseconds are corrected")
         let moved = try counted(times) { $0 >= 100 ? 9 : 0 }
         let last = try #require(moved.last)
         #expect(abs(last - times[299] - 9 * Self.rate / 1000) <= 90, "\(last - times[299])")
         let steps = Set(zip(moved, moved.dropFirst()).map { $1 - $0 })
-        #expect(steps.count == 2, "one step where it gave in: \(steps)")
+        #expect(steps.count == 2, "one step to the new offset: \(steps)")
     }
 
-    /// A container that can say every sample needs none.
-    @Test func whereTheClockIsFineThereIsNone() throws {
+    /// A time base of samples needs no corrector.
+    @Test func timeBaseOfSamplesHasNoCorrector() throws {
         let scratch = try Scratch()
         let path = scratch.file("a.m4a")
         try ffmpeg("-f", "lavfi", "-i", "sine=d=0.5:r=44100", "-c:a", "aac", path)

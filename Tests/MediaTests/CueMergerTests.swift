@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-/// Cues that overlap become samples that don't: at every moment the lines of all cues that are shown then.
+/// Overlapping cues merged into samples that don't overlap, each with the lines of all cues shown at its time.
 @Suite struct CueMergerTests {
     private func cue(_ text: String) -> [UInt8] {
         [UInt8(text.utf8.count >> 8), UInt8(text.utf8.count & 0xff)] + Array(text.utf8)
@@ -21,7 +21,7 @@ import Testing
         return samples
     }
 
-    @Test func twoAtOnceAreOneSample() {
+    @Test func overlappingCuesShareASample() {
         let samples = merged([(0, 4, "a"), (2, 6, "b"), (8, 9, "c")])
         #expect(samples.map(\.0) == [0, 2, 4, 8])
         #expect(samples.map(\.1) == [2, 4, 6, 9])
@@ -31,10 +31,10 @@ import Testing
     @Test func aCueWithoutAnEndIsShownUntilTheNext() {
         let samples = merged([(0, nil, "a"), (5, 7, "b"), (9, nil, "c")])
         #expect(samples.map(\.2) == ["a", "b", "c"])
-        #expect(samples.map(\.1) == [5, 7, 9], "of the last one nobody knows how long")
+        #expect(samples.map(\.1) == [5, 7, 9], "the last one has no duration")
     }
 
-    @Test func stylesMoveWithTheirLines() throws {
+    @Test func stylesAreMovedWithTheirLines() throws {
         var merger = CueMerger()
         let style: [UInt8] = [0, 0, 0, 1, 0, 1, 1, 18, 255, 255, 255, 255]
         let styled = cue("x") + [0, 0, 0, 22] + Array("styl".utf8) + [0, 1] + style
@@ -44,11 +44,11 @@ import Testing
         let first = merger.next()
         let sample = try #require(first)
         #expect(text(sample.bytes) == "äbc\nx")
-        // Characters count, no bytes: four stand before.
+        // Offsets count characters, not bytes: four precede.
         #expect(sample.bytes.suffix(12).prefix(4) == [0, 4, 0, 5])
     }
 
-    @Test(arguments: 0..<40) func samplesFollowOneAnotherAndMissNothing(seed: UInt64) {
+    @Test(arguments: 0..<40) func samplesDontOverlapAndContainEveryCue(seed: UInt64) {
         var random = SeededGenerator(seed)
         var start: Int64 = 0
         let cues = (0..<30).map { index in
@@ -60,10 +60,10 @@ import Testing
         }
         let samples = merged(cues)
         for (a, b) in zip(samples, samples.dropFirst()) { #expect(a.1 <= b.0) }
-        for moment in 0..<(start + 10) {
-            let shown = cues.filter { $0.start <= moment && moment < $0.end ?? 0 }.map(\.text)
-            let told = samples.first { $0.0 <= moment && moment < $0.1 }?.2.split(separator: "\n") ?? []
-            #expect(Set(shown) == Set(told.map(String.init)), "at \(moment)")
+        for time in 0..<(start + 10) {
+            let shown = cues.filter { $0.start <= time && time < $0.end ?? 0 }.map(\.text)
+            let lines = samples.first { $0.0 <= time && time < $0.1 }?.2.split(separator: "\n") ?? []
+            #expect(Set(shown) == Set(lines.map(String.init)), "at \(time)")
         }
     }
 }

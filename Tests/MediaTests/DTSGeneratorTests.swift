@@ -2,10 +2,10 @@
 import TestSupport
 import Testing
 
-/// Decoding times are made of presentation times alone: they increase, none is after its frame is shown, and a stream
-/// that reorders deeper than was said is told instead of bent.
+/// Decoding times generated from presentation times: they increase, none is later than its presentation time, and a stream that
+/// reorders deeper than declared is reported.
 @Suite struct DTSGeneratorTests {
-    /// Presentation times in decoding order: groups of a frame that refers ahead and those shown before it.
+    /// Returns presentation times in decoding order: groups of a reference frame and the B-frames that are shown before it.
     private func stream(
         depth: Int, frames: Int, step: Int64, using random: inout some RandomNumberGenerator
     ) -> [Int64] {
@@ -14,7 +14,7 @@ import Testing
         while times.count < frames {
             let between = Int64.random(in: 0...Int64(depth), using: &random)
             times.append(next + between)
-            // In a pyramid, the middle one of those between comes first.
+            // In a pyramid, the middle B-frame is decoded first.
             var waiting = [(next, next + between - 1)]
             var level = depth - 1
             while let (low, high) = waiting.popLast() {
@@ -30,37 +30,37 @@ import Testing
         return times.map { $0 * step }
     }
 
-    /// How many frames must be decoded before the first can be shown.
+    /// Returns how many frames must be decoded before the first can be shown.
     private func depth(of times: [Int64]) -> Int {
         let sorted = times.sorted()
         var most = 0
         for (index, time) in times.enumerated() {
-            let place = sorted.firstIndex(of: time) ?? 0
-            most = max(most, index - place)
+            let position = sorted.firstIndex(of: time) ?? 0
+            most = max(most, index - position)
         }
         return most
     }
 
-    @Test(arguments: 0..<40) func timesIncreaseAndNoneIsLate(seed: UInt64) throws {
+    @Test(arguments: 0..<40) func decodingTimesIncreaseAndAreNotLate(seed: UInt64) throws {
         var random = SeededGenerator(seed)
         let times = stream(depth: Int(seed % 5), frames: 200, step: 40, using: &random)
         var clock = DTSGenerator(delay: max(1, depth(of: times)), step: 40)
         var last = Int64.min
         for pts in times {
-            let made = clock.time(of: pts)
-            let dts = try #require(made)
+            let generated = clock.time(of: pts)
+            let dts = try #require(generated)
             #expect(dts > last && dts <= pts)
             last = dts
         }
     }
 
-    @Test func deeperReorderingIsTold() {
+    @Test func deeperReorderingIsReported() {
         var clock = DTSGenerator(delay: 1, step: 40)
         // Four frames are decoded before the first of them is shown.
         let times: [Int64] = [0, 200, 160, 120, 80, 40]
-        var isTold = false
-        for time in times where clock.time(of: time) == nil { isTold = true }
-        #expect(isTold)
+        var isReported = false
+        for time in times where clock.time(of: time) == nil { isReported = true }
+        #expect(isReported)
     }
 
     @Test func firstTimes_withoutLeadingFrames_areAFrameApart() {
@@ -69,7 +69,7 @@ import Testing
         #expect(times.map { clock.time(of: $0) } == [-1902, -901, 100, 1101, 2102, 3103, 4104])
     }
 
-    @Test func leadingFramesOfAnOpenGroupHaveRoom() throws {
+    @Test func leadingFramesAreDecodedBeforeTheyAreShown() throws {
         var clock = DTSGenerator(delay: 2, step: 40)
         for pts: Int64 in [80, 0, 40, 120] {
             let dts = clock.time(of: pts)

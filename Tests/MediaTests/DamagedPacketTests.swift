@@ -4,9 +4,9 @@ import LibAV
 import TestSupport
 import Testing
 
-/// A damaged packet is left out alone and told by its own time, whatever threads decode and wherever it lies.
+/// One damaged packet at any position, decoded with any number of threads: only its frame is skipped, and its time is reported.
 @Suite struct DamagedPacketTests {
-    @Test(arguments: [1, 2, 3, 8], [0, 1, 25, 47, 48, 49]) func itIsTheOnlyOneThatIsMissing(
+    @Test(arguments: [1, 2, 3, 8], [0, 1, 25, 47, 48, 49]) func onlyTheDamagedFrameIsSkipped(
         threads: Int, damaged: Int
     ) throws {
         let scratch = try Scratch()
@@ -35,7 +35,7 @@ import Testing
             times.append(MediaTime(ticks: sample.pts, timeBase: sample.timeBase))
         }
         let all = (0..<50).map { MediaTime(value: Int64($0), timescale: 25) }
-        // What is on screen at the start is the first that there is.
+        // If the first frame is damaged, the output begins with the second.
         #expect(times == all.filter { $0 != all[damaged] }, "\(times)")
         #expect(output.damage.count.skipped == 1)
         #expect(output.damage.count.first == all[damaged])

@@ -4,7 +4,7 @@ import LibAV
 import TestSupport
 import Testing
 
-/// A file whose packets don't match its header is found by decoding a little of it, whatever its counts and times say.
+/// Detection of packets that don't match their header, by decoding the beginning or the end of a track.
 @Suite struct DecodingCheckTests {
     private static let video = ["-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=4"]
     private static let h264 = ["-c:v", "libx264", "-g", "25", "-bf", "2"]

@@ -5,15 +5,15 @@ import Testing
 
 @testable import LibAV
 
-/// An encoder takes no more of the process and the machine than its share.
+/// Effects of encoders on the process: priorities of threads, concurrent opening, and an end without frames.
 @Suite struct EncoderPriorityTests {
     @Test(arguments: ["libx264", "libx265", "libvpx-vp9", "libsvtav1"])
-    func noThreadBecomesARealTimeOne(_ encoder: String) throws {
+    func encodersStartNoRealTimeThreads(_ encoder: String) throws {
         var configuration = EncoderConfiguration(
             encoder: encoder, mediaType: .video, timeBase: Rational(1, 25))
         (configuration.width, configuration.height) = (320, 240)
         (configuration.pixelFormat, configuration.frameRate) = (.yuv420p, Rational(25, 1))
-        // What the thread may do is what it may do afterwards.
+        // The capabilities of the thread don't change.
         let rights = try Self.rights()
         #expect(EncoderTrial.problem(configuration) == nil)
         #expect(try Self.rights() == rights)
@@ -30,10 +30,10 @@ import Testing
         return status.split(separator: "\n").filter { $0.hasPrefix("Cap") }.joined(separator: "\n")
     }
 
-    /// SVT-AV1 keeps what it knows of the processors in a variable that all encoders of a process share, and frees it with
-    /// each of them: one by one, or the process is gone.
+    /// SVT-AV1 keeps a description of the processors in a variable that all encoders of a process share, and frees it with each of them,
+    /// which crashes the process unless encoders are opened and closed one at a time.
     @Test(arguments: ["libx264", "libx265", "libvpx-vp9", "libsvtav1"])
-    func encodersComeAndGoSideBySide(_ encoder: String) {
+    func concurrentEncodersOpenAndClose(_ encoder: String) {
         var configuration = EncoderConfiguration(
             encoder: encoder, mediaType: .video, timeBase: Rational(1, 25))
         (configuration.width, configuration.height) = (160, 128)
@@ -47,9 +47,9 @@ import Testing
         }
     }
 
-    /// Nothing is to be encoded: SVT-AV1 would wait for the end for ever.
+    /// Ends an encoder that received no frame; SVT-AV1 by itself would wait forever.
     @Test(.timeLimit(.minutes(15)), arguments: ["libx264", "libx265", "libvpx-vp9", "libsvtav1"])
-    func anEndWithoutFrames(_ encoder: String) throws {
+    func endWithoutFramesIsReached(_ encoder: String) throws {
         var configuration = EncoderConfiguration(
             encoder: encoder, mediaType: .video, timeBase: Rational(1, 25))
         (configuration.width, configuration.height) = (160, 128)

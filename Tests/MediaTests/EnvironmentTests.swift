@@ -5,7 +5,7 @@ import Media
 import TestSupport
 import Testing
 
-/// What an asset may reach is its environment's, not the process's: two of them side by side obey their own.
+/// Access restrictions of a `MediaEnvironment`, which apply to each asset and not to the process.
 @Suite struct EnvironmentTests {
     private func reason(_ path: String, _ sources: SourceEnvironment) -> InputError.Reason? {
         let asset = Asset(.file(path), environment: MediaEnvironment(sources: sources))
@@ -21,7 +21,7 @@ import Testing
         if case .file(.outsideRoot)? = reason(path, sources) { true } else { false }
     }
 
-    @Test func everyAssetObeysItsOwnRoot() throws {
+    @Test func assetsAreRestrictedToTheirOwnRoot() throws {
         let scratch = try Scratch()
         for folder in ["a", "b"] {
             try FileManager.default.createDirectory(
@@ -40,19 +40,19 @@ import Testing
         #expect(PathRoot(folder: scratch.file("c")) == nil)
     }
 
-    @Test func nothingIsFetchedUnlessTheEnvironmentSaysSo() {
+    @Test func networkAccessRequiresPermission() {
         guard case .networkNotAllowed? = reason("http://127.0.0.1:9/a.mp4", SourceEnvironment()) else {
-            Issue.record("it was fetched")
+            Issue.record("the network was accessed without permission")
             return
         }
         guard case .notFetched? = reason("http://127.0.0.1:9/a.mp4", SourceEnvironment(allowsNetwork: true))
         else {
-            Issue.record("it was not tried")
+            Issue.record("the network was not accessed")
             return
         }
     }
 
-    @Test func whatIsPassedIsReadUntilItIsTakenBack() throws {
+    @Test func passedDescriptorsAreReadUntilTheyAreTakenBack() throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=0.1", scratch.file("s.wav"))
         let file = open(scratch.file("s.wav"), O_RDONLY)
@@ -62,12 +62,12 @@ import Testing
         let sources = SourceEnvironment(lent: lent)
         #expect(reason("/nowhere/s.wav", sources) == nil)
         guard case .file(.missing)? = reason("/nowhere/s.wav", SourceEnvironment()) else {
-            Issue.record("it is read without having been passed")
+            Issue.record("the file was read without a passed descriptor")
             return
         }
         lent.takeBack()
         guard case .file(.missing)? = reason("/nowhere/s.wav", sources) else {
-            Issue.record("it is read after it was taken back")
+            Issue.record("the file was read after the descriptor was taken back")
             return
         }
     }

@@ -3,36 +3,36 @@ import LibAV
 import TestSupport
 import Testing
 
-/// What a limit of bytes lets through: never more than it, all tracks to one time, and of frames that are reordered only
-/// whole runs, so that nothing is shown that isn't there.
+/// Packets that a size limit lets through: never more bytes than the limit, all tracks up to the same time, and reordered frames
+/// without gaps in presentation.
 @Suite struct FileSizeLimiterTests {
-    private struct Given {
+    private struct TestPacket {
         var track: Int
         var pts: Int64
         var dts: Int64
         var size: Int
     }
 
-    /// Video with reordered frames, and audio, in the order of their decoding times; ticks of milliseconds.
-    private func stream(using random: inout some RandomNumberGenerator) -> [Given] {
-        var video: [Given] = []
+    /// Returns video with reordered frames, and audio, in decoding order; times are in milliseconds.
+    private func stream(using random: inout some RandomNumberGenerator) -> [TestPacket] {
+        var video: [TestPacket] = []
         var next: Int64 = 0
         while next < 100 {
             let between = Int64.random(in: 0...3, using: &random)
             let shown = [next + between] + (0..<between).map { next + $0 }
             for frame in shown {
                 video.append(
-                    Given(
+                    TestPacket(
                         track: 0, pts: frame * 40 + 160, dts: Int64(video.count) * 40,
                         size: Int.random(in: 100...5000, using: &random)))
             }
             next += between + 1
         }
-        let audio = (0..<200).map { Given(track: 1, pts: $0 * 21, dts: $0 * 21, size: 300) }
+        let audio = (0..<200).map { TestPacket(track: 1, pts: $0 * 21, dts: $0 * 21, size: 300) }
         return (video + audio).sorted { ($0.dts, $0.track) < ($1.dts, $1.track) }
     }
 
-    @Test(arguments: 0..<60) func whatPassesFitsAndIsWhole(seed: UInt64) throws {
+    @Test(arguments: 0..<60) func passedPacketsFitAndHaveNoGaps(seed: UInt64) throws {
         var random = SeededGenerator(seed)
         let given = stream(using: &random)
         let limit = Int64.random(in: 20_000...200_000, using: &random)
@@ -47,10 +47,10 @@ import Testing
         let gate = FileSizeLimiter(
             limit: limit, bytes: 1000, model: model, canShorten: false,
             tracks: [(.video, unit), (.audio, unit)])
-        var written: [Given] = []
+        var written: [TestPacket] = []
         var stop: MediaTime?
         func write(_ packet: consuming Packet, _ track: Int) {
-            written.append(Given(track: track, pts: packet.pts, dts: packet.dts, size: packet.size))
+            written.append(TestPacket(track: track, pts: packet.pts, dts: packet.dts, size: packet.size))
         }
         for one in given where stop == nil {
             let packet = try Packet.of([UInt8](repeating: 0, count: one.size))
@@ -66,9 +66,9 @@ import Testing
         let end = stop.ticks(in: unit)
         let video = written.filter { $0.track == 0 }
         let all = given.filter { $0.track == 0 }
-        #expect(video.map(\.pts) == all.prefix(video.count).map(\.pts), "a run from the beginning")
+        #expect(video.map(\.pts) == all.prefix(video.count).map(\.pts), "a prefix of the source")
         #expect(video.allSatisfy { $0.pts < end })
-        #expect(all.dropFirst(video.count).allSatisfy { $0.pts >= end }, "nothing that is shown is missing")
+        #expect(all.dropFirst(video.count).allSatisfy { $0.pts >= end }, "no frame before the end is missing")
         #expect(written.filter { $0.track == 1 }.allSatisfy { $0.pts + 21 <= end })
         #expect(written.contains { $0.track == 1 } || end < 42)
     }

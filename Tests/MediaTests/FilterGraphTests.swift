@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-/// A graph of several inputs, and what is asked of one that isn't there.
+/// Filter graphs with several inputs, and references to inputs that don't exist.
 @Suite struct FilterGraphTests {
     private func frame() throws -> Frame {
         try Frame.black(
@@ -11,7 +11,7 @@ import Testing
                 color: ColorDescription()))
     }
 
-    @Test func framesOfTwoInputsBecomeOne() throws {
+    @Test func framesOfTwoInputsAreStacked() throws {
         let stacked = FilterNode(FilterStep("hstack"), inputs: [.input(0), .input(1)])
         let flipped = FilterNode(FilterStep("hflip"), inputs: [.node(0)])
         let graph = try FilterGraph.video(
@@ -26,7 +26,7 @@ import Testing
         #expect(output == .ready && result.width == 128 && result.height == 48)
     }
 
-    @Test func anInputThatIsNotThereIsAnError() throws {
+    @Test func missingInputsAreErrors() throws {
         let none = FilterNode(FilterStep("hflip"), inputs: [.input(3)])
         #expect(throws: AVError.self) {
             _ = try FilterGraph.video([none], inputs: 1, like: try frame(), timeBase: Rational(1, 25))
@@ -39,7 +39,7 @@ import Testing
         #expect(throws: AVError.self) { try bars.send(try frame()) }
         #expect(throws: AVError.self) { try bars.sendEnd(at: 0) }
         let two = FilterNode(FilterStep("hstack"), inputs: [.input(0)])
-        #expect(throws: AVError.self, "it has two inputs") {
+        #expect(throws: AVError.self, "hstack requires two inputs") {
             _ = try FilterGraph.video([two], inputs: 1, like: try frame(), timeBase: Rational(1, 25))
         }
     }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import LibAV
 
-/// libavfilter is loaded when it is asked for, and its version known before.
+/// The version of libavfilter, which is known before the library is loaded, and the existence of filters.
 @Suite struct FilterLibraryTests {
-    @Test func theFilesNameTellsTheVersionOfTheLibrary() throws {
+    @Test func versionInTheFileNameIsThatOfTheLibrary() throws {
         let number = try FilterLibrary.load().c.avfilter_version()
         let version = "\(number >> 16).\(number >> 8 & 0xff).\(number & 0xff)"
         #expect(FilterLibrary.version == version)
@@ -13,7 +13,7 @@ import Testing
         #expect(LibraryVersions.all.contains(MetadataEntry(key: "libavfilter", value: version)))
     }
 
-    @Test func filtersAreThereOrNot() {
+    @Test func existenceOfFiltersIsReported() {
         #expect(FilterInfo.exists("scale"))
         #expect(!FilterInfo.exists("no such filter"))
     }

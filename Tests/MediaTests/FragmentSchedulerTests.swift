@@ -2,7 +2,7 @@ import LibAV
 @testable import Media
 import Testing
 
-/// Fragments begin with the first track's key frames, and every packet is as long as the time to the next.
+/// Fragments begin at keyframes of the video track, and every packet lasts until the next.
 @Suite struct FragmentSchedulerTests {
     private func packet(_ time: Int64, isKey: Bool = false, duration: Int64 = 0) throws -> Packet {
         let packet = try Packet.of([0])
@@ -11,56 +11,58 @@ import Testing
         return packet
     }
 
-    private func pacer(_ kinds: [MediaType] = [.audio, .video]) -> FragmentScheduler {
+    private func scheduler(_ kinds: [MediaType] = [.audio, .video]) -> FragmentScheduler {
         FragmentScheduler(
             tracks: kinds.map { ($0, Rational(1, 100)) }, interval: MediaTime(value: 1, timescale: 1))
     }
 
     @Test func aPacketLastsUntilTheNext() throws {
-        let pacer = pacer()
+        let scheduler = scheduler()
         var lengths: [Int64] = []
         for time: Int64 in [0, 4, 8, 30, 34] {
-            if let ready = pacer.take(try packet(time, duration: 4), track: 1) {
+            if let ready = scheduler.take(try packet(time, duration: 4), track: 1) {
                 lengths.append(ready.duration)
             }
         }
-        while let last = pacer.next() { lengths.append(last.duration) }
-        #expect(lengths == [4, 4, 22, 4, 4], "also over a hole; the last one as it says")
-        #expect(pacer.end(of: 1) == 38)
-        #expect(pacer.end(of: 0) == nil)
+        while let last = scheduler.next() { lengths.append(last.duration) }
+        #expect(lengths == [4, 4, 22, 4, 4], "also across a gap; the last one keeps its duration")
+        #expect(scheduler.end(of: 1) == 38)
+        #expect(scheduler.end(of: 0) == nil)
     }
 
-    @Test func fragmentsBeginAtKeyFramesOfTheVideo() throws {
-        let pacer = pacer()
+    @Test func fragmentsBeginAtVideoKeyframes() throws {
+        let scheduler = scheduler()
         var begins: [Int64] = []
         for time in stride(from: Int64(0), to: 500, by: 4) {
-            _ = pacer.begins(with: try packet(time), track: 0) { _ in false }
+            _ = scheduler.begins(with: try packet(time), track: 0) { _ in false }
             let video = try packet(time, isKey: time % 60 == 0)
-            if pacer.begins(with: video, track: 1, isFinished: { _ in false }) { begins.append(time) }
+            if scheduler.begins(with: video, track: 1, isFinished: { _ in false }) { begins.append(time) }
         }
         #expect(begins == [120, 240, 360, 480], "the first key frame after each second")
     }
 
-    @Test func whereKeyFramesAreFarApartFragmentsBeginAnyway() throws {
-        let pacer = pacer([.video])
+    @Test func fragmentsBeginWithoutKeyframesAfterTwoIntervals() throws {
+        let scheduler = scheduler([.video])
         let begins = try (0..<100).filter { index in
-            pacer.begins(with: try packet(Int64(index) * 10, isKey: index == 0), track: 0) { _ in false }
+            scheduler.begins(with: try packet(Int64(index) * 10, isKey: index == 0), track: 0) { _ in false }
         }
         #expect(begins == [20, 40, 60, 80])
     }
 
-    @Test func noFragmentEndsBeforeEveryTrackHasBegun() throws {
-        let pacer = pacer()
+    @Test func noFragmentEndsBeforeAllTracksHaveBegun() throws {
+        let scheduler = scheduler()
         for time: Int64 in [0, 100, 200] {
-            #expect(!pacer.begins(with: try packet(time, isKey: true), track: 1) { _ in false })
+            #expect(!scheduler.begins(with: try packet(time, isKey: true), track: 1) { _ in false })
         }
-        #expect(pacer.begins(with: try packet(300, isKey: true), track: 1) { $0 == 0 }, "it never will")
+        #expect(
+            scheduler.begins(with: try packet(300, isKey: true), track: 1) { $0 == 0 },
+            "a finished track isn't waited for")
     }
 
-    @Test func cuesGoThroughAtOnce() throws {
-        let pacer = pacer([.video, .subtitle])
-        guard let cue = pacer.take(try packet(7, duration: 90), track: 1) else {
-            Issue.record("it was kept")
+    @Test func subtitlePacketsAreNotDelayed() throws {
+        let scheduler = scheduler([.video, .subtitle])
+        guard let cue = scheduler.take(try packet(7, duration: 90), track: 1) else {
+            Issue.record("the packet was delayed")
             return
         }
         #expect(cue.duration == 90)

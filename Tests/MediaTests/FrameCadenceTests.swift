@@ -12,7 +12,7 @@ import Testing
             declared: declared)
     }
 
-    @Test func roundedTimesHaveTheRateThatTheyComeFrom() {
+    @Test func roundedTimesHaveTheirOriginalRate() {
         let times = (0..<240).map { Int64((Double($0) * 1001 / 30).rounded()) }
         let found = cadence(times, until: 8008, declared: Rational(1000, 33))
         #expect(found == FrameCadence(frameRate: Rational(30000, 1001), isConstant: true))
@@ -30,7 +30,7 @@ import Testing
         #expect(found == FrameCadence(frameRate: Rational(10, 1), isConstant: false))
     }
 
-    @Test func aHoleDoesNotLowerTheRate() {
+    @Test func aGapDoesNotLowerTheRate() {
         let found = cadence([0, 40, 80, 1000, 1040, 1080], until: 1120, declared: Rational(5, 1))
         #expect(found == FrameCadence(frameRate: Rational(25, 1), isConstant: false))
     }

@@ -20,23 +20,23 @@ import Testing
         #expect(found.count == 4)
     }
 
-    @Test func aRangeBeginsWithWhatIsOnScreen() {
+    @Test func aRangeBeginsWithTheFrameOnScreen() {
         let found = found([0, 1, 2], [range(300, 501)], [67, 100, 500, 501])
         #expect(found.positions == [position(0, 200), position(200, 201), nil])
         #expect(found.count == 2)
     }
 
-    @Test func aRangeBeforeTheFirstFrameBeginsWithThat() {
+    @Test func aRangeBeforeTheFirstFrameBeginsAtThatFrame() {
         let found = found([0, 1], [range(0, 100)], [67, 100])
         #expect(found.positions == [position(67, 100), nil])
     }
 
-    @Test func aRangeBehindTheLastFrameHoldsIt() {
+    @Test func aRangeAfterTheLastFrameHoldsIt() {
         let found = found([0, 1], [range(900, 1000)], [67, 100])
         #expect(found.positions == [position(0, 100), nil])
     }
 
-    @Test func joinedRangesAreCountedThrough() {
+    @Test func joinedRangesAreNumberedContinuously() {
         let found = found([0, 2, 3, 4, 9], [range(100, 220), range(40, 120)], [0, 40, 80, 120, 160, 200])
         #expect(
             found.positions == [
@@ -45,13 +45,13 @@ import Testing
         #expect(found.count == 6)
     }
 
-    @Test func emptyTracksAndNegativeNumbersHaveNone() {
+    @Test func emptyTracksAndNegativeNumbersHaveNoPosition() {
         #expect(found([0], [], []) == FramePositions(positions: [nil], count: 0))
         #expect(found([0], [range(0, 1)], []) == FramePositions(positions: [nil], count: 0))
         #expect(found([-1, .max], [], [0]).positions == [nil, nil])
     }
 
-    @Test func equalFramesAreComputed() {
+    @Test func positionsAtAConstantRateAreComputed() {
         let found = FramePositions(of: [0, 100], in: [], count: 1 << 50, every: Rational(1001, 30_000))
         #expect(found.positions[1]?.start == MediaTime(value: 100_100, timescale: 30_000))
     }

@@ -3,9 +3,9 @@
 import TestSupport
 import Testing
 
-/// What stages make of frames: times and lengths of a range, exact ends, and no frame read that nobody needs.
+/// Stages of frames: times and durations in a range, exact ends, and no frame read that isn't required.
 @Suite struct FrameStageTests {
-    /// Frames at given times; with a break after some of them, as a decoder that others hold back has it.
+    /// Frames at given times; with `breaks`, every other call is pending, as with a decoder that waits for other readers.
     private final class Source: FrameStream {
         struct Item {
             var pts: Int64
@@ -15,7 +15,7 @@ import Testing
         }
         let timeBase: Rational
         private var items: ArraySlice<Item>
-        private(set) var asked = 0
+        private(set) var requests = 0
         var breaks = false
         private var isBreak = false
 
@@ -29,21 +29,21 @@ import Testing
                 isBreak.toggle()
                 if isBreak { return .pending }
             }
-            asked += 1
+            requests += 1
             guard let item = items.popFirst() else { return .ended }
-            let made: Frame
+            let produced: Frame
             if item.samples > 0 {
-                made = try Frame.silence(
+                produced = try Frame.silence(
                     AudioFormat(sampleFormat: .planarFloat, sampleRate: item.rate, layout: .stereo),
                     samples: item.samples)
             } else {
-                made = try Frame.black(
+                produced = try Frame.black(
                     FrameForm(
                         width: 64, height: 48, format: .yuv420p, sampleAspectRatio: Rational(1, 1),
                         color: ColorDescription()))
             }
-            (made.pts, made.duration) = (item.pts, item.duration)
-            frame.take(made)
+            (produced.pts, produced.duration) = (item.pts, item.duration)
+            frame.take(produced)
             return .frame
         }
     }
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    /// A track of a second at 25 frames, and of audio at 48 kHz.
+    /// Returns a track of one second: video at 25 frames/s, or audio at 48 kHz.
     private func track(_ type: MediaType) throws -> AssetTrack {
         let pattern = TestPattern(
             name: "testsrc2", width: 64, height: 48, frameRate: Rational(25, 1),
@@ -79,27 +79,29 @@ import Testing
 
     private func drain(_ chain: FrameChain, pending: Int = 0) throws -> [Sample] {
         var samples: [Sample] = []
-        var left = pending
+        var remaining = pending
         while true {
             switch try chain.next() {
             case .sample(let sample): samples.append(Sample(sample))
             case .ended:
-                guard case .ended = try chain.next() else { throw JudgeError(message: "no end stays one") }
+                guard case .ended = try chain.next() else {
+                    throw JudgeError(message: "a sample follows the end")
+                }
                 return samples
             case .pending:
-                left -= 1
-                if left < 0 { throw JudgeError(message: "it never goes on") }
+                remaining -= 1
+                if remaining < 0 { throw JudgeError(message: "the chain stays pending") }
             }
         }
     }
 
     private func video(_ times: [Int64], _ range: TimeRange?, settings: VideoOutputSettings = .init()) throws
-        -> (samples: [Sample], asked: Int)
+        -> (samples: [Sample], requests: Int)
     {
         let source = Source(times.map { .init(pts: $0, duration: 1) }, timeBase: Rational(1, 25))
         let context = ProducerContext(track: try track(.video), timeZero: .zero, range: range)
         let chain = FrameChain.video(source, context: context, settings: settings)
-        return (try drain(chain), source.asked)
+        return (try drain(chain), source.requests)
     }
 
     @Test func aRangeShowsWhatTheSourceShows() throws {
@@ -109,21 +111,21 @@ import Testing
             cut.samples == [
                 Sample(5, 1, of: 50), Sample(6, 2, of: 50), Sample(8, 2, of: 50), Sample(10, 1, of: 50),
             ])
-        #expect(cut.asked == 7)
+        #expect(cut.requests == 7)
         // A slide that began long before stays all through the range.
         #expect(try video([0, 20], range(8, 12, of: 25)).samples == [Sample(8, 4, of: 25)])
-        // Of two frames at one moment the later one is shown; what comes before time zero is not.
+        // Of two frames at the same time the later one is shown; frames before time zero are dropped.
         let odd = try video([-2, -1, 0, 1, 1, 2], nil)
         #expect(odd.samples.map(\.time) == (0..<3).map { MediaTime(value: $0, timescale: 25) })
         #expect(try video([], nil).samples.isEmpty)
     }
 
-    @Test func aSteadyRateIsMadeOfFramesAsTheyAreAskedFor() throws {
+    @Test func framesAtAConstantRateAreProducedOnDemand() throws {
         var settings = VideoOutputSettings()
         settings.frameRate = Rational(50, 1)
         let doubled = try video([0, 1, 2], range(0, 3, of: 25), settings: settings).samples
         #expect(doubled == (0..<6).map { Sample($0, 1, of: 50) })
-        // A minute between two frames becomes 3,000, none of which is made before somebody wants it.
+        // A minute between two frames becomes 3,000 frames, each produced on request.
         let source = Source([.init(pts: 0), .init(pts: 60 * 25)], timeBase: Rational(1, 25))
         let context = ProducerContext(
             track: try track(.video), timeZero: .zero, range: range(0, 120 * 25, of: 25))
@@ -137,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func whoIsHeldBackGoesOnWhereItWas() throws {
+    @Test func pendingChainContinuesWhereItStopped() throws {
         let source = Source((0..<6).map { .init(pts: $0, duration: 1) }, timeBase: Rational(1, 25))
         source.breaks = true
         let context = ProducerContext(
@@ -167,7 +169,7 @@ import Testing
         return (first, count)
     }
 
-    @Test func audioStaysWhereItBelongsToTheSample() throws {
+    @Test func audioKeepsItsPositionToTheSample() throws {
         let whole = [Source.Item(pts: 0, samples: 1024), .init(pts: 1024, samples: 1024)]
         #expect(try audio(whole) == (.zero, 2048))
         // A gap is filled, an overlap cut.
@@ -175,17 +177,17 @@ import Testing
         #expect(gap == (.zero, 9600 + 1024))
         let overlap = try audio([.init(pts: 0, samples: 4800), .init(pts: 2400, samples: 4800)])
         #expect(overlap == (.zero, 7200))
-        // Rounded times are none.
+        // Rounded times are neither gaps nor overlaps.
         let rounded = (0..<40).map { Source.Item(pts: Int64($0) * 21, samples: 1024) }
         #expect(try audio(rounded, timeBase: Rational(1, 1000)) == (.zero, 40 * 1024))
-        // A range is cut inside frames, and one that begins late begins late.
+        // A range is cut inside frames, and audio that begins late keeps its start.
         let cut = try audio(whole, range(100, 1500, of: 48_000))
         #expect(cut == (MediaTime(value: 100, timescale: 48_000), 1400))
         let late = try audio([.init(pts: 4800, samples: 1024)])
         #expect(late == (MediaTime(value: 4800, timescale: 48_000), 1024))
     }
 
-    @Test func asManySamplesComeOutAsWentIn() throws {
+    @Test func sampleCountIsPreserved() throws {
         var settings = AudioOutputSettings()
         settings.sampleRate = 44_100
         let items = (0..<20).map { Source.Item(pts: Int64($0) * 1000, samples: 1000) }
@@ -194,12 +196,12 @@ import Testing
         let changed =
             items.prefix(10) + (0..<10).map { .init(pts: 10_000 + $0 * 2000, samples: 1000, rate: 24_000) }
         #expect(try audio(Array(changed), settings: settings).samples == 27_563)
-        // An echo after the end is cut; where filters give less, silence fills it.
+        // An echo after the end is cut; if filters produce fewer samples, silence fills the rest.
         settings.filters = FilterChain([
             FilterStep("aecho", ["in_gain": "0.6", "out_gain": "0.3", "delays": "200", "decays": "0.5"])
         ])
         #expect(try audio(items, settings: settings).samples == 18_375)
-        // So is one of filters that give nothing before the end.
+        // An echo of filters that produce nothing before the end is cut, too.
         let echo = FilterStep(
             "aecho", ["in_gain": "0.8", "out_gain": "0.9", "delays": "1000", "decays": "0.3"])
         settings.filters = FilterChain([FilterStep("areverse"), echo])

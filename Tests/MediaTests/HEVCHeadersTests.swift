@@ -3,7 +3,7 @@ import LibAV
 import TestSupport
 import Testing
 
-/// Parameter sets of HEVC, from a record and from start codes, whole or cut anywhere.
+/// Parameter sets of HEVC, from a configuration record and from start codes, complete or truncated anywhere.
 @Suite struct HEVCHeadersTests {
     private func headers(_ name: String, _ options: [String] = []) throws -> [UInt8] {
         let scratch = try Scratch()
@@ -17,9 +17,9 @@ import Testing
         return try Demuxer.open(path: path).stream(0).parameters.extradata
     }
 
-    /// The record that is made of start codes is the one that libavformat makes of them, as far as both speak of the stream.
+    /// The record built from start codes equals libavformat's in the fields that describe the stream.
     @Test(arguments: [[], ["-pix_fmt", "yuv420p10le"], ["-pix_fmt", "yuv444p"], ["-profile:v", "main"]])
-    func aRecordIsMadeOfStartCodes(_ options: [String]) throws {
+    func recordIsBuiltFromStartCodes(_ options: [String]) throws {
         let record = try #require(HEVCHeaders(try headers("a.mp4", options)))
         let codes = try #require(HEVCHeaders(try headers("a.ts", options)))
         #expect(record.framing == .lengths(4) && record.lengthSize == 4)
@@ -32,11 +32,11 @@ import Testing
         // Profile, tier, compatibility, constraints, level; then sampling and depths.
         #expect(record.configurationRecord[0..<13] == codes.configurationRecord[0..<13])
         #expect(record.configurationRecord[16...18] == codes.configurationRecord[16...18])
-        #expect(HEVCHeaders(codes.configurationRecord)?.sets == codes.sets, "it can be read again")
+        #expect(HEVCHeaders(codes.configurationRecord)?.sets == codes.sets, "the record can be parsed")
     }
 
-    /// Sets come in band too: every array says that it is not all.
-    @Test func theRecordSaysThatMoreComes() throws {
+    /// Parameter sets may follow in band, so that no array of the record is marked as complete.
+    @Test func arraysOfTheRecordAreNotMarkedComplete() throws {
         let bytes = try headers("a.mp4")
         let record = try #require(HEVCHeaders(bytes)).configurationRecord
         #expect(record.count == bytes.count)
@@ -49,20 +49,23 @@ import Testing
         }
     }
 
-    @Test(arguments: ["a.mp4", "a.ts"]) func whatIsCutOrBentIsNone(_ name: String) throws {
+    @Test(arguments: ["a.mp4", "a.ts"]) func truncatedHeadersAreRejectedAndChangedOnesDontTrap(_ name: String)
+        throws
+    {
         let bytes = try headers(name)
-        // A record whose last array is missing has no picture parameter set; x265 puts a message behind them.
+        // A record without its last arrays has no picture parameter set; x265 writes an SEI message after them.
         var read = 0
         for length in 0..<bytes.count where HEVCHeaders(Array(bytes.prefix(length))) != nil { read += 1 }
         #expect(read < bytes.count)
         #expect(HEVCHeaders(Array(bytes.prefix(23))) == nil)
         var random = SeededGenerator(7)
         for _ in 0..<2000 {
-            var bent = bytes
+            var changed = bytes
             for _ in 0..<Int.random(in: 1...4, using: &random) {
-                bent[Int.random(in: bent.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+                changed[Int.random(in: changed.indices, using: &random)] = UInt8.random(
+                    in: 0...255, using: &random)
             }
-            _ = HEVCHeaders(bent)
+            _ = HEVCHeaders(changed)
         }
     }
 }

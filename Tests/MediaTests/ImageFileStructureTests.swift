@@ -4,7 +4,7 @@ import LibAV
 import TestSupport
 import Testing
 
-/// JPEG and PNG files that become covers: what is parsed of them, and what is refused.
+/// Parsing and probing of JPEG and PNG files that become covers.
 @Suite struct ImageFileStructureTests {
     private func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
         let length = (0..<4).map { UInt8(truncatingIfNeeded: data.count >> (24 - 8 * $0)) }
@@ -18,7 +18,7 @@ import Testing
             + chunk("tEXt", Array("IEND".utf8)) + chunk("IDAT", [1, 2, 3]) + chunk("IEND", [])
     }
 
-    /// With a thumbnail in its Exif, an escaped byte and a restart marker in its scan.
+    /// A JPEG with a thumbnail in its Exif data, and an escaped byte and a restart marker in its scan.
     private var jpeg: [UInt8] {
         let thumbnail: [UInt8] = [0xff, 0xd8, 0xff, 0xd9]
         let exif: [UInt8] = [0xff, 0xe1, 0, UInt8(2 + thumbnail.count)] + thumbnail
@@ -43,11 +43,11 @@ import Testing
     }
 
     /// Phones append other images and videos to a JPEG.
-    @Test func dataBehindTheEndAreIgnored() {
+    @Test func dataAfterTheEndIsIgnored() {
         #expect(problem(jpeg + jpeg.dropLast(5)) == nil && problem(png + [0]) == nil)
     }
 
-    @Test func everyBeginningOfAFileIsTruncated() {
+    @Test func everyPrefixOfAFileIsTruncated() {
         for file in [png, jpeg] {
             for count in 8..<file.count {
                 #expect(problem(Array(file.prefix(count))) == .truncated, "\(count)")
@@ -64,7 +64,7 @@ import Testing
         #expect(problem(Array(text.utf8)) == .otherFormat(name))
     }
 
-    @Test func anythingElseIsNoImage() {
+    @Test func otherBytesAreNoKnownFormat() {
         for text in ["", "\u{7f}", "hello, world", "ftyp", "    ftypisom"] {
             #expect(problem(Array(text.utf8)) == .otherFormat(nil))
         }
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    /// Hostile bytes end in a result, whatever they are.
+    /// Random changes of valid files end in a result or an error.
     @Test func randomChangesDontTrap() {
         var random = SeededGenerator(17)
         for file in [png, jpeg] {

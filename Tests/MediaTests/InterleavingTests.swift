@@ -5,9 +5,9 @@ import TestSupport
 import Testing
 import Publishing
 
-/// Files whose tracks lie far apart: neither a deadlock nor unbounded memory.
+/// Copies of files whose tracks are interleaved far apart: neither a deadlock nor unbounded memory.
 @Suite struct InterleavingTests {
-    /// Copies all tracks of a file to another and tells how many samples of each came out.
+    /// Copies all tracks of a file to another, and returns the reports of the tracks.
     private func copy(_ path: String, to output: String, container: String, ranged: TimeRange? = nil)
         async throws -> [TrackReport]
     {
@@ -29,8 +29,8 @@ import Publishing
         return session.reports
     }
 
-    /// Writes two tracks into an AVI one after the other, so that its packets lie apart in the file.
-    @Test func allSoundAfterAllPictures() async throws {
+    /// Copies an AVI file whose audio packets all follow the video packets.
+    @Test func audioAfterAllVideoIsCopied() async throws {
         let scratch = try Scratch()
         let (video, audio, apart) = (scratch.file("v.mkv"), scratch.file("a.mkv"), scratch.file("apart.avi"))
         // 40 s of uncompressed audio and frames: far more than may wait for one track.
@@ -38,14 +38,14 @@ import Publishing
             "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=40", "-c:v", "mjpeg", "-q:v", "1",
             video)
         try ffmpeg("-f", "lavfi", "-i", "anoisesrc=d=40:r=192000", "-ac", "2", "-c:a", "pcm_s32le", audio)
-        try await MovieShuffler.layApart(video: video, audio: audio, output: apart)
+        try await MovieShuffler.writeSequentially(video: video, audio: audio, output: apart)
         let far = try await copy(apart, to: scratch.file("far-out.mkv"), container: "mkv")
         #expect(far[0].appendedSamples == 1000)
         // Every sample of audio, whatever the packets it came in.
         #expect(try Judge(scratch.file("far-out.mkv")).audio(rate: 8000).count == 320_000)
     }
 
-    @Test func oneTrackFarShorter() async throws {
+    @Test func aMuchShorterTrackIsCopied() async throws {
         let scratch = try Scratch()
         let source = scratch.file("short.mp4")
         try ffmpeg(
@@ -57,7 +57,7 @@ import Publishing
         #expect(try Judge(scratch.file("out.mp4")).frames().times.count == 1500)
     }
 
-    @Test func aSubtitleCueAnHourAway() async throws {
+    @Test func subtitleEventsAnHourApartAreCopied() async throws {
         let scratch = try Scratch()
         try scratch.write(
             "1\n00:00:01,000 --> 00:00:02,000\nfirst\n\n2\n00:59:58,000 --> 00:59:59,000\nlast\n", to: "s.srt"
@@ -75,9 +75,9 @@ import Publishing
     }
 }
 
-/// Lays a file's tracks apart with this module's own muxer: no program does it on purpose.
+/// Writes tracks one after the other with the module's own muxer, which no program at hand does.
 enum MovieShuffler {
-    static func layApart(video: String, audio: String, output: String) async throws {
+    static func writeSequentially(video: String, audio: String, output: String) async throws {
         let descriptor = open(output, O_RDWR | O_CREAT | O_TRUNC, 0o644)
         defer { close(descriptor) }
         let muxer = try Muxer.open(format: "avi", descriptor: descriptor)

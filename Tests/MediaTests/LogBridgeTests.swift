@@ -4,24 +4,24 @@ import Testing
 
 @testable import LibAV
 
-/// What the libraries say of one context is never heard as another's.
+/// Attribution of log lines to the context of libav that logged them.
 @Suite struct LogBridgeTests {
-    private func say(_ text: String, of context: UnsafeMutableRawPointer?) {
+    private func logError(_ text: String, of context: UnsafeMutableRawPointer?) {
         withVaList([]) { av_vlog(context, AV_LOG_ERROR, text + "\n", $0) }
     }
 
-    /// libavformat has decoders of its own, which speak and are freed unheard; a FLAC decoder, whose log tells of
-    /// damage, at the address of one of them took the words for its own.
-    @Test func wordsOfAContextThatIsGoneAreForgotten() throws {
+    /// libavformat opens decoders of its own, whose log lines are never taken; a FLAC decoder at the address of a freed one took them for
+    /// its own, and reported damage.
+    @Test func linesOfFreedContextsAreDiscarded() throws {
         let scratch = try Scratch()
         let path = scratch.file("s.flac")
         try ffmpeg("-f", "lavfi", "-i", "sine=d=0.5", path)
         LogBridge.install()
         for _ in 0..<50 {
-            let strangers = (0..<16).map { _ in avcodec_alloc_context3(nil) }
-            for var stranger in strangers {
-                say("missing frame", of: stranger)
-                avcodec_free_context(&stranger)
+            let others = (0..<16).map { _ in avcodec_alloc_context3(nil) }
+            for var other in others {
+                logError("missing frame", of: other)
+                avcodec_free_context(&other)
             }
             let demuxer = try Demuxer.open(path: path)
             let stream = try demuxer.stream(0)
@@ -38,25 +38,25 @@ import Testing
         }
     }
 
-    /// The same where addresses never come again, as under AddressSanitizer.
-    @Test func aNewContextHasSaidNothing() {
+    /// A fresh context has no lines, also where addresses aren't reused, as under AddressSanitizer.
+    @Test func freshContextHasNoLines() {
         LogBridge.install()
         var context = avcodec_alloc_context3(nil)
         defer { avcodec_free_context(&context) }
-        say("another's", of: context)
+        logError("another's", of: context)
         #expect(LogBridge.fresh(context) == context)
         #expect(LogBridge.takeLastLine(of: context) == nil)
     }
 
-    @Test func manyStrangersDoNotHideAnError() throws {
+    @Test func linesOfManyContextsDoNotHideAnError() throws {
         LogBridge.install()
         var context = avcodec_alloc_context3(nil)
         defer { avcodec_free_context(&context) }
-        say("mine", of: context)
-        let strangers = (0..<255).map { _ in avcodec_alloc_context3(nil) }
-        for var stranger in strangers {
-            say("another's", of: stranger)
-            avcodec_free_context(&stranger)
+        logError("mine", of: context)
+        let others = (0..<255).map { _ in avcodec_alloc_context3(nil) }
+        for var other in others {
+            logError("another's", of: other)
+            avcodec_free_context(&other)
         }
         #expect(LogBridge.takeLastLine(of: context)?.hasSuffix("mine") == true)
         #expect(LogBridge.takeLastLine(of: context) == nil)

@@ -3,7 +3,7 @@ import LibAV
 import Testing
 
 @Suite struct LoudnessTagTests {
-    @Test func replayGain() {
+    @Test func flacAndMP3HaveReplayGain() {
         let tags = LoudnessTags.of(Loudness(integrated: -16, truePeak: -1, range: 5), codec: "flac")
         #expect(
             tags == [
@@ -14,12 +14,12 @@ import Testing
         #expect(quiet.first?.value == "5.00 dB")
     }
 
-    @Test func opus() {
+    @Test func opusHasR128Gain() {
         let tags = LoudnessTags.of(Loudness(integrated: -16.5, truePeak: -1, range: 5), codec: "opus")
         #expect(tags == [MetadataEntry(key: "R128_TRACK_GAIN", value: "-1664")])
     }
 
-    @Test func silence_hasNone() {
+    @Test func silence_hasNoTags() {
         #expect(LoudnessTags.of(Loudness(integrated: -70, truePeak: -90, range: 0), codec: "flac").isEmpty)
         #expect(
             LoudnessTags.of(Loudness(integrated: -.infinity, truePeak: -.infinity, range: 0), codec: "flac")

@@ -2,7 +2,7 @@ import LibAV
 @testable import Media
 import Testing
 
-/// Where a Matroska segment ends, as its own header says it.
+/// The end of a Matroska segment according to its header.
 @Suite struct MatroskaInspectorTests {
     private final class Bytes: ByteSource {
         let bytes: [UInt8]
@@ -22,26 +22,26 @@ import Testing
         MatroskaInspector.segmentEnd(of: Bytes(parts.flatMap { $0 } + [UInt8](repeating: 0, count: 64)))
     }
 
-    @Test func theEndIsBehindTheHeader() {
+    @Test func segmentEndFollowsFromItsSize() {
         #expect(end(Self.header, Self.segment, [0x85]) == 19)
         #expect(end(Self.header, Self.segment, [0x41, 0x00]) == 271)
         #expect(end(Self.header, Self.segment, [0x01, 0, 0, 0, 0, 0x01, 0, 0]) == 65_557)
     }
 
-    @Test func voidElementsStandBetween() {
+    @Test func voidElementsBeforeTheSegmentAreSkipped() {
         #expect(end(Self.header, [0xec, 0x82, 0, 0], Self.segment, [0x81]) == 19)
     }
 
-    @Test func liveStreamsDoNotSay() {
+    @Test func segmentsOfUnknownSizeHaveNoEnd() {
         #expect(end(Self.header, Self.segment, [0xff]) == nil)
         #expect(end(Self.header, Self.segment, [0x01] + [UInt8](repeating: 0xff, count: 7)) == nil)
     }
 
-    @Test func whatIsNoMatroskaSaysNothing() {
+    @Test func otherBytesHaveNoSegmentEnd() {
         #expect(end([0, 0, 0, 0]) == nil)
         #expect(end(Self.header, [0x7f]) == nil)
-        #expect(end([0x1a, 0x45, 0xdf, 0xa3, 0xff]) == nil, "a header without an end")
-        #expect(MatroskaInspector.segmentEnd(of: Bytes(Self.header)) == nil, "cut off")
+        #expect(end([0x1a, 0x45, 0xdf, 0xa3, 0xff]) == nil, "a header of unknown size")
+        #expect(MatroskaInspector.segmentEnd(of: Bytes(Self.header)) == nil, "truncated after the header")
         #expect(MatroskaInspector.segmentEnd(of: Bytes([])) == nil)
     }
 }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Publishing
 
-/// The library used wrongly, or otherwise than by the runner: an error that is thrown, never a trap, a spin or a deadlock.
+/// Incorrect calls of the library, and calls that the runner doesn't make: they throw, and never trap, spin or deadlock.
 @Suite struct MisuseTests {
     private func pattern(width: Int = 160, height: Int = 120, seconds: Int64 = 4) -> Asset {
         Asset(
@@ -17,8 +17,8 @@ import Publishing
                     duration: MediaTime(value: seconds, timescale: 1), toneFrequency: 440)))
     }
 
-    /// What became of a session may be asked for where one is told that it ended.
-    @Test(.timeLimit(.minutes(15))) func reportsInsideTheCompletion() async throws {
+    /// Reports of a session can be read in its completion handler.
+    @Test(.timeLimit(.minutes(15))) func reportsAreReadableInTheCompletionHandler() async throws {
         let scratch = try Scratch()
         let (session, _) = try SessionTests.session(in: scratch, seconds: 1)
         let reports = await withCheckedContinuation { continuation in
@@ -31,7 +31,7 @@ import Publishing
         #expect(reports.map(\.appendedSamples) == [25, 48_000])
     }
 
-    @Test(.timeLimit(.minutes(15))) func samplesBeforeReadingStarts() throws {
+    @Test(.timeLimit(.minutes(15))) func readingBeforeTheStartThrows() throws {
         let asset = pattern()
         let track = try asset.loadSynchronously().tracks[0]
         let output = AssetReaderTrackOutput(track: track, settings: .video(VideoOutputSettings()))
@@ -47,8 +47,10 @@ import Publishing
         #expect(vended == 1)
     }
 
-    /// A video input with frames of another size, which libx264 would read past their end.
-    @Test(arguments: [(320, 240), (80, 60)]) func framesOfAnotherSize(_ width: Int, _ height: Int) throws {
+    /// Frames of another size than that of the video input, which libx264 would read past their end.
+    @Test(arguments: [(320, 240), (80, 60)]) func framesOfAnotherSizeAreRejected(_ width: Int, _ height: Int)
+        throws
+    {
         let scratch = try Scratch()
         let asset = pattern(width: width, height: height)
         let track = try asset.loadSynchronously().tracks[0]
@@ -60,7 +62,7 @@ import Publishing
         let (writer, input) = try writer(to: scratch.file("o.mp4"), unit: track.timeBase)
         try writer.startSession(atSourceTime: .zero)
         guard let sample = try output.copyNextSampleBuffer() else {
-            Issue.record("the pattern gave nothing")
+            Issue.record("the pattern has no frame")
             return
         }
         var refusal: (any Error)?
@@ -82,8 +84,8 @@ import Publishing
         return (writer, input)
     }
 
-    /// A session that begins in the middle of what is appended: what lies before is left out, frames and samples alike.
-    @Test(.timeLimit(.minutes(15))) func aSessionThatBeginsInTheMiddle() async throws {
+    /// Frames and audio samples before the session's start are dropped.
+    @Test(.timeLimit(.minutes(15))) func samplesBeforeTheSessionStartAreDropped() async throws {
         let scratch = try Scratch()
         let (session, output) = try SessionTests.session(in: scratch, seconds: 4)
         let (reader, writer) = (session.reader, session.writer)
@@ -130,13 +132,13 @@ import Publishing
         let judge = Judge(scratch.file("out.mp4"))
         let times = try judge.frames().times
         #expect(times.count == 62 && abs((times.first ?? 1) - 0) < 0.001, "\(times.count) \(times.prefix(3))")
-        // The edit lists say what is heard; ffmpeg decodes the last packet whole.
+        // The edit lists state what is presented; ffmpeg decodes the last packet whole.
         let edits = try judge.editDurations().compactMap { $0?.media }
         #expect(edits.count == 2 && edits.allSatisfy { abs($0 - 2.48) < 0.0001 }, "\(edits)")
     }
 
-    /// A destination that is taken is an error at once, not when everything is done.
-    @Test func aDestinationThatIsTaken() throws {
+    /// An existing destination is an error when writing starts, not when it finishes.
+    @Test func existingDestinationIsAnErrorAtTheStart() throws {
         let scratch = try Scratch()
         try scratch.write("mine", to: "o.mp4")
         #expect(throws: PublishingError.self) {

@@ -4,7 +4,7 @@ import LibAV
 import TestSupport
 import Testing
 
-/// How many samples a packet has, by its own bytes, is what its decoder makes of it.
+/// Sample counts parsed from packets, compared with what decoders produce.
 @Suite struct PacketLengthTests {
     private static let kinds: [(encoder: String, file: String, options: [String])] = [
         ("libopus", "a.ogg", ["-frame_duration", "20"]), ("libopus", "a.ogg", ["-frame_duration", "2.5"]),
@@ -14,7 +14,7 @@ import Testing
         ("aac", "a.aac", []), ("pcm_s24le", "a.wav", []),
     ]
 
-    @Test(arguments: 0..<kinds.count) func lengthsAreWhatIsDecoded(_ index: Int) throws {
+    @Test(arguments: 0..<kinds.count) func lengthsMatchTheDecodedSamples(_ index: Int) throws {
         let kind = Self.kinds[index]
         let scratch = try Scratch()
         let path = scratch.file(kind.file)
@@ -30,7 +30,7 @@ import Testing
             #expect(length.map { $0 > 0 } == true)
             sum += length ?? 0
         }
-        // What is not to be heard is decoded too.
+        // Samples that aren't presented are decoded too.
         let decoded = try program(
             "ffprobe",
             [
@@ -44,7 +44,7 @@ import Testing
         #expect((0...cut).contains(sum - decoded), "\(kind.encoder): \(sum) of \(decoded)")
     }
 
-    @Test func whatIsNoPacketHasNoLength() throws {
+    @Test func malformedPacketsHaveNoLength() throws {
         let scratch = try Scratch()
         let path = scratch.file("a.eac3")
         try ffmpeg("-f", "lavfi", "-i", "sine=d=0.2:r=48000", "-c:a", "eac3", path)

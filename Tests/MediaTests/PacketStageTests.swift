@@ -4,9 +4,9 @@ import LibAV
 import TestSupport
 import Testing
 
-/// What stages make of packets: each gets all of them, in order, also behind a failure, an end and a seek.
+/// Chains of packet stages: each stage receives all packets in order, also around a failure, the end and a seek.
 @Suite struct PacketStageTests {
-    /// A packet of which only the times matter.
+    /// Creates a packet of which only the times matter.
     private func packet(_ time: Int64, isKey: Bool = false, duration: Int64 = 0) throws -> Packet {
         let packet = try Packet.of([0])
         (packet.pts, packet.dts, packet.duration) = (time, time, duration)
@@ -16,7 +16,7 @@ import Testing
 
     private struct Broken: Error {}
 
-    /// Hands on each packet when the next one comes, and the last one at the end.
+    /// Passes on each packet when the next one arrives, and the last one at the end.
     private final class Delay: PacketStage {
         private var held: Packet?
         private(set) var lost = 0
@@ -35,15 +35,17 @@ import Testing
         func reset() { held = nil }
     }
 
-    /// The times of what comes out of a chain, and whether it failed.
+    /// Returns the times of the packets from a chain, and whether it failed.
     private func drain(
         _ chain: PacketChain, _ times: [Int64], failing: Bool = false
     ) throws -> (out: [Int64], isBroken: Bool) {
-        var left = times[...]
+        var remaining = times[...]
         var out: [Int64] = []
         do {
             while let packet = try chain.next(from: {
-                guard let time = left.popFirst() else { if failing { throw Broken() } else { return nil } }
+                guard let time = remaining.popFirst() else {
+                    if failing { throw Broken() } else { return nil }
+                }
                 return try packet(time)
             }) { out.append(packet.pts) }
         } catch is Broken {
@@ -52,16 +54,16 @@ import Testing
         return (out, false)
     }
 
-    @Test(arguments: 0..<4) func everyPacketComesOutInOrder(stages: Int) throws {
+    @Test(arguments: 0..<4) func packetsKeepTheirOrder(stages: Int) throws {
         let chain = PacketChain((0..<stages).map { _ in Delay() })
         #expect(try drain(chain, [1, 2, 3, 4, 5]) == ([1, 2, 3, 4, 5], false))
-        // The end stays the end.
+        // The end is final.
         #expect(try stages == 0 || drain(chain, [6]) == ([], false))
         chain.reset()
         #expect(try drain(chain, [7, 8]) == ([7, 8], false))
     }
 
-    @Test(arguments: 1..<4) func whatCameBeforeAFailureComesBeforeIt(stages: Int) throws {
+    @Test(arguments: 1..<4) func packetsBeforeAFailureAreDelivered(stages: Int) throws {
         let delays = (0..<stages).map { _ in Delay() }
         let chain = PacketChain(delays)
         #expect(try drain(chain, [1, 2, 3], failing: true) == ([1, 2, 3], true))
@@ -72,15 +74,15 @@ import Testing
         #expect(delays.allSatisfy { $0.lost == 1 })
     }
 
-    @Test func behindASeekAKeyFrameIsTheFirst() throws {
+    @Test func theFirstPacketAfterASeekIsAKeyframe() throws {
         let gate = KeyFrameGate()
         let chain = PacketChain([gate])
         let keys: Set<Int64> = [3, 6]
         func times(_ range: ClosedRange<Int64>) throws -> [Int64] {
-            var left = Array(range)[...]
+            var remaining = Array(range)[...]
             var out: [Int64] = []
             while let packet = try chain.next(from: {
-                try left.popFirst().map { try packet($0, isKey: keys.contains($0)) }
+                try remaining.popFirst().map { try packet($0, isKey: keys.contains($0)) }
             }) { out.append(packet.pts) }
             return out
         }
@@ -88,10 +90,10 @@ import Testing
         #expect(try times(1...6) == [3, 4, 5, 6])
         #expect(!gate.isClosed)
         chain.reset()
-        #expect(try times(1...2) == [1, 2], "nothing was sought")
+        #expect(try times(1...2) == [1, 2], "the gate is open without a seek")
     }
 
-    /// The track of a made file, for stages that ask it for its length and kind.
+    /// Creates a file and returns its first track and its path; stages read length and codec from the track.
     private func track(_ arguments: [String], _ name: String, in scratch: Scratch) throws -> (
         AssetTrack, String
     ) {
@@ -111,11 +113,11 @@ import Testing
             "a.mp4", in: scratch)
         func durations(_ times: [Int64], isBroken: Bool = false) throws -> [Int64] {
             let chain = PacketChain([PacketDurations(track)])
-            var left = times[...]
+            var remaining = times[...]
             var out: [Int64] = []
             do {
                 while let packet = try chain.next(from: {
-                    guard let time = left.popFirst() else {
+                    guard let time = remaining.popFirst() else {
                         if isBroken { throw Broken() } else { return nil }
                     }
                     return try packet(time, duration: 77)
@@ -126,16 +128,17 @@ import Testing
         let step = try #require(Int64(exactly: track.timeBase.den)) / 10
         let times = [0, 1, 2, 6, 7].map { $0 * step }
         #expect(try durations(times) == [1, 1, 4, 1, 1].map { $0 * step })
-        // The last one no longer than its track, which is a second.
+        // The last one ends with its track, which lasts a second.
         #expect(try durations([0, 9 * step]) == [9 * step, step])
         #expect(
-            try durations(Array(times.prefix(2)), isBroken: true) == [step, 77], "nobody knows of the next")
-        // Times that go back are no length.
+            try durations(Array(times.prefix(2)), isBroken: true) == [step, 77], "the next packet is unknown")
+        // Decreasing times give no duration.
         #expect(try durations([5 * step, 3 * step, 4 * step]).first == 0)
     }
 
-    /// AVI says decoding times alone: what comes out is what another container says of the same stream.
-    @Test(arguments: ["mpeg4", "mpeg2video"]) func presentationTimesAreFoundOut(_ codec: String) throws {
+    /// AVI stores decoding times only; presentation times are generated.
+    @Test(arguments: ["mpeg4", "mpeg2video"]) func presentationTimesOfAVIAreGenerated(_ codec: String) throws
+    {
         let scratch = try Scratch()
         let (track, path) = try track(
             ["-f", "lavfi", "-i", "testsrc2=d=2:r=25:s=64x48", "-c:v", codec, "-bf", "2"], "a.avi",
@@ -160,8 +163,8 @@ import Testing
         #expect(zip(sorted, sorted.dropFirst()).allSatisfy { $1 - $0 == 1 }, "\(sorted)")
     }
 
-    /// The fields of frames from a transport stream become one packet each, with the frame's length.
-    @Test func fieldsBecomeFrames() throws {
+    /// The two fields of a frame from a transport stream become one packet with the frame's duration.
+    @Test func fieldsAreJoinedToFrames() throws {
         let scratch = try Scratch()
         let (raw, path) = (scratch.file("s.h264"), scratch.file("s.ts"))
         let count = 12
@@ -187,11 +190,11 @@ import Testing
                 packets += 1
                 lengths.insert(packet.duration)
             }
-            #expect(number == 2 * (count - 2), "a packet a field went in")
+            #expect(number == 2 * (count - 2), "one packet per field is read")
             return (packets, lengths)
         }
         #expect(try read() == (count - 2, [3600]))
-        // A field that has lost its first one stays by itself, and does not take the next frame's.
+        // A second field whose first one is lost stays alone, and isn't joined with a field of the next frame.
         #expect(try read(dropping: [4]).packets == count - 2)
     }
 }

@@ -5,15 +5,15 @@ import Testing
 
 @testable import Media
 
-/// What is read of H.264's headers is what a decoder finds out.
+/// Properties parsed from H.264 headers, compared with those that decoding finds.
 @Suite struct PictureHeadersTests {
     private static func read(_ codec: String, headers: [UInt8], opening: PacketOpening) -> PictureHeaders? {
         var movie: MovieInspector?
         return AssetLoader.pictureHeaders(codec: codec, headers: headers, opening: opening, movie: &movie)
     }
 
-    /// What a file's tracks are, as told, and the headers that were read.
-    private static func look(
+    /// Returns the properties of a file's tracks, and the headers that were parsed.
+    private static func inspect(
         _ path: String, read: (String, [UInt8], PacketOpening) -> PictureHeaders? = { _, _, _ in nil }
     ) throws -> (tracks: [[String]], headers: [PictureHeaders]) {
         var found: [PictureHeaders] = []
@@ -56,54 +56,55 @@ import Testing
         ],
         ["-color_primaries", "smpte170m", "-color_range", "pc"],
     ])
-    func whatHeadersSayIsWhatPicturesShow(_ options: [String]) throws {
+    func headersMatchDecodedFrames(_ options: [String]) throws {
         let scratch = try Scratch()
         let path = scratch.file("a.mp4")
         try ffmpeg(
             ["-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=1", "-pix_fmt", "yuv420p"] + options
                 + ["-c:v", "libx264", path])
-        let decoded = try Self.look(path)
-        let told = try Self.look(path, read: Self.read)
-        #expect(told.headers.count == 1)
-        #expect(told.tracks == decoded.tracks)
+        let decoded = try Self.inspect(path)
+        let parsed = try Self.inspect(path, read: Self.read)
+        #expect(parsed.headers.count == 1)
+        #expect(parsed.tracks == decoded.tracks)
     }
 
-    /// What isn't all of the same kind, or not said, is left to the decoder.
+    /// Chroma formats other than 4:2:0 and 4:2:2 are left to the decoder.
     @Test(arguments: [["-pix_fmt", "yuv444p"], ["-pix_fmt", "gray"]])
-    func othersAreDecoded(_ options: [String]) throws {
+    func otherChromaFormatsAreDecoded(_ options: [String]) throws {
         let scratch = try Scratch()
         let path = scratch.file("a.mp4")
         try ffmpeg(
             ["-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=1"] + options
                 + ["-c:v", "libx264", path])
-        let told = try Self.look(path, read: Self.read)
-        #expect(told.headers.isEmpty)
-        #expect(told.tracks == (try Self.look(path)).tracks)
+        let parsed = try Self.inspect(path, read: Self.read)
+        #expect(parsed.headers.isEmpty)
+        #expect(parsed.tracks == (try Self.inspect(path)).tracks)
     }
 
-    /// A container that says another size than its frames have is not believed.
-    @Test func theirSizeCounts() throws {
+    /// The size in the headers overrides a wrong one in the container.
+    @Test func sizeInHeadersOverridesTheContainers() throws {
         let scratch = try Scratch()
         let path = scratch.file("a.mp4")
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=1", "-pix_fmt", "yuv420p", path)
         var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-        // The sample entry stands last: before it the brand is spelled the same.
+        // The sample entry is the last match; a brand before it has the same letters.
         let entry = try #require(bytes.indices.last { bytes[$0...].starts(with: "avc1".utf8) })
         // Width and height of the visual sample entry.
         #expect(bytes[entry + 29] == 64 && bytes[entry + 31] == 48)
         bytes[entry + 29] = 32
         try Data(bytes).write(to: URL(fileURLWithPath: scratch.file("b.mp4")))
-        let told = try Self.look(scratch.file("b.mp4"), read: Self.read)
-        #expect(told.headers.count == 1)
-        #expect(told.tracks[0].contains("64x48") && told.tracks[0].contains("yuv420p"))
+        let parsed = try Self.inspect(scratch.file("b.mp4"), read: Self.read)
+        #expect(parsed.headers.count == 1)
+        #expect(parsed.tracks[0].contains("64x48") && parsed.tracks[0].contains("yuv420p"))
     }
 
-    /// What the first packet says otherwise counts: sets of its own, a message about colour, or nothing that can be read.
+    /// The decoder is used if the first packet differs from the headers: by parameter sets of its own, an SEI message about color, or
+    /// unreadable bytes.
     @Test(arguments: [
         ["filter_units=remove_types=6", "h264_metadata=transfer_characteristics=16"], ["sei"], ["noise"],
     ])
-    func whatTheFirstPacketSaysCounts(_ kind: [String]) throws {
+    func differingFirstPacketsAreDecoded(_ kind: [String]) throws {
         let scratch = try Scratch()
         let (path, other) = (scratch.file("a.mp4"), scratch.file("b.mp4"))
         try ffmpeg(
@@ -111,7 +112,7 @@ import Testing
         var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
         let start = try #require(bytes.indices.first { bytes[$0...].starts(with: "mdat".utf8) }) + 4
         let length = bytes[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
-        // x264 says what it is in a message of some 700 bytes before the first frame: room for another one.
+        // x264 writes its name in an SEI message of some 700 bytes before the first frame, which is replaced.
         try #require(bytes[start + 4] == 6 && length > 200)
         func put(_ units: [UInt8]...) {
             var all: [UInt8] = []
@@ -125,26 +126,26 @@ import Testing
         case "sei": put([6, 147, 1, 16, 0x80])
         case "noise": for index in start..<start + length + 40 { bytes[index] ^= UInt8(index & 0x7f) | 0x81 }
         default:
-            // Sets of the same numbers whose frames mean other colours.
+            // Parameter sets with the same ids, but other colors.
             try ffmpeg("-i", path, "-c", "copy", "-bsf:v", kind.joined(separator: ","), other)
             let changed = [UInt8](try Data(contentsOf: URL(fileURLWithPath: other)))
-            var place = try #require(changed.indices.last { changed[$0...].starts(with: "avcC".utf8) }) + 10
+            var offset = try #require(changed.indices.last { changed[$0...].starts(with: "avcC".utf8) }) + 10
             func set() -> [UInt8] {
-                let end = place + 2 + Int(changed[place]) << 8 + Int(changed[place + 1])
-                defer { place = end + 1 }
-                return Array(changed[place + 2..<end])
+                let end = offset + 2 + Int(changed[offset]) << 8 + Int(changed[offset + 1])
+                defer { offset = end + 1 }
+                return Array(changed[offset + 2..<end])
             }
             put(set(), set())
         }
         try Data(bytes).write(to: URL(fileURLWithPath: other))
-        let told = try Self.look(other, read: Self.read)
-        #expect(told.headers.isEmpty)
-        #expect(told.tracks == (try Self.look(other)).tracks)
-        #expect(told.tracks[0][6].contains("smpte2084") == (kind != ["noise"]))
+        let parsed = try Self.inspect(other, read: Self.read)
+        #expect(parsed.headers.isEmpty)
+        #expect(parsed.tracks == (try Self.inspect(other)).tracks)
+        #expect(parsed.tracks[0][6].contains("smpte2084") == (kind != ["noise"]))
     }
 
-    /// Where files were joined, the headers that stand first in the file may not be those of the first frame.
-    @Test func otherHeadersAreNotTaken() throws {
+    /// In joined files, the first headers of the file may not be those of the first frame.
+    @Test func headersOfAnotherSampleEntryAreNotUsed() throws {
         let scratch = try Scratch()
         let path = scratch.file("a.mp4")
         try ffmpeg(
@@ -154,41 +155,41 @@ import Testing
         func put(_ value: Int, _ at: Int) {
             for index in 0..<4 { bytes[at + index] = UInt8(truncatingIfNeeded: value >> (24 - 8 * index)) }
         }
-        // A second kind of samples behind the first, with other bytes where it names its maker, and its chunks.
-        func place(_ type: String) throws -> Int {
+        // A second sample entry after the first, with another compressor name, and its chunks.
+        func offset(_ type: String) throws -> Int {
             try #require(bytes.indices.last { bytes[$0...].starts(with: type.utf8) }) - 4
         }
-        let table = try place("stsd")
+        let table = try offset("stsd")
         let size = number(table + 16)
         let entry = table + 16..<table + 16 + size
         var second = Array(bytes[entry])
         second[60] ^= 1
         bytes.insert(contentsOf: second, at: entry.upperBound)
         for type in ["stsd", "stbl", "minf", "mdia", "trak", "moov"] {
-            let at = try place(type)
+            let at = try offset(type)
             put(number(at) + size, at)
         }
         put(2, table + 12)
         for (file, kind) in [("one", 1), ("two", 2)] {
-            let chunks = try place("stsc")
+            let chunks = try offset("stsc")
             for index in 0..<number(chunks + 12) { put(kind, chunks + 24 + 12 * index) }
             try Data(bytes).write(to: URL(fileURLWithPath: scratch.file(file)))
             let contents = try Asset(.file(scratch.file(file))).loadSynchronously()
             #expect(contents.tracks[0].changesHeaders == (kind == 2))
-            let told = try Self.look(scratch.file(file), read: Self.read)
-            #expect(told.headers.isEmpty == (kind == 2))
+            let parsed = try Self.inspect(scratch.file(file), read: Self.read)
+            #expect(parsed.headers.isEmpty == (kind == 2))
         }
     }
 
     @Test(.enabled(if: Places.media != nil))
-    func realFilesAreWhatTheirPicturesAre() throws {
+    func headersOfRealFilesMatchDecodedFrames() throws {
         let media = try #require(Places.media)
         var count = 0
         for name in Places.mediaFiles where name.hasSuffix(".mp4") || name.hasSuffix(".mov") {
-            guard let decoded = try? Self.look(media + "/" + name) else { continue }
-            let told = try Self.look(media + "/" + name, read: Self.read)
-            #expect(told.tracks == decoded.tracks, "\(name)")
-            count += told.headers.count
+            guard let decoded = try? Self.inspect(media + "/" + name) else { continue }
+            let parsed = try Self.inspect(media + "/" + name, read: Self.read)
+            #expect(parsed.tracks == decoded.tracks, "\(name)")
+            count += parsed.headers.count
         }
         #expect(count > 10)
     }

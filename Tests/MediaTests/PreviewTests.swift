@@ -4,10 +4,10 @@ import Media
 import TestSupport
 import Testing
 
-/// What reports show of media.
+/// Waveforms, bit rate curves and thumbnails in reports.
 @Suite struct PreviewTests {
-    /// Two seconds of silence, then two at half of full scale, in the right channel only.
-    @Test(arguments: [4, 2400]) func aWaveformFollowsTheSound(_ seconds: Int) throws {
+    /// Silence, then a tone at half of full scale in the right channel only.
+    @Test(arguments: [4, 2400]) func waveformFollowsTheAudio(_ seconds: Int) throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "aevalsrc=0|0.5*sin(2*PI*440*t)*gte(t\\,\(seconds / 2)):s=8000:d=\(seconds)",
@@ -24,7 +24,7 @@ import Testing
         #expect(waveform.levels[(half + 1)...].allSatisfy { (60...68).contains($0) }, "\(waveform.levels)")
     }
 
-    @Test func aBitRateCurveHoldsEveryByte() throws {
+    @Test func bitRateCurveContainsEveryByte() throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=320x180:d=10:r=25", "-c:v", "libx264", "-f", "mpegts",
@@ -42,7 +42,7 @@ import Testing
         #expect(abs(curve.average - bytes * 8 / 10) <= 8, "\(curve.average) of \(bytes)")
     }
 
-    @Test func aThumbnailIsUprightAndOfItsMoment() throws {
+    @Test func thumbnailIsUprightAndAtItsTime() throws {
         let scratch = try Scratch()
         // Red for two seconds, then blue; wide pixels.
         try ffmpeg(
@@ -54,9 +54,9 @@ import Testing
         let track = try #require(asset.loadSynchronously().tracks.first)
         let maker = ThumbnailMaker(asset: asset, track: track, box: PixelSize(width: 96, height: 96))
         for (time, rgb) in [(1, [254, 0, 0]), (3, [0, 0, 254])] {
-            let made = try #require(try maker.thumbnail(at: MediaTime(value: Int64(time), timescale: 1)))
-            #expect(made.width == 54 && made.height == 96)
-            try made.jpeg.write(to: URL(filePath: scratch.file("a.jpg")))
+            let thumbnail = try #require(try maker.thumbnail(at: MediaTime(value: Int64(time), timescale: 1)))
+            #expect(thumbnail.width == 54 && thumbnail.height == 96)
+            try thumbnail.jpeg.write(to: URL(filePath: scratch.file("a.jpg")))
             let color = try program(
                 "ffmpeg",
                 [

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Publishing
 
-/// Sessions over a test pattern: every way in which they can end leaves either a whole file or nothing.
+/// Sessions that read a test pattern: however they end, they leave a complete file or none.
 @Suite struct SessionTests {
     static func session(
         in scratch: Scratch, seconds: Int64 = 4, output: TemporaryFile? = nil
@@ -65,7 +65,7 @@ import Publishing
         }
     }
 
-    /// After none, one and many samples; from a queue.
+    /// Cancels from a dispatch queue, after no, one and many samples.
     @Test(arguments: [0, 1, 30, 90])
     func cancelLeavesNothing(after samples: Int) async throws {
         let scratch = try Scratch()
@@ -113,7 +113,7 @@ import Publishing
         #expect(try Judge(scratch.file("out.mp4")).decodeErrors() == "")
     }
 
-    /// The group is left once a track whatever the order of events: many cancels at random moments.
+    /// Cancels at random times: each track leaves the dispatch group once, whatever the order of events.
     @Test func randomCancelsAlwaysEnd() async throws {
         let scratch = try Scratch()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -122,9 +122,9 @@ import Publishing
                     let output = try TemporaryFile(destination: scratch.file("out-\(round).mp4"))
                     let (session, _) = try Self.session(in: scratch, seconds: 3, output: output)
                     async let outcome = session.run()
-                    let moment = Int.random(in: 0...75)
+                    let count = Int.random(in: 0...75)
                     while [.unknown, .working].contains(session.writer.status),
-                        session.writer.inputs[0].appendedSamples < moment
+                        session.writer.inputs[0].appendedSamples < count
                     {
                         await Task.yield()
                     }
@@ -140,8 +140,8 @@ import Publishing
         #expect(scratch.contents.isEmpty)
     }
 
-    /// A track that nobody feeds holds the others back, and the stall says who waits for whom.
-    @Test func aStallHasNames() throws {
+    /// A track without input blocks the others, and the description of the stall names both.
+    @Test func stallDescriptionNamesTheTracks() throws {
         let scratch = try Scratch()
         let (session, _) = try Self.session(in: scratch, seconds: 36_000)
         let (reader, writer) = (session.reader, session.writer)
@@ -154,13 +154,13 @@ import Publishing
         }
         #expect(writer.stallDescription.contains("audio 1 waits for video 0: "))
         #expect(writer.stallDescription.hasSuffix(" packets queued"))
-        #expect(writer.inputs[0].isReadyForMoreMediaData, "the one that is behind is always ready")
+        #expect(writer.inputs[0].isReadyForMoreMediaData, "the track that is behind accepts samples")
         writer.cancelWriting()
         reader.cancelReading()
     }
 
-    /// What lies past the session's end is left out, and an end that comes too late is refused.
-    @Test func aSessionEndsWhereItIsTold() async throws {
+    /// Samples after the session's end are dropped, and an end that is set too late is rejected.
+    @Test func samplesAfterTheSessionEndAreDropped() async throws {
         let scratch = try Scratch()
         let (session, output) = try Self.session(in: scratch, seconds: 4)
         let (reader, writer) = (session.reader, session.writer)
@@ -189,7 +189,7 @@ import Publishing
         #expect(contents.tracks[0].sampleCount == 50)
     }
 
-    /// A measurement asks before every sample, and gives up in the middle.
+    /// Measurements check for cancellation before every sample.
     @Test func measurementsAreCancelled() throws {
         let asset = Asset(
             .pattern(
@@ -197,11 +197,11 @@ import Publishing
                     name: "smpte", width: 64, height: 64, frameRate: Rational(25, 1),
                     duration: MediaTime(value: 36_000, timescale: 1), toneFrequency: 1000)))
         let contents = try asset.loadSynchronously()
-        let asked = Atomic<Int>(0)
-        let isCancelled: @Sendable () -> Bool = { asked.add(1, ordering: .relaxed).newValue > 20 }
+        let checks = Atomic<Int>(0)
+        let isCancelled: @Sendable () -> Bool = { checks.add(1, ordering: .relaxed).newValue > 20 }
         let meter = SilenceBlackDetector(asset: asset, isCancelled: isCancelled)
         #expect(throws: CancellationError.self) { try meter.decodeAll() }
-        #expect(asked.load(ordering: .relaxed) == 21)
+        #expect(checks.load(ordering: .relaxed) == 21)
         let (video, audio) = (contents.tracks(of: .video)[0], contents.tracks(of: .audio)[0])
         #expect(throws: CancellationError.self) { try meter.longestBlack(of: video) }
         #expect(throws: CancellationError.self) { try meter.longestSilence(of: audio) }

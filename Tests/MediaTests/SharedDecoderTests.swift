@@ -6,21 +6,21 @@ import TestSupport
 import Testing
 import Publishing
 
-/// One decoder for several readers: every one gets every frame, the slowest paces, and none holds back the others once it
-/// has ended, failed or been given up.
+/// One decoder for several readers: each receives every frame, the slowest sets the pace, and none blocks the others once it has
+/// ended, failed or been released.
 @Suite struct SharedDecoderTests {
-    /// Small frames, which it counts.
+    /// A stream of small frames that counts how many were requested.
     private final class CountedFrames: FrameStream {
         let timeBase = Rational(1, 25)
         let count: Int
         let failsAtEnd: Bool
-        private let made: Atomic<Int>
-        var decoded: Int { made.load(ordering: .relaxed) }
+        private let produced: Atomic<Int>
+        var decoded: Int { produced.load(ordering: .relaxed) }
 
         init(_ count: Int, failsAtEnd: Bool = false) {
             self.count = count
             self.failsAtEnd = failsAtEnd
-            made = Atomic(0)
+            produced = Atomic(0)
         }
 
         func next(into frame: borrowing Frame) throws -> FrameSupply {
@@ -31,7 +31,7 @@ import Publishing
             let format = AudioFormat(sampleFormat: .planarFloat, sampleRate: 48_000, layout: .mono)
             frame.take(try Frame.silence(format, samples: 64))
             frame.pts = Int64(decoded)
-            made.add(1, ordering: .relaxed)
+            produced.add(1, ordering: .relaxed)
             return .frame
         }
     }
@@ -45,7 +45,7 @@ import Publishing
         return (lane.claim(index) { @Sendable in calls.count.add(1, ordering: .relaxed) }, calls)
     }
 
-    @Test func theSlowestPacesTheOthers() throws {
+    @Test func slowestReaderPacesTheOthers() throws {
         let frames = CountedFrames(1000)
         let lane = DecodingLane(frames, mediaType: .video, ports: 2)
         let (first, wakes) = port(lane, 0)
@@ -53,13 +53,13 @@ import Publishing
         let frame = try Frame()
         var read = 0
         while case .frame = try first.next(into: frame) { read += 1 }
-        #expect((1...6).contains(read), "who reads ahead waits for who doesn't")
-        #expect(frames.decoded <= 6, "no more is decoded than there is room for")
+        #expect((1...6).contains(read), "a reader ahead waits for the slowest")
+        #expect(frames.decoded <= 6, "decoding stops when the queues are full")
         #expect(wakes.count.load(ordering: .relaxed) == 0)
         for _ in 0..<3 {
             let before = frame.pts
             while case .pending = try first.next(into: frame) { _ = try second.next(into: try Frame()) }
-            #expect(frame.pts == before + 1, "none is left out")
+            #expect(frame.pts == before + 1, "no frame is dropped")
         }
         var pending = false
         let known = wakes.count.load(ordering: .relaxed)
@@ -67,12 +67,12 @@ import Publishing
         let last = frame.pts
         while wakes.count.load(ordering: .relaxed) == known { _ = try second.next(into: try Frame()) }
         guard case .frame = try first.next(into: frame) else {
-            throw JudgeError(message: "woken for nothing")
+            throw JudgeError(message: "the reader was woken without a frame")
         }
         #expect(frame.pts == last + 1)
     }
 
-    @Test func whoIsGivenUpHoldsBackNobody() throws {
+    @Test func releasedReadersDoNotBlockTheOthers() throws {
         let lane = DecodingLane(CountedFrames(500), mediaType: .video, ports: 3)
         let (first, _) = port(lane, 0)
         var second: FramePort? = port(lane, 1).0
@@ -82,42 +82,42 @@ import Publishing
         _ = try second?.next(into: frame)
         second = nil
         guard case .pending = try first.next(into: frame) else {
-            throw JudgeError(message: "the third, which is still to come, lacks frames")
+            throw JudgeError(message: "frames of the unclaimed third port are lost")
         }
         lane.close(2)
         while case .frame = try first.next(into: frame) { read += 1 }
         #expect(read == 500)
     }
 
-    /// A lane that nobody reads any more is gone, whatever it was doing.
-    @Test func whoHasNoReadersEnds() async throws {
+    /// A lane without readers is deallocated, also while it decodes.
+    @Test func lanesWithoutReadersAreDeallocated() async throws {
         for _ in 0..<50 {
-            weak var gone: DecodingLane?
+            weak var released: DecodingLane?
             do {
                 let lane = DecodingLane(CountedFrames(100_000), mediaType: .audio, ports: 2)
-                gone = lane
+                released = lane
                 let ports = [port(lane, 0).0, port(lane, 1).0]
                 for _ in 0..<40 { for port in ports { _ = try port.next(into: try Frame()) } }
             }
-            for _ in 0..<500 where gone != nil { try await Task.sleep(for: .milliseconds(10)) }
-            #expect(gone == nil)
-            if gone != nil { return }
+            for _ in 0..<500 where released != nil { try await Task.sleep(for: .milliseconds(10)) }
+            #expect(released == nil)
+            if released != nil { return }
         }
     }
 
-    @Test func everybodyLearnsOfAFailure() throws {
+    @Test func failureReachesEveryReader() throws {
         let lane = DecodingLane(CountedFrames(2, failsAtEnd: true), mediaType: .video, ports: 2)
         let ports = [port(lane, 0).0, port(lane, 1).0]
         for port in ports {
             let frame = try Frame()
             #expect(throws: MediaError.self) { while case .frame = try port.next(into: frame) {} }
-            #expect(frame.pts == 1, "what came before it is there")
+            #expect(frame.pts == 1, "frames before the failure are delivered")
         }
     }
 
     // MARK: Sessions
 
-    /// What an output of the tests is to be.
+    /// The configuration of an output.
     private struct Form {
         var width = 64
         var height = 48
@@ -190,7 +190,7 @@ import Publishing
         }
     }
 
-    /// A file of the pattern, so that there are packets to read and to decode.
+    /// Encodes the pattern to a file, so that there are packets to read and to decode.
     private func file(in scratch: Scratch, seconds: Int64) async throws -> Asset {
         let (session, outputs) = try Self.session(
             Self.source(seconds: seconds), [Form(width: 160, height: 120)], in: scratch)
@@ -201,12 +201,12 @@ import Publishing
         return Asset(.file(path))
     }
 
-    /// Time and hash of every frame.
+    /// Returns time and hash of every frame.
     private static func hashes(_ path: String) throws -> String {
         try program("ffmpeg", ["-v", "error", "-i", path, "-map", "0", "-f", "framemd5", "-"]).text
     }
 
-    @Test func severalOutputsAreWhatEachWouldBeAlone() async throws {
+    @Test func outputsOfOneReaderMatchSeparateOnes() async throws {
         let scratch = try Scratch()
         let asset = try await file(in: scratch, seconds: 3)
         let forms = [Form(), Form(width: 160, height: 120), Form(width: 96, height: 72, hasAudio: false)]
@@ -227,10 +227,9 @@ import Publishing
         #expect(session.reports.map(\.appendedSamples) == [75, 144_000, 75, 144_000, 75])
     }
 
-    /// An encoder that holds back hundreds of frames beside one that holds back none, and audio between them: nobody waits
-    /// for what somebody else holds.
+    /// An encoder with a delay of hundreds of frames beside one without delay, and audio between them: no circular wait.
     @Test(.timeLimit(.minutes(2)), arguments: [25, 1])
-    func delaysFarApartDoNotWaitInACircle(rate: Int32) async throws {
+    func differentEncoderDelaysDoNotDeadlock(rate: Int32) async throws {
         let scratch = try Scratch()
         let slow = Form(
             encoder: "libx264",
@@ -246,8 +245,8 @@ import Publishing
         #expect(session.reports.map(\.appendedSamples).filter { $0 < 10_000 } == [600, 600, 600])
     }
 
-    /// The same between two tracks of one file.
-    @Test(.timeLimit(.minutes(2))) func twoRulesForATrackDoNotWaitInACircle() async throws {
+    /// Different encoder delays of two tracks in one file: no circular wait.
+    @Test(.timeLimit(.minutes(2))) func twoRulesForATrackDoNotDeadlock() async throws {
         let scratch = try Scratch()
         let asset = Self.source(seconds: 300, frameRate: Rational(1, 1))
         let slow = Form(
@@ -260,7 +259,7 @@ import Publishing
         #expect(session.reports.map(\.appendedSamples).filter { $0 < 10_000 } == [300, 300])
     }
 
-    @Test func aLimitEndsItsOwnOutputAlone() async throws {
+    @Test func sizeLimitEndsOnlyItsOwnOutput() async throws {
         let scratch = try Scratch()
         let (session, outputs) = try Self.session(
             Self.source(seconds: 8), [Form(), Form(limit: 200_000)], in: scratch)
@@ -272,28 +271,28 @@ import Publishing
         #expect(outputs[1].size <= 200_000)
     }
 
-    @Test func theFailureOfOneIsThatOfAll() async throws {
+    @Test func failureOfOneOutputFailsAll() async throws {
         let scratch = try Scratch()
         let (session, _) = try Self.session(
             Self.source(seconds: 60), [Form(), Form(limit: 1500), Form(encoder: "mpeg4")], in: scratch)
         guard case .failed(let error) = await session.run() else {
-            throw JudgeError(message: "it must fail")
+            throw JudgeError(message: "the session didn't fail")
         }
         guard case MediaError.nothingFits = error else { throw error }
         #expect(session.writers.allSatisfy { $0.status == .failed })
         #expect(scratch.contents.isEmpty)
     }
 
-    @Test func randomCancelsOfSeveralOutputsEnd() async throws {
+    @Test func randomCancelsOfSeveralOutputsAlwaysEnd() async throws {
         let scratch = try Scratch()
         for round in 0..<12 {
             let (session, _) = try Self.session(
                 Self.source(seconds: 3), [Form(), Form(encoder: "libx264"), Form(hasAudio: false)],
                 in: scratch)
             async let outcome = session.run()
-            let moment = round * 6
+            let count = round * 6
             while [.unknown, .working].contains(session.writer.status),
-                session.writer.inputs[0].appendedSamples < moment
+                session.writer.inputs[0].appendedSamples < count
             {
                 await Task.yield()
             }

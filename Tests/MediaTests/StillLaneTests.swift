@@ -4,7 +4,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Stills that are found by several decoders at once are those that one finds, in their order.
+/// Still images from several concurrent decoders equal those from a single one, in order.
 @Suite struct StillLaneTests {
     private func movie(in scratch: Scratch, _ options: String...) throws -> Asset {
         try ffmpeg(
@@ -26,7 +26,7 @@ import Testing
         (0..<count).map { MediaTime(seconds: Double($0) * step + 0.013) }
     }
 
-    @Test(arguments: [(1.3, 15), (0.6, 33), (5.1, 5), (0.9, 30)]) func theyAreTheSame(
+    @Test(arguments: [(1.3, 15), (0.6, 33), (5.1, 5), (0.9, 30)]) func concurrentStillsMatchSingleOnes(
         _ step: Double, _ count: Int
     ) async throws {
         let scratch = try Scratch()
@@ -38,16 +38,16 @@ import Testing
             found.append((still.actualTime, still.isRepeated, try bytes(still.image)))
         }
         #expect(found.count == count)
-        for (place, time) in times.enumerated() {
+        for (index, time) in times.enumerated() {
             let alone = try await AssetImageGenerator(asset: asset).image(at: time)
-            #expect(alone.actualTime == found[place].time, "\(place)")
-            #expect(try bytes(alone.image) == found[place].bytes, "\(place)")
-            #expect(found[place].isRepeated == (place > 0 && found[place - 1].time == found[place].time))
+            #expect(alone.actualTime == found[index].time, "\(index)")
+            #expect(try bytes(alone.image) == found[index].bytes, "\(index)")
+            #expect(found[index].isRepeated == (index > 0 && found[index - 1].time == found[index].time))
         }
     }
 
-    /// What comes before damage is there, and it is told at its place; nothing is waited for in vain.
-    @Test(.timeLimit(.minutes(2))) func damageAndCancels() async throws {
+    /// Images before damage are delivered, then an error is thrown; cancelled and failed generations end promptly.
+    @Test(.timeLimit(.minutes(2))) func damageAndCancellationEndTheGeneration() async throws {
         let scratch = try Scratch()
         let asset = try movie(in: scratch)
         let times = Self.times(1.3, 15)
@@ -67,13 +67,13 @@ import Testing
                     if count == limit { generator.cancel() }
                     count += 1
                 }
-                // All of them may have been made when the last one cancels.
+                // All images may be complete when the last one cancels.
                 if limit == 14 { throw CancellationError() }
             }
             #expect(count <= 15)
         }
         var data = try Data(contentsOf: URL(fileURLWithPath: scratch.file("in.mp4")))
-        for place in stride(from: data.count * 5 / 8, to: data.count * 6 / 8, by: 7) { data[place] ^= 0x5a }
+        for index in stride(from: data.count * 5 / 8, to: data.count * 6 / 8, by: 7) { data[index] ^= 0x5a }
         let broken = URL(fileURLWithPath: scratch.file("broken.mp4"))
         try data.write(to: broken)
         var count = 0

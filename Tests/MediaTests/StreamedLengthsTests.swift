@@ -1,7 +1,7 @@
 @testable import LibAV
 import Testing
 
-/// Placeholders of lengths are replaced by what a file has; real lengths stay.
+/// Placeholders of lengths are replaced by the actual lengths; real lengths stay.
 @Suite struct StreamedLengthsTests {
     private final class Bytes: ByteSource {
         let bytes: [UInt8]
@@ -25,7 +25,7 @@ import Testing
             + [UInt8](repeating: 7, count: samples) + tail
     }
 
-    /// The bytes as they are read, in pieces of any size.
+    /// Returns the bytes as they are read, in pieces; nil if no length is replaced.
     private func read(_ bytes: [UInt8], pieces: Int = 5) throws -> [UInt8]? {
         guard let source = StreamedLengths(Bytes(bytes)) else { return nil }
         #expect(source.size == Int64(bytes.count))
@@ -47,7 +47,7 @@ import Testing
         #expect(try read(wave(riff: riff, data: data)) == wave(riff: 137, data: 100))
     }
 
-    @Test func waveWithLengths_isLeftAlone() throws {
+    @Test func waveWithLengths_isUnchanged() throws {
         #expect(try read(wave(riff: 137, data: 101)) == nil)
         // Truncated, empty, or empty before another chunk.
         #expect(try read(wave(riff: 100_036, data: 100_000)) == nil)
@@ -55,7 +55,7 @@ import Testing
         #expect(try read(wave(riff: 48, data: 0, samples: 0, tail: Array("LIST".utf8) + little(0))) == nil)
     }
 
-    @Test func wave64AndRF64() throws {
+    @Test func rf64OfAPipe_hasWholeSamples() throws {
         func rf64(_ riff: UInt64, _ data: UInt64) -> [UInt8] {
             Array("RF64".utf8) + little(0xFFFF_FFFF) + Array("WAVEds64".utf8) + little(28) + little(riff, 8)
                 + little(data, 8) + little(0, 12) + Array("fmt ".utf8) + little(16) + little(1, 2)
@@ -68,7 +68,7 @@ import Testing
         #expect(try read(rf64(173, 101)) == nil)
     }
 
-    @Test func coreAudioFormat() throws {
+    @Test func coreAudioOfAPipe_hasItsLength() throws {
         func caf(_ size: UInt64) -> [UInt8] {
             Array("caff".utf8) + [0, 1, 0, 0] + Array("desc".utf8) + little(32, 8).reversed()
                 + [UInt8](repeating: 0, count: 16) + little(2).reversed() + [UInt8](repeating: 0, count: 12)
@@ -79,7 +79,7 @@ import Testing
         #expect(try read(caf(105)) == nil)
     }
 
-    @Test func ivf() throws {
+    @Test func ivfOfAPipe_hasItsLength() throws {
         func ivf(_ length: UInt64, times: [UInt64]) -> [UInt8] {
             Array("DKIF".utf8) + little(0, 2) + little(32, 2) + Array("VP80".utf8) + little(64, 2)
                 + little(64, 2)
@@ -93,8 +93,8 @@ import Testing
         #expect(try read(ivf(0, times: [0, .max])) == nil)
     }
 
-    /// Whatever a file says, nothing is read or added up past its bounds.
-    @Test func hostileHeaders() {
+    /// Headers with random values: nothing is read or added up out of bounds.
+    @Test func hostileHeadersDoNotTrap() {
         var generator = SystemRandomNumberGenerator()
         for start in [
             "RIFF\0\0\0\0WAVE", "RF64\0\0\0\0WAVEds64", "RIFF\0\0\0\0AVI LIST", "caff\0\u{1}\0\0", "DKIF",

@@ -3,14 +3,14 @@ import LibAV
 import TestSupport
 import Testing
 
-/// Times and ranges are exact, or the nearest that there is.
+/// Exactness and rounding of times and ranges.
 @Suite struct TimeRangeTests {
     private func range(_ start: Int64, _ end: Int64, _ scale: Int32 = 1000) -> TimeRange {
         TimeRange(
             start: MediaTime(value: start, timescale: scale), end: MediaTime(value: end, timescale: scale))
     }
 
-    @Test func aRangeEndsWhereItsDurationDoes() {
+    @Test func endAndDurationOfARangeAgree() {
         let one = range(1001, 4004, 30_000)
         #expect(one.duration == MediaTime(value: 3003, timescale: 30_000))
         #expect(one.end == MediaTime(value: 4004, timescale: 30_000))
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func ticksRoundAsAsked() {
+    @Test func ticksRoundInTheGivenDirection() {
         let third = MediaTime(value: 1, timescale: 3)
         let unit = Rational(1, 1000)
         #expect(third.ticks(in: unit, rounding: .down) == 333)
@@ -60,8 +60,8 @@ import Testing
         #expect(MediaTime(value: 1, timescale: 2).ticks(in: unit, rounding: .up) == 500)
     }
 
-    /// A range's ends are whole in the tick of its frames.
-    @Test func aTickHoldsEveryEnd() {
+    /// The ends of ranges are integers in the tick of their frames.
+    @Test func commonTickRepresentsEveryEnd() {
         let ranges = [range(1001, 2002, 30_000), range(1, 3, 7)]
         let tick = AssetReader.videoTick(
             timeBase: Rational(1, 90_000), timeZero: MediaTime(value: 1, timescale: 25), ranges: ranges)
