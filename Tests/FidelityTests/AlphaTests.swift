@@ -5,7 +5,7 @@ import JobRun
 import TestSupport
 import Testing
 
-/// The alpha plane goes with the frame, also where it lies beside it, or somebody says that it doesn't.
+/// Alpha planes in the frame, and beside it as in VP9: they are kept, or their loss is reported.
 @Suite struct AlphaTests {
     private func movie(in scratch: Scratch) throws -> String {
         try ffmpeg(
@@ -15,7 +15,7 @@ import Testing
         return scratch.file("s.mov")
     }
 
-    /// Hashes of the alpha planes as libvpx or another decoder gives them.
+    /// Returns hashes of the alpha planes, decoded by libvpx or another decoder.
     private func alpha(_ path: String, decoder: [String] = ["-c:v", "libvpx-vp9"]) throws -> [String] {
         try program(
             "ffmpeg",
@@ -37,8 +37,8 @@ import Testing
         """
     }
 
-    /// ProRes to VP9, a copy of that, and back to a codec that has it in the frame.
-    @Test func alphaBesideThePictureGoesAlong() async throws {
+    /// ProRes is encoded to VP9, copied, and encoded by a codec that stores alpha in the frame.
+    @Test func alphaBesideTheFrameIsKept() async throws {
         let scratch = try Scratch()
         let source = try movie(in: scratch)
         _ = try success(
@@ -69,8 +69,8 @@ import Testing
         #expect(try Judge(scratch.file("d.mkv")).stream("v:0", "pix_fmt")["pix_fmt"] as? String == "yuva420p")
     }
 
-    /// Where it can't go is said.
-    @Test func lostAlphaIsSaid() async throws {
+    /// Outputs that can't store alpha: the plan reports its loss, and a request for it is an error.
+    @Test func lostAlphaIsReported() async throws {
         let scratch = try Scratch()
         let source = try movie(in: scratch)
         let encoded = try await run(

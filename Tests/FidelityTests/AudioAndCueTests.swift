@@ -5,7 +5,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Audio and cues that were lost without a word: behind a pause, at the end of an encoder's delay, under other cues.
+/// Audio, subtitles, chapters and tags that could be lost silently: after a pause, at the end of an encoder's delay, under later events.
 @Suite struct AudioAndCueTests {
     private func job(_ asset: String, _ tracks: String, to target: String, more: String = "") -> String {
         "version: 1\njobs:\n  it: { asset: ./\(asset), tracks: [ \(tracks) ], \(more)destination: { path: \(target), if_exists: replace } }\n"
@@ -31,8 +31,8 @@ import Testing
         return (json["format"] as? [String: Any])?["tags"] as? [String: String] ?? [:]
     }
 
-    /// A packet before a pause lasts until the next one; what comes behind is as long as ever.
-    @Test func soundBehindAPauseIsHeard() async throws {
+    /// A packet before a pause lasts until the next one; audio after the pause keeps its length.
+    @Test func audioAfterAPauseIsKept() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "sine=440:r=48000:d=5", "-af", "aselect='lt(t,2)+gte(t,3)'", "-c:a", "aac",
@@ -47,15 +47,15 @@ import Testing
         }
     }
 
-    /// A delay that nobody tells is none, and what fills the last packet of Opus isn't heard.
-    @Test func endsAreThoseOfTheSource() async throws {
+    /// Without a declared delay no samples are hidden, and padding of the last packet of Opus isn't presented.
+    @Test func copiesEndWhereTheirSourceDoes() async throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=440:r=44100:d=5", "-c:a", "libmp3lame", scratch.file("s.mp3"))
         for name in ["s.mkv", "s.mp4"] {
             try ffmpeg("-i", scratch.file("s.mp3"), "-c", "copy", scratch.file(name))
         }
         try ffmpeg("-f", "lavfi", "-i", "sine=440:r=48000:d=5.123", "-c:a", "libopus", scratch.file("o.mp4"))
-        // Players leave 530 samples out of whatever says a delay.
+        // Players skip 530 samples of files that declare a delay.
         for (source, target, least, most) in [
             ("s.mp3", "a.mp3", 220_500, 220_500), ("s.mkv", "b.mp3", 221_605 - 530, 221_605),
             ("s.mp4", "c.mp3", 220_500, 221_231), ("o.mp4", "d.webm", 245_904, 245_904),
@@ -68,8 +68,8 @@ import Testing
         }
     }
 
-    /// Encoders without a queue of their own keep their delay's worth of audio unless they are given more.
-    @Test func theEndIsPushedOut() async throws {
+    /// Encoders without a queue keep as many samples as their delay until they receive more.
+    @Test func encoderDelayIsFlushedAtTheEnd() async throws {
         let scratch = try Scratch()
         for count in [1, 4410, 48_896, 49_000, 49_152, 49_153] {
             try ffmpeg(
@@ -89,8 +89,10 @@ import Testing
         }
     }
 
-    /// What is on screen when a range begins is shown, also where another cue came after it.
-    @Test(arguments: ["srt", "ass", "webvtt"]) func cuesUnderOthersStay(_ codec: String) async throws {
+    /// Events on screen at the start of a range are shown, also if another event began after them.
+    @Test(arguments: ["srt", "ass", "webvtt"]) func eventsOnScreenAtTheStartAreShown(_ codec: String)
+        async throws
+    {
         let scratch = try Scratch()
         try scratch.write(
             "1\n00:00:00,000 --> 00:00:08,000\nlong\n\n2\n00:00:01,200 --> 00:00:02,500\nshort\n\n",
@@ -150,8 +152,8 @@ import Testing
         #expect(scratch.contents.filter { $0.hasPrefix("n.") }.isEmpty)
     }
 
-    /// What means something in WebVTT is written so that it doesn't.
-    @Test func signsOfWebVTTStayText() async throws {
+    /// Text with special characters of WebVTT is escaped.
+    @Test func specialCharactersOfWebVTTAreEscaped() async throws {
         let scratch = try Scratch()
         try scratch.write(
             "1\n00:00:00,000 --> 00:00:02,000\n1 < 2 & x <y z, <i>a > b</i>\n\n", to: "c.srt")
@@ -168,8 +170,8 @@ import Testing
         #expect(back.contains("1 < 2 & x <y z, <i>a > b</i>"), "\(back)")
     }
 
-    /// ID3's chapters count from where audio is heard.
-    @Test func chaptersOfMP3Stay() async throws {
+    /// ID3 chapters count from the first presented sample.
+    @Test func chaptersOfMP3KeepTheirTimes() async throws {
         let scratch = try Scratch()
         try scratch.write(
             ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=1000\ntitle=A\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=1000\nEND=2000\ntitle=B\n",
@@ -189,7 +191,7 @@ import Testing
             }
             #expect(starts == [0, 1], "\(target): \(starts)")
         }
-        // libavformat writes them into Ogg with Opus alone.
+        // libavformat writes chapters into Ogg only with Opus.
         let records = try await run(
             job("s.mp3", "{ audio: first, encode: { codec: vorbis } }", to: "o.ogg"), in: scratch.path)
         _ = try success(records)
@@ -197,9 +199,9 @@ import Testing
         #expect(ledger.contains { $0.reason.contains("chapters together with vorbis") }, "\(ledger)")
     }
 
-    /// Every tag that the ledger calls copied is there, and a track's name that can't be said is an error.
+    /// Tags are in the output exactly if the ledger reports them as copied; track settings that can't be stored are errors.
     @Test(arguments: ["mov", "mp4", "m4a", "mkv", "flac", "mp3", "wav", "ogg"])
-    func tagsAreThereOrLeft(_ container: String) async throws {
+    func tagsMatchTheLedger(_ container: String) async throws {
         let scratch = try Scratch()
         let keys = [
             "title", "artist", "album_artist", "composer", "album", "date", "comment", "genre", "copyright",
@@ -239,8 +241,8 @@ import Testing
         }
     }
 
-    /// What fills the last packet of MP3 isn't heard, and FLAC out of Ogg says how long it is.
-    @Test func lengthsThatStandInHeaders() async throws {
+    /// Padding of the last packet of MP3 isn't presented, and FLAC copied from Ogg has its length in the header.
+    @Test func lengthsInHeadersAreExact() async throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=440:r=44100:d=5.1", "-c:a", "libmp3lame", scratch.file("s.mp3"))
         try ffmpeg("-f", "lavfi", "-i", "sine=440:r=44100:d=5.1", "-c:a", "flac", scratch.file("s.ogg"))
@@ -257,8 +259,8 @@ import Testing
         #expect((streams as? [[String: Any]])?.first?["duration_ts"] as? Int == 224_910)
     }
 
-    /// A track that is mixed down leaves the others as loud as they are, and what has no loudness is told.
-    @Test func levelsOfMixesAndOfShortAudio() async throws {
+    /// A downmixed track doesn't change the level of the others, and audio too short to measure its loudness is reported.
+    @Test func mixesKeepLevelsAndShortAudioIsReported() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "aevalsrc=0.2*sin(2*PI*440*t)|0.2*sin(2*PI*440*t):d=1:s=48000", "-f",

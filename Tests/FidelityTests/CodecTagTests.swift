@@ -119,12 +119,12 @@ import Testing
                     \(target.hasPrefix("fragments") ? "fragment: 1s" : "metadata: { keep: all }")
                     destination: \(target)
                 """, in: scratch.path))
-        let made = try tag(of: scratch.file(target))
-        #expect(made.tag == "hvc1" && made.frames == "50", "\(made)")
+        let found = try tag(of: scratch.file(target))
+        #expect(found.tag == "hvc1" && found.frames == "50", "\(found)")
         #expect(result.outputs[0].warnings.isEmpty, "\(result.outputs[0].warnings)")
     }
 
-    /// Sets that change can't all be in the sample entry.
+    /// Parameter sets that change can't all be in the sample entry.
     @Test(arguments: ["mkv", "ts"]) func hevc_whoseParameterSetsChange_isHev1AndReported(_ source: String)
         async throws
     {
@@ -148,8 +148,8 @@ import Testing
                 jobs:
                   copied: { asset: ./s.\(source), tracks: [ { video: first, copy: true } ], destination: copied.mp4 }
                 """, in: scratch.path))
-        let made = try tag(of: scratch.file("copied.mp4"))
-        #expect(made.tag == "hev1" && made.frames == "100", "\(made)")
+        let found = try tag(of: scratch.file("copied.mp4"))
+        #expect(found.tag == "hev1" && found.frames == "100", "\(found)")
         #expect(result.outputs[0].warnings.contains { $0.contains("hev1") }, "\(result.outputs[0].warnings)")
     }
 }

@@ -6,7 +6,7 @@ import Media
 import TestSupport
 import Testing
 
-/// A container with what it is written from, and what a judge must find in it.
+/// A container, the settings of its tracks, and the codecs that ffprobe must find in it.
 struct Rendition: Sendable, CustomTestStringConvertible {
     let container: String
     var video: String?
@@ -14,7 +14,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
     var videoCodec: String?
     var audioCodec: String?
     var sampleRate = 48_000
-    /// Extra samples that a decoder gives where the container can't say that they are padding.
+    /// Additional samples that a decoder produces where the container can't mark them as padding.
     var slack = 0
     var testDescription: String {
         "\(container): \([videoCodec, audioCodec].compactMap { $0 }.joined(separator: " + "))"
@@ -69,11 +69,12 @@ struct Rendition: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct CodecTests {
-    /// Every container and codec: the frames counted and at their times, the audio in its place.
-    @Test(arguments: Rendition.all) func everyContainerAndCodec(_ rendition: Rendition) async throws {
+    /// Encodes into containers: all frames are at their times, and the audio isn't shifted.
+    @Test(arguments: Rendition.all) func encodedTracksKeepFramesAndTimes(_ rendition: Rendition) async throws
+    {
         let scratch = try Scratch()
         let source = scratch.file("source.mkv")
-        // Clicks at known times in noise, so that a shift can't hide.
+        // Noise, in which a shift is found.
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=2", "-f", "lavfi", "-i",
             "anoisesrc=d=2:r=48000:a=0.5:seed=7:c=pink", "-c:v", "ffv1",
@@ -114,8 +115,8 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Size, frame rate, pixel format, channels and rate as asked, and a pixel's shape that keeps the frame's.
-    @Test func conversions() async throws {
+    /// Size, pixel aspect ratio, frame rate, pixel format, channels and sample rate are those of the job.
+    @Test func requestedConversionsAreInTheOutput() async throws {
         let scratch = try Scratch()
         let yaml = """
             version: 1
@@ -152,10 +153,10 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         #expect(tags?["title"] as? String == "A title")
     }
 
-    /// A rising tone: noise is decoded differently at every place in a file, since AAC only codes that it is noise.
+    /// Copied frames and samples equal the source's, as a whole and in ranges that its keyframes allow.
     ///
-    /// Copied packets are the source's: frames and samples, whole and over ranges that their key frames allow.
-    @Test func copiesAreTheSources() async throws {
+    /// The audio is a rising tone: AAC codes noise only as such, and decodes it differently at every position.
+    @Test func copiesEqualTheSource() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=4", "-f", "lavfi", "-i",
@@ -194,8 +195,8 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         #expect(found.lag == 0 && found.correlation > 0.99, "\(found)")
     }
 
-    /// What a container is said to hold, it is written with: each codec into each of them.
-    @Test func everyPairThatIsAllowedIsWritten() async throws {
+    /// Writes each codec into each container that declares to hold it.
+    @Test func everyDeclaredPairOfCodecAndContainerIsWritten() async throws {
         let scratch = try Scratch()
         var yaml = """
             version: 1
@@ -238,17 +239,17 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Where the container can't say that audio begins late, it begins with silence, which is no sign of damage.
-    @Test func lateSoundBeginsWithSilence() async throws {
+    /// In containers that can't represent a late start of audio, it begins with silence, which isn't reported as damage.
+    @Test func lateAudioBeginsWithSilence() async throws {
         let scratch = try Scratch()
-        let made = try program(
+        let encoded = try program(
             "ffmpeg",
             [
                 "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=4", "-f", "lavfi",
                 "-itsoffset", "1", "-i", "sine=d=3:r=48000", "-c:v", "libx264", "-c:a", "aac",
                 scratch.file("s.mp4"),
             ])
-        #expect(made.status == 0, "\(made.errors)")
+        #expect(encoded.status == 0, "\(encoded.errors)")
         _ = try success(
             try await run(
                 """
@@ -258,14 +259,14 @@ struct Rendition: Sendable, CustomTestStringConvertible {
                 """, in: scratch.path))
         let samples = try Judge(scratch.file("o.wav")).samples(channels: 1, rate: 48_000)
         #expect(samples.count == 192_000)
-        // ffmpeg shows the encoder's delay of a late track.
+        // ffmpeg presents the encoder's delay of a late track.
         #expect(samples[..<46_900].allSatisfy { $0 == 0 })
         #expect(samples[48_100...].contains { abs($0) > 0.05 })
     }
 
-    /// libavformat doesn't say how long the last packet of a late track lasts; where codecs' packets are hundreds of samples
-    /// the audio seemed to end before it should.
-    @Test(arguments: ["mp4", "mov", "mkv"]) func lateSoundEndsWhereItDid(_ container: String) async throws {
+    /// libavformat doesn't report the duration of the last packet of a late track; with packets of hundreds of samples the audio seemed to
+    /// end too early.
+    @Test(arguments: ["mp4", "mov", "mkv"]) func lateAudioKeepsItsEnd(_ container: String) async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=3", "-f", "lavfi", "-itsoffset", "1", "-i",
@@ -289,9 +290,9 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Matroska has no edit lists: what of AAC's packets is not heard stands at its blocks, copied and compressed, from the
-    /// beginning and late; what is copied out of it again ends there too.
-    @Test func matroskaSaysWhatIsNotHeard() async throws {
+    /// Matroska has no edit lists: samples of AAC that aren't presented are marked at its blocks, in copies and encodes, from the beginning
+    /// and late; copies from Matroska keep the end.
+    @Test func matroskaMarksSamplesThatAreNotPresented() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=3", "-f", "lavfi", "-itsoffset", "1", "-i",
@@ -316,10 +317,10 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         for track in 0..<2 {
             let audio = try samples("b.mkv", track: track)
             #expect(audio.count == 96_000)
-            // libav doesn't heed the end of an edit.
+            // libavformat ignores the end of an edit.
             #expect(try Array(samples("a.mp4", track: track).prefix(96_000)) == audio)
             #expect(try samples("c.mkv", track: track).count == 96_000)
-            // A late beginning is filled, where it is compressed into Matroska.
+            // A late start is filled with silence in encodes into Matroska.
             #expect(try samples("e.mkv", track: track).count == (track == 0 ? 144_000 : 96_000))
             let edit = try #require(try MovieBoxes(scratch.file("d.mp4")).editDurations[1 + track])
             #expect(abs(edit.empty - (track == 0 ? 1 : 0)) < 0.002 && abs(edit.media - 2) < 0.002, "\(edit)")
@@ -328,8 +329,8 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         #expect(abs(edit.media - 2) < 0.002, "\(edit)")
     }
 
-    /// A copy of late audio hides the encoder's delay as its source does, whole or in fragments, and ends where it does.
-    @Test func copiedLateSoundHidesItsDelay() async throws {
+    /// A copy of late audio hides the encoder's delay as its source does, whole or in fragments, and keeps the end.
+    @Test func copiedLateAudioHidesItsDelay() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=4", "-f", "lavfi", "-itsoffset", "1", "-i",
@@ -356,7 +357,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
                 "\(output): \(edit)")
         }
         let audio = try Judge(scratch.file("a.mp4")).samples(channels: 1, rate: 48_000)
-        // libavformat heeds no edit list of fragmented movies.
+        // libavformat ignores edit lists of fragmented movies.
         for copy in ["b.mp4", "back.mov", "cut.mp4"] {
             #expect(try Judge(scratch.file(copy)).samples(channels: 1, rate: 48_000) == audio, "\(copy)")
         }

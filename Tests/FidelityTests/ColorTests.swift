@@ -5,10 +5,10 @@ import Media
 import TestSupport
 import Testing
 
-/// What a frame's numbers mean is kept through every change of pixel format, range and matrix: the colours that are
-/// shown stay the same. The judge is zimg, by what the finished file says of itself.
+/// Colors in conversions of pixel format, range and matrix: what is shown stays the same. Outputs are converted to RGB by zimg
+/// according to their color description.
 @Suite struct ColorTests {
-    /// Flat areas of a test frame and what is shown of them, as red, green and blue.
+    /// Returns red, green and blue of seven flat areas of the first frame.
     private func shown(_ path: String) throws -> [[Int]] {
         let frame =
             try #require(
@@ -21,9 +21,9 @@ import Testing
         let format = try #require(frame["pix_fmt"] as? String)
         let isFull = frame["color_range"] as? String == "pc" || format.hasPrefix("yuvj")
         let isRGB = ["gbr", "rgb", "bgr"].contains { format.hasPrefix($0) }
-        let usual = width >= 1280 || height > 576 ? "709" : "170m"
+        let defaultMatrix = width >= 1280 || height > 576 ? "709" : "170m"
         let names = ["bt709": "709", "smpte170m": "170m", "bt470bg": "170m", "bt2020nc": "2020_ncl"]
-        let matrix = (frame["color_space"] as? String).flatMap { names[$0] } ?? usual
+        let matrix = (frame["color_space"] as? String).flatMap { names[$0] } ?? defaultMatrix
         let filter =
             format == "gray"
             ? "null"
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// Name, size, chain from bars in RGB to the source's form, how it is coded, and its file.
+    /// Name and size of the source, filters from RGB bars to its format, and encoder options.
     private static let sources: [(name: String, size: String, chain: String, coding: [String])] = [
         (
             "hd", "1400x72", "zscale=matrix=709:range=limited,format=yuv420p",
@@ -77,8 +77,8 @@ import Testing
         ("gray", "1400x72", "format=gray", ["-c:v", "ffv1"]),
     ]
 
-    /// What is asked for, and how far off a colour may be.
-    private static let asked: [(name: String, encode: String, container: String, slack: Int)] = [
+    /// Requested outputs, and the permitted difference of a color value.
+    private static let requested: [(name: String, encode: String, container: String, slack: Int)] = [
         ("h264", "codec: h264, qp: 1", "mp4", 3),
         ("yuv420p", "codec: h264, qp: 1, pixel_format: yuv420p", "mp4", 3),
         ("half", "codec: h264, qp: 1, pixel_format: yuv420p, size: x36", "mkv", 3),
@@ -102,7 +102,7 @@ import Testing
         ("field", "codec: ffv1, pixel_format: yuv420p, deinterlace: on", "mkv", 3),
     ]
 
-    @Test(arguments: sources.map(\.name)) func coloursStay(_ name: String) async throws {
+    @Test(arguments: sources.map(\.name)) func colorsAreKept(_ name: String) async throws {
         let scratch = try Scratch()
         let source = try #require(Self.sources.first { $0.name == name })
         let path = scratch.file("s.mkv")
@@ -112,26 +112,26 @@ import Testing
                 "format=gbrp," + source.chain,
             ]
                 + source.coding + [path])
-        // A file that says no matrix can't be brought into another one; libswscale takes all gray for full range.
-        let asked = Self.asked.filter {
+        // Without a matrix in the source there is no conversion to another; libswscale treats all gray as full range.
+        let requested = Self.requested.filter {
             ($0.name != "matrix" || name != "untagged") && ($0.name != "limiter" || name != "gray")
         }
-        let jobs = asked.map {
+        let jobs = requested.map {
             "  \($0.name): { asset: ./s.mkv, tracks: [ { video: first, encode: { \($0.encode) } } ], destination: \($0.name).\($0.container) }\n"
         }
         let records = try await run("version: 1\njobs:\n" + jobs.joined(), in: scratch.path)
         let wanted = try shown(path)
         #expect(wanted.map { $0.max()! - $0.min()! }.max()! > (name == "gray" ? -1 : 150))
-        for ask in asked {
-            _ = try success(records, ask.name)
-            let got = try shown(scratch.file("\(ask.name).\(ask.container)"))
+        for request in requested {
+            _ = try success(records, request.name)
+            let got = try shown(scratch.file("\(request.name).\(request.container)"))
             let worst = zip(wanted.joined(), got.joined()).map { abs($0 - $1) }.max() ?? 255
-            #expect(worst <= ask.slack, "\(name) to \(ask.name): \(worst): \(wanted) \(got)")
+            #expect(worst <= request.slack, "\(name) to \(request.name): \(worst): \(wanted) \(got)")
         }
     }
 
-    /// Frames that change size or range in mid-stream: none is lost on the way from one graph to the next.
-    @Test func changedFormsLoseNoFrame() async throws {
+    /// Frames that change size or range in mid-stream: none is lost when the filter graph is replaced.
+    @Test func changedFrameFormatsLoseNoFrame() async throws {
         let scratch = try Scratch()
         for (name, chain) in [("a", "scale=320:180"), ("b", "scale=160:90"), ("c", "scale=320:180")] {
             try ffmpeg(
@@ -169,8 +169,8 @@ import Testing
 
     private static let ranges = ["tv", "pc", "part"]
 
-    /// What a container can't say of a copied track's colour is in the ledger, and nothing else is.
-    @Test func copiesKeepColourOrSayIt() async throws {
+    /// The ledger reports exactly those color descriptions of copied tracks that a container can't store.
+    @Test func lostColorOfCopiesIsReported() async throws {
         let scratch = try Scratch()
         let codecs = [
             ("mpeg4", "yuv420p", ["mp4", "mov", "mkv", "ts"]), ("rawvideo", "uyvy422", ["mov", "mkv"]),
@@ -182,14 +182,14 @@ import Testing
         var jobs = ""
         for (codec, format, containers) in codecs {
             for range in Self.ranges {
-                // What is known in part isn't said by all who say the whole.
+                // Some containers store complete descriptions, but no partial ones.
                 let whole = ["-color_primaries", "bt709", "-color_trc", "bt709"]
-                let said =
+                let colors =
                     range == "part"
                     ? ["-colorspace", "bt709"] : ["-color_range", range, "-colorspace", "bt709"] + whole
                 try ffmpeg(
                     ["-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=0.2", "-c:v", codec, "-pix_fmt", format]
-                        + said + [scratch.file("\(codec)-\(range).mkv")])
+                        + colors + [scratch.file("\(codec)-\(range).mkv")])
                 for target in containers {
                     jobs +=
                         "  \(codec)-\(range)-\(target): { asset: ./\(codec)-\(range).mkv, tracks: [ { video: first, copy: true } ], destination: \(codec)-\(range)-\(target).\(target) }\n"
@@ -198,13 +198,13 @@ import Testing
         }
         let records = try await run("version: 1\njobs:\n" + jobs, in: scratch.path)
         let keys = ["color_primaries", "color_transfer", "color_space"]
-        func said(_ name: String) throws -> [String] {
+        func colors(_ name: String) throws -> [String] {
             let entries = (keys + ["color_range"]).joined(separator: ",")
             let found = try Judge(scratch.file(name)).probe([
                 "-select_streams", "v:0", "-read_intervals", "%+#1", "-show_entries",
                 "stream=\(entries):frame=\(entries)",
             ])
-            // What frames say counts: newer versions don't say of a stream what its decoder alone knows.
+            // Frames have precedence: newer versions don't report for a stream what only its decoder determines.
             let levels = ["frames", "streams"].compactMap { (found[$0] as? [[String: Any]])?.first }
             func value(_ key: String) -> String? {
                 levels.lazy.compactMap { $0[key] as? String }.first { $0 != "unknown" }
@@ -214,11 +214,11 @@ import Testing
         var lost = 0
         for (codec, _, containers) in codecs {
             for range in Self.ranges {
-                let source = try said("\(codec)-\(range).mkv")
+                let source = try colors("\(codec)-\(range).mkv")
                 for target in containers {
                     let id = "\(codec)-\(range)-\(target)"
                     _ = try success(records, id)
-                    let output = try said("\(id).\(target)")
+                    let output = try colors("\(id).\(target)")
                     let ledger = try #require(records.first { $0.id == id }?.plan?.outputs[0].ledger)
                     let entry = ledger.first { $0.item.hasPrefix("colour") }
                     #expect((entry != nil) == (source != output), "\(id): \(source) \(output)")
@@ -227,12 +227,12 @@ import Testing
                 }
             }
         }
-        // More with a newer ffmpeg, whose sources say less.
+        // More with a newer ffmpeg, whose sources state less.
         #expect(lost >= 10)
     }
 
-    /// What a job's filters make of the numbers is what the output says of them, and `color` starts from there.
-    @Test func filtersSayWhatTheyMake() async throws {
+    /// The output's color description is that after the job's filters, and `color` converts from there.
+    @Test func filtersDetermineTheColorDescription() async throws {
         let scratch = try Scratch()
         for (name, matrix, range, depth) in [
             ("sd", "170m", "limited", "yuv420p"), ("deep", "709", "full", "yuv422p10le"),
@@ -265,7 +265,7 @@ import Testing
         let records = try await run("version: 1\njobs:\n" + text.joined(), in: scratch.path)
         for job in jobs {
             _ = try success(records, job.id)
-            // Other primaries are other numbers of the same colours.
+            // Other primaries have other values for the same colors.
             if job.color.contains("primaries") { continue }
             let (wanted, got) = (
                 try shown(scratch.file("\(job.source).mkv")), try shown(scratch.file("\(job.id).mkv"))
@@ -279,8 +279,8 @@ import Testing
         }
     }
 
-    /// Tones that a job's filters map are mapped once.
-    @Test func filtersMapTonesOnce() async throws {
+    /// Frames that are tone mapped by the job's filters aren't tone mapped again.
+    @Test func toneMappingOfFiltersIsNotRepeated() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=0.2", "-vf",
@@ -310,8 +310,8 @@ import Testing
         }
     }
 
-    /// Frames of another shape come with bars, or cut where that is asked for, and never out of shape.
-    @Test func changedShapesKeepTheirs() async throws {
+    /// Frames whose aspect ratio changes in mid-stream get bars, or are cropped with `fit: cover`, and are not distorted.
+    @Test func changedAspectRatiosAreNotDistorted() async throws {
         let scratch = try Scratch()
         for (name, size, aspect) in [("a", "160x120", "1"), ("b", "120x160", "1"), ("c", "160x120", "2")] {
             try ffmpeg(
@@ -327,7 +327,7 @@ import Testing
                 "-r", "25", "-i", scratch.file("\(name).h264"), "-c", "copy", "-bsf:v",
                 "setts=time_base=1/90000:pts=N*3600:dts=N*3600", scratch.file("\(name).ts"))
         }
-        // What is asked for, and the white part of the last frame: width and height.
+        // Settings, and width and height of the white area of the last frame.
         let jobs: [(String, String, String, Int, Int)] = [
             ("whole", "ab", "", 90, 120), ("contain", "ab", ", size: 160x90, fit: contain", 68, 90),
             ("cover", "ab", ", size: 160x90, fit: cover", 160, 90), ("width", "ab", ", size: 80x", 45, 60),

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct CoverTests {
-    /// A cover's own bytes, wherever the container keeps it.
+    /// Returns the bytes of a cover; nil if the file has none.
     private func cover(of path: String) throws -> Data? {
         let result = try program(
             "ffmpeg",
@@ -12,14 +12,14 @@ import Testing
         return result.status == 0 && !result.output.isEmpty ? result.output : nil
     }
 
-    /// Covers are kept as they are where the container has a place for them, and are no video tracks.
+    /// Covers are copied unchanged into containers that can store them, and aren't selected as video tracks.
     @Test(arguments: [
         ("flac", "copy: true", true), ("m4a", "encode: { codec: aac }", true),
         ("mp4", "encode: { codec: aac }", true),
         ("mp3", "encode: { codec: mp3 }", true), ("mkv", "copy: true", true), ("ogg", "copy: true", false),
         ("wav", "encode: { codec: pcm_s16le }", false),
     ])
-    func coversGoAlong(_ container: String, _ action: String, _ isKept: Bool) async throws {
+    func coversAreCopied(_ container: String, _ action: String, _ isKept: Bool) async throws {
         let scratch = try Scratch()
         let source = scratch.file("source.flac")
         try ffmpeg(
@@ -47,7 +47,7 @@ import Testing
                 #expect((stream["disposition"] as? [String: Int])?["attached_pic"] == 1)
             }
         }
-        // It is no video track.
+        // The cover isn't selected as a video track.
         let outcomes = try await run(
             """
             version: 1
@@ -113,7 +113,9 @@ import Testing
             ("a.mp4", "o.mkv", "{ video: first, copy: true }, { audio: first, copy: true }"),
             ("a.mp4", "o.mka", "{ audio: first, encode: { codec: opus } }"),
         ], ["art.jpg", "art.png"])
-    func theOutputHasTheFilesBytes(_ output: (source: String, name: String, rules: String), _ art: String)
+    func outputHasTheBytesOfTheImageFile(
+        _ output: (source: String, name: String, rules: String), _ art: String
+    )
         async throws
     {
         let scratch = try folder()
@@ -143,7 +145,7 @@ import Testing
     }
 
     /// Outputs of one read, a composition and a preset: each has its own cover, or none.
-    @Test func everyKindOfJobCanHaveOne() async throws {
+    @Test func everyKindOfJobCanHaveACover() async throws {
         let scratch = try folder()
         let records = try await run(
             """

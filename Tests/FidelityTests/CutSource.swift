@@ -8,7 +8,7 @@ import Testing
 
 @testable import Media
 
-/// A source of one way to compress, and whether a range of it can be cut with its middle copied.
+/// A source with given encoder options, for cuts that copy the middle of a range.
 struct CutSource: Sendable, CustomTestStringConvertible {
     let name: String
     let arguments: [String]
@@ -57,7 +57,7 @@ struct CutSource: Sendable, CustomTestStringConvertible {
             container: "ts", output: "mkv"),
     ]
 
-    /// Groups whose first frames in presentation need the group before, cut at recovery points.
+    /// Options of open GOPs, whose leading frames refer to the GOP before; they are cut at recovery points.
     private static let open =
         ["-c:v", "libx264", "-preset", "veryfast", "-g", "12", "-bf", "3", "-x264-params"]
     private static let openParameters = "open-gop=1:min-keyint=12:scenecut=0:b-adapt=0:"
@@ -74,7 +74,7 @@ struct CutSource: Sendable, CustomTestStringConvertible {
             container: "ts"),
     ]
 
-    /// Three seconds with a source of noise in the frame, so that no two frames are alike.
+    /// Creates three seconds of different frames, with noise as audio.
     func make(in scratch: Scratch) throws -> String {
         let path = scratch.file("\(name).\(container)")
         let result = try program(

@@ -34,14 +34,14 @@ import Testing
         return try #require(result.plan.jobs.first, "\(rendered(result.diagnostics, yaml))")
     }
 
-    /// The frames that the range shows: the one on screen at its start, and those after it.
+    /// Returns the frames that the range shows: the one on screen at its start, and those after it.
     private func shown(_ frames: [DecodedFrame]) -> (first: Int, list: ArraySlice<DecodedFrame>) {
         let first = frames.lastIndex { $0.time <= Self.start + 1e-6 } ?? 0
         let last = frames.lastIndex { $0.time < Self.end - 1e-6 } ?? frames.count - 1
         return (first, frames[first...last])
     }
 
-    @Test(arguments: CutSource.all + CutSource.openH264) func aSmartCutIsExact(_ source: CutSource)
+    @Test(arguments: CutSource.all + CutSource.openH264) func smartCutIsExact(_ source: CutSource)
         async throws
     {
         let scratch = try Scratch()
@@ -49,32 +49,32 @@ import Testing
         let output = scratch.file("cut.\(source.output)")
         let yaml = job(path, to: output, cut: "smart")
         guard case .smartCut(let cut) = try planned(yaml).outputs[0].tracks[0].action else {
-            Issue.record("it is not cut smartly")
+            Issue.record("the plan has no smart cut")
             return
         }
         _ = try success(try await run(yaml, in: scratch.path))
 
         let judge = Judge(output)
-        let (all, made) = (try Judge(path).decodedFrames(), try judge.decodedFrames())
+        let (all, result) = (try Judge(path).decodedFrames(), try judge.decodedFrames())
         let (first, wanted) = shown(all)
-        #expect(made.count == wanted.count)
+        #expect(result.count == wanted.count)
         let tolerance = source.output == "mkv" ? 0.00101 : 1e-5
-        for (have, want) in zip(made, wanted) {
+        for (have, want) in zip(result, wanted) {
             #expect(abs(have.time - max(0, want.time - Self.start)) < tolerance)
         }
-        // What is copied is the source's to the bit, and there is something of it.
-        let same = zip(made, wanted).map { $0.hash == $1.hash }
+        // Copied frames equal the source's, and there are some.
+        let same = zip(result, wanted).map { $0.hash == $1.hash }
         #expect(cut.copiedPictures >= 12)
         #expect(same[cut.headPictures..<(cut.headPictures + cut.copiedPictures)].allSatisfy { $0 })
         #expect(
             try judge.lowestPSNR(against: Judge(path), first: first, count: wanted.count, own: 0) > 38)
         #expect(try judge.decodeErrors() == "")
         // Seeking to each seam shows what playing up to it shows.
-        for seam in [cut.headPictures, cut.headPictures + cut.copiedPictures - 1, made.count - 1] {
-            let hash = try judge.frameHash(at: made[seam].time)
-            #expect(hash == made[seam].hash, "frame \(seam)")
+        for seam in [cut.headPictures, cut.headPictures + cut.copiedPictures - 1, result.count - 1] {
+            let hash = try judge.frameHash(at: result[seam].time)
+            #expect(hash == result[seam].hash, "frame \(seam)")
         }
-        // The audio is where it was.
+        // The audio isn't shifted.
         let (rate, audio) = (48_000, try judge.audio(rate: 48_000))
         let original = Array(try Judge(path).audio(rate: rate).dropFirst(Int(Self.start * Double(rate))))
         let skipped = 4_800
@@ -83,14 +83,14 @@ import Testing
         #expect(found.correlation > 0.95)
     }
 
-    /// The container's figures stay perfect where the parameter sets are wrong: only a look at frames tells.
-    @Test func aCutWithTheWrongParametersIsNotPublished() async throws {
+    /// Wrong parameter sets change neither counts nor times: only decoded frames reveal them.
+    @Test func cutWithWrongParameterSetsFailsVerification() async throws {
         let scratch = try Scratch()
         let path = try CutSource.all[1].make(in: scratch)
         let plan = try planned(job(path, to: scratch.file("cut.mp4"), cut: "smart"))
         guard case .smartCut(let cut) = plan.outputs[0].tracks[0].action, let range = plan.inputs[0].range
         else {
-            Issue.record("it is not cut smartly")
+            Issue.record("the plan has no smart cut")
             return
         }
         let asset = Asset(.file(path))
@@ -115,26 +115,26 @@ import Testing
             }
             let result = Asset(.file(output))
             let verifier = SmartCutVerifier(cut: cut, source: asset, track: track)
-            // Garbage may also be an error of the decoder.
+            // Garbage may also cause a decoding error.
             var problem: String? = "it can't be decoded"
             do {
                 problem = try verifier.problem(
                     output: result, track: try result.loadSynchronously().tracks[0])
             } catch {}
             #expect((problem == nil) == isRight, "\(problem ?? "")")
-            // What the edges were made of is not decoded once more, where it was kept.
+            // Source frames of the edges that were kept aren't decoded again.
             let part = cut.parts[0]
-            let (kept, strange) = (session.cutEvidence[0], CutEvidence())
+            let (kept, foreign) = (session.cutEvidence[0], CutEvidence())
             #expect(
                 kept.frames(of: 0, at: [part.start, part.copyEnd])?.map(\.time) == [
                     part.start, part.copyEnd,
                 ])
-            let stranger = try Frame()
+            let foreignFrame = try Frame()
             _ = try FilterGraph.generator(
                 [FilterStep("color", ["size": "16x16"])], mediaType: .video
-            ).receive(into: stranger)
-            for time in part.start..<part.copyStart { try strange.keep(stranger, of: 0, at: time) }
-            for (evidence, fits) in [(kept, isRight), (strange, false)] {
+            ).receive(into: foreignFrame)
+            for time in part.start..<part.copyStart { try foreign.keep(foreignFrame, of: 0, at: time) }
+            for (evidence, fits) in [(kept, isRight), (foreign, false)] {
                 let verifier = SmartCutVerifier(cut: cut, source: asset, track: track, evidence: evidence)
                 let found = Result {
                     try verifier.problem(output: result, track: try result.loadSynchronously().tracks[0])
@@ -148,14 +148,14 @@ import Testing
         }
     }
 
-    /// Frames are pairs of fields, which encoders of today don't make; the range begins before, at and after the key
-    /// frame of an open group.
-    @Test(arguments: [0.2, 0.48, 0.56]) func fieldsOfOpenGroups(_ start: Double) async throws {
+    /// Frames that are pairs of fields, which current encoders don't produce; the range begins before, at and after the keyframe of an
+    /// open GOP.
+    @Test(arguments: [0.2, 0.48, 0.56]) func fieldPairsOfOpenGOPsAreCut(_ start: Double) async throws {
         let scratch = try Scratch()
         let path = scratch.file("fields.mkv")
         try FieldStream(count: 48).matroska().write(to: URL(fileURLWithPath: path))
         for output in ["mp4", "ts"] {
-            let made = scratch.file("cut.\(output)")
+            let result = scratch.file("cut.\(output)")
             let yaml = """
                 version: 1
                 jobs:
@@ -164,27 +164,27 @@ import Testing
                     range: { start: \(start), end: 1.68 }
                     cut: smart
                     tracks: [{ video: first, copy: true }]
-                    destination: \(made)
+                    destination: \(result)
                 """
             guard case .smartCut(let cut) = try planned(yaml).outputs[0].tracks[0].action else {
-                Issue.record("it is not cut smartly")
+                Issue.record("the plan has no smart cut")
                 return
             }
             #expect(cut.opensGroups)
             _ = try success(try await run(yaml, in: scratch.path))
-            let (have, all) = (try Judge(made).frameHashes(), try Judge(path).frameHashes())
+            let (have, all) = (try Judge(result).frameHashes(), try Judge(path).frameHashes())
             let wanted = Array(all[Int((start * 25).rounded())..<42])
             #expect(have.count == wanted.count)
             let same = zip(have, wanted).map { $0 == $1 }
             #expect(same[cut.headPictures...].prefix(cut.copiedPictures).allSatisfy { $0 })
             #expect(cut.copiedPictures >= 16)
-            // Of the first frame that is decoded field by field, ffmpeg says that it is corrupt, and shows it as it is.
-            if output != "ts" { #expect(try Judge(made).decodeErrors() == "") }
+            // ffmpeg reports the first frame that is decoded field by field as corrupt, and shows it unchanged.
+            if output != "ts" { #expect(try Judge(result).decodeErrors() == "") }
         }
     }
 
-    /// Behind an open group comes an IDR frame, and behind that another sequence: all but the edges is copied.
-    @Test func anotherSequenceBehindAnOpenGroup() async throws {
+    /// An open GOP is followed by an IDR frame, and that by another sequence: everything except the edges is copied.
+    @Test func anotherSequenceAfterAnOpenGOPIsCopied() async throws {
         let scratch = try Scratch()
         let open = "open-gop=1:keyint=24:min-keyint=24:scenecut=0:b-adapt=0:bframes=3"
         for (index, other) in [open, "keyint=25:ref=2:bframes=0:cabac=0"].enumerated() {
@@ -206,7 +206,7 @@ import Testing
                 destination: \(scratch.file("cut.mp4"))
             """
         guard case .smartCut(let cut) = try planned(yaml).outputs[0].tracks[0].action else {
-            Issue.record("it is not cut smartly")
+            Issue.record("the plan has no smart cut")
             return
         }
         #expect(cut.copiedPictures >= 80)
@@ -219,8 +219,8 @@ import Testing
         #expect(same[cut.headPictures...].prefix(cut.copiedPictures).allSatisfy { $0 })
     }
 
-    /// Without a place where decoding can begin anew: an error, or all of it anew.
-    @Test func whatCantBeCutSoIsSaid() async throws {
+    /// Without a frame from which decoding can start, `smart` is an error, and `smart-or-exact` re-encodes the range.
+    @Test func impossibleSmartCutIsAnErrorOrReencoded() async throws {
         let scratch = try Scratch()
         let long = CutSource(name: "long", arguments: ["-c:v", "libx264", "-g", "100", "-bf", "3"])
         let path = try long.make(in: scratch)
@@ -231,14 +231,14 @@ import Testing
         #expect(
             refused.diagnostics.diagnostics.first?.message.contains("no IDR frame or recovery point")
                 == true)
-        // Behind a seek the edges' sets would be taken for the source's.
+        // After a seek, the parameter sets of an edge would be used for copied frames.
         let hevc = try #require(CutSource.all.first { $0.name == "hevc" }).make(in: scratch)
         let (stream, _) = decode(job(hevc, to: scratch.file("cut.ts"), cut: "smart"))
         let refusedToo = BatchPlanner.plan([try #require(stream)])
         #expect(refusedToo.diagnostics.diagnostics.map(\.rule) == [.copyRange])
         #expect(
             refusedToo.diagnostics.diagnostics.first?.message.contains("after a seek in ts") == true)
-        // `encode` makes edges; it is no leave to compress all of it.
+        // `encode` configures the edges; it doesn't permit to re-encode everything.
         let withEdges = job(
             path, to: scratch.file("cut.mp4"), cut: "smart", video: "copy: true, encode: { codec: h264 }")
         let stillRefused = BatchPlanner.plan([try #require(decode(withEdges).file)])
@@ -248,13 +248,13 @@ import Testing
         _ = try success(
             try await run(job(path, to: output, cut: "smart-or-exact"), in: scratch.path))
         let wanted = shown(try Judge(path).decodedFrames()).list
-        let made = try Judge(output).decodedFrames()
-        #expect(made.count == wanted.count)
-        #expect(zip(made, wanted).allSatisfy { abs($0.time - max(0, $1.time - Self.start)) < 1e-5 })
+        let result = try Judge(output).decodedFrames()
+        #expect(result.count == wanted.count)
+        #expect(zip(result, wanted).allSatisfy { abs($0.time - max(0, $1.time - Self.start)) < 1e-5 })
     }
 
-    /// `encode` beside `copy` makes the edges, where it fits the source.
-    @Test func theEdgesFollowTheJob() throws {
+    /// `encode` beside `copy` configures the encoder of the edges, if it fits the source.
+    @Test func edgesAreEncodedWithTheSettingsOfTheJob() throws {
         let scratch = try Scratch()
         let path = try CutSource.all[1].make(in: scratch)
         let chosen = try planned(
@@ -262,7 +262,7 @@ import Testing
                 path, to: scratch.file("a.mp4"), cut: "smart",
                 video: "copy: true, encode: { codec: h264, crf: 31, preset: ultrafast }"))
         guard case .smartCut(let cut) = chosen.outputs[0].tracks[0].action else {
-            Issue.record("it is not cut smartly")
+            Issue.record("the plan has no smart cut")
             return
         }
         #expect(cut.encoder.options.contains { $0.key == "crf" && $0.value == "31" })
@@ -277,7 +277,7 @@ import Testing
         }
         #expect(encoding.encoder.height == 60)
 
-        // What the edges can't follow is said.
+        // Settings that the edges can't use are noted.
         let noted = try planned(
             job(
                 path, to: scratch.file("d.mp4"), cut: "smart",
@@ -290,39 +290,40 @@ import Testing
                 path, to: scratch.file("c.mp4"), cut: "exact",
                 video: "copy: true, encode: { codec: h264, crf: 20 }"))
         guard case .encode = exact.outputs[0].tracks[0].action else {
-            Issue.record("the range begins inside a group")
+            Issue.record("the range begins inside a GOP")
             return
         }
     }
 
-    @Test func aKeyframeCutWidensTheRange() async throws {
+    @Test func keyframeCutWidensTheRange() async throws {
         let scratch = try Scratch()
         for source in [CutSource.all[1], CutSource.all[10]] {
             let path = try source.make(in: scratch)
             let output = scratch.file("\(source.name)-cut.mp4")
             let yaml = job(path, to: output, cut: "keyframe")
             let plan = try planned(yaml)
-            let (asked, actual) = (
+            let (requested, actual) = (
                 try #require(plan.inputs[0].requestedRange), try #require(plan.inputs[0].range)
             )
             #expect(
-                asked == TimeRange(start: MediaTime(value: 713, timescale: 1000), duration: asked.duration))
-            #expect(actual.start <= asked.start && actual.end >= asked.end)
+                requested
+                    == TimeRange(start: MediaTime(value: 713, timescale: 1000), duration: requested.duration))
+            #expect(actual.start <= requested.start && actual.end >= requested.end)
             #expect(abs(actual.start.seconds - 0.48) < 1e-9)
             _ = try success(try await run(yaml, in: scratch.path))
             let all = try Judge(path).decodedFrames()
             let wanted = all.filter {
                 $0.time >= actual.start.seconds - 1e-6 && $0.time < actual.end.seconds - 1e-6
             }
-            let made = try Judge(output).decodedFrames()
-            #expect(made.map(\.hash) == wanted.map(\.hash))
+            let result = try Judge(output).decodedFrames()
+            #expect(result.map(\.hash) == wanted.map(\.hash))
             #expect(
-                zip(made, wanted).allSatisfy { abs($0.time - ($1.time - actual.start.seconds)) < 1e-5 })
+                zip(result, wanted).allSatisfy { abs($0.time - ($1.time - actual.start.seconds)) < 1e-5 })
             #expect(try Judge(output).decodeErrors() == "")
         }
     }
 
-    /// Two seconds of the real files that a peer gets wrong; one of them has one group.
+    /// Cuts two seconds of real files that another tool cuts wrongly; one of them has a single GOP.
     @Test(
         .enabled(if: Places.media != nil),
         arguments: ["bikes.mp4", "bigbuckbunny.mp4", "interlaced_crop.mp4"])
@@ -342,8 +343,8 @@ import Testing
                     tracks: [{ video: first, copy: true }]
                     destination: \(output)
                 """, in: scratch.path))
-        let made = try Judge(output).decodedFrames()
-        #expect(made.count == 56)
+        let result = try Judge(output).decodedFrames()
+        #expect(result.count == 56)
         #expect(try Judge(output).decodeErrors() == "")
         #expect(
             try Judge(output).lowestPSNR(against: Judge(path), first: 27, count: 56, own: 0) > 40)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Copies of DVB subtitles whose sets build on each other, shown by ffmpeg.
+/// Copies of DVB subtitles whose display sets build on each other, rendered by ffmpeg.
 @Suite struct DVBSubtitleTests {
     /// Segments of a page (ETSI EN 300 743): one region of 8 bits with a bar of 40 by 10, narrower
     /// than its region: ffmpeg reads the end of a line that fills it wrongly.
@@ -13,8 +13,8 @@ import Testing
             bytes += [0x0f, type, 0, 1, UInt8(body.count >> 8), UInt8(body.count & 0xff)] + body
         }
 
-        mutating func composition(_ version: UInt8, state: UInt8, at place: UInt8?) {
-            let region: [UInt8] = place.map { [0, 0xff, 0, $0, 0, $0] } ?? []
+        mutating func composition(_ version: UInt8, state: UInt8, at position: UInt8?) {
+            let region: [UInt8] = position.map { [0, 0xff, 0, $0, 0, $0] } ?? []
             segment(0x10, [20, version << 4 | state << 2 | 3] + region)
         }
 
@@ -35,7 +35,7 @@ import Testing
         mutating func end() { segment(0x80, []) }
     }
 
-    /// At 0 s a bar; at 0.4 s its colour changes, at 0.8 s its place, at 1.2 s it is gone, at 1.6 s it is back.
+    /// Pages with a bar at 0 s; its color changes at 0.4 s, its position at 0.8 s, it is gone at 1.2 s, and back at 1.6 s.
     private func pages(whole: Bool) -> [[UInt8]] {
         (UInt8(0)..<5).map { number in
             var page = Page()
@@ -62,7 +62,7 @@ import Testing
             "copy", "-muxdelay", "0", scratch.file(name))
     }
 
-    /// The numbers of the frames of two seconds: the sets stay for 20 s.
+    /// Returns a number for the content of each frame of two seconds; a display set stays for 20 s.
     private func shown(_ name: String, in scratch: Scratch) throws -> [Int] {
         let result = try program(
             "ffmpeg",
@@ -78,14 +78,14 @@ import Testing
         }
     }
 
-    @Test func updatesComeWhole() async throws {
+    @Test func updatesAreCopiedAsCompleteSets() async throws {
         let scratch = try Scratch()
         try write(pages(whole: true), to: "whole.ts", in: scratch)
         try write(pages(whole: false), to: "s.ts", in: scratch)
         let wanted = try shown("whole.ts", in: scratch)
         #expect(wanted.count == 50 && Set(wanted).count >= 4, "\(wanted)")
-        // ffmpeg shows no region that an update doesn't draw again: what comes first is looked at, until the next set. That of 7.1 leaves
-        // the last frame out.
+        // ffmpeg shows no region that an update doesn't redraw: only the first set is compared, until the next one. ffmpeg 7.1 omits the
+        // last frame.
         for (start, until) in [(0.48, 0.8), (0.88, 1.2), (1.28, 1.6), (1.68, 1.96)] {
             _ = try success(
                 try await run(
@@ -95,7 +95,7 @@ import Testing
                       it: { asset: ./s.ts, range: { start: \(start), end: 2s }, tracks: [ { video: first, encode: { codec: ffv1 } }, { subtitle: first, copy: true } ], destination: { path: o.mkv, if_exists: replace } }
                     """, in: scratch.path))
             let (first, last) = (Int((start * 25).rounded()), Int((until * 25).rounded()))
-            // ffmpeg puts what comes at 0 on the second frame.
+            // ffmpeg shows the first set from the second frame on.
             let all = try shown("o.mkv", in: scratch)
             try #require(all.count >= last - first, "\(start): \(all.count) frames")
             #expect(all[1..<last - first] == wanted[first + 1..<last], "\(start)")

@@ -5,10 +5,10 @@ import Media
 import TestSupport
 import Testing
 
-/// Damaged sources under both policies: the first damage is an error with its time, or what is damaged is left out,
-/// counted, and everything else stays where it belongs.
+/// Damaged sources under both policies: the first damage is an error with its time, or damaged data is skipped and counted, and
+/// everything else keeps its time.
 @Suite struct DamageTests {
-    /// Where a packet lies in a file.
+    /// Returns position and size of a packet in a file.
     private func packet(_ number: Int, of selector: String, in path: String) throws -> (at: Int, size: Int) {
         let json = try Judge(path).probe([
             "-select_streams", selector, "-show_entries", "packet=pos,size",
@@ -46,14 +46,14 @@ import Testing
         }
     }
 
-    @Test func aDamagedPictureIsNamedOrLeftOutAndTheOthersStay() async throws {
+    @Test func damagedFrameIsReportedOrSkippedAlone() async throws {
         let scratch = try Scratch()
         let source = scratch.file("s.mp4")
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=4", "-f", "lavfi", "-i", "sine=d=4", "-c:v",
             "libx264", "-x264-params", "keyint=1", "-c:a", "flac", "-strict", "-2", source)
         let whole = try Judge(source).frames().times
-        // The length of its first unit: nothing of it can be read.
+        // The length of the frame's first NAL unit: nothing of the frame can be read.
         try overwrite(
             source, at: try packet(30, of: "v:0", in: source).at, with: [0xff, 0xff, 0xff, 0xff])
         let tracks =
@@ -75,7 +75,7 @@ import Testing
         #expect(scratch.contents == ["o.mkv", "s.mp4"])
     }
 
-    @Test func damagedSoundBecomesSilenceOfItsLength() async throws {
+    @Test func damagedAudioBecomesSilenceOfItsLength() async throws {
         let scratch = try Scratch()
         let source = scratch.file("s.mka")
         try ffmpeg("-f", "lavfi", "-i", "sine=d=4:r=48000", "-c:a", "flac", source)
@@ -93,10 +93,10 @@ import Testing
         #expect(audio.count == whole.count)
         let different = audio.indices.filter { audio[$0] != whole[$0] }
         // One packet of 4608 samples, give or take a millisecond of Matroska's clock.
-        let place = (20 * 4608 - 48)..<(21 * 4608 + 48)
+        let section = (20 * 4608 - 48)..<(21 * 4608 + 48)
         #expect(
-            different.allSatisfy { place.contains($0) }, "\(different.min() ?? 0) \(different.max() ?? 0)")
-        #expect(audio[(place.lowerBound + 96)..<(place.upperBound - 96)].allSatisfy { $0 == 0 })
+            different.allSatisfy { section.contains($0) }, "\(different.min() ?? 0) \(different.max() ?? 0)")
+        #expect(audio[(section.lowerBound + 96)..<(section.upperBound - 96)].allSatisfy { $0 == 0 })
     }
 
     @Test(arguments: ["mp4", "mkv"]) func aTruncatedSourceIsReportedToEndEarly(_ container: String)
@@ -117,7 +117,7 @@ import Testing
         guard case .failed(let failure)? = outcomes.first?.outcome,
             failure.message.contains("truncated") || container == "mp4"
         else {
-            Issue.record("a truncated source passed as whole")
+            Issue.record("a truncated source was accepted as complete")
             return
         }
         let result = try success(
@@ -133,9 +133,8 @@ import Testing
         #expect(try Judge(scratch.file("o.mkv")).decodeErrors() == "")
     }
 
-    /// A source of which nothing can be read is an error under either policy.
-    /// A transport stream that lost a packet: told at its time on the source's clock, and no matter to a range behind it.
-    @Test func whatATransportStreamLostIsToldWhereItIsShown() async throws {
+    /// A transport stream that lost a packet: the damage is reported at its time, and doesn't affect a range after it.
+    @Test func packetLossIsReportedAtItsTime() async throws {
         let scratch = try Scratch()
         let source = scratch.file("s.ts")
         try ffmpeg(
@@ -147,17 +146,17 @@ import Testing
         data.removeSubrange(at + 188..<at + 376)
         try data.write(to: URL(fileURLWithPath: source))
         for tracks in ["{ video: first, copy: true }", "{ video: first, encode: { codec: ffv1 } }"] {
-            let said = failure(
+            let message = failure(
                 try await run(job("s.ts", tracks, policy: "fail", to: "o.mkv"), in: scratch.path))
-            #expect(said.contains("2.4 s: the data is damaged or incomplete"), "\(said)")
+            #expect(message.contains("2.4 s: the data is damaged or incomplete"), "\(message)")
             #expect(!FileManager.default.fileExists(atPath: scratch.file("o.mkv")))
         }
-        // Left out: the frame that lost something, and no other.
+        // Only the incomplete frame is skipped.
         _ = try success(
             try await run(
                 job("s.ts", "{ video: first, copy: true }", policy: "skip", to: "c.mkv"), in: scratch.path))
-        let left = try Judge(scratch.file("c.mkv")).frames().times
-        #expect(left.count == 199 && !left.contains { abs($0 - 2.4) < 0.01 }, "\(left.count)")
+        let remaining = try Judge(scratch.file("c.mkv")).frames().times
+        #expect(remaining.count == 199 && !remaining.contains { abs($0 - 2.4) < 0.01 }, "\(remaining.count)")
         _ = try success(
             try await run(
                 job(
@@ -166,15 +165,16 @@ import Testing
         #expect(try Judge(scratch.file("o.mkv")).frames().times.count == 25)
     }
 
-    @Test func nothingLeftIsNoSuccess() async throws {
+    /// A source of which nothing can be read is an error under either policy.
+    @Test func sourceWithoutIntactFramesIsAnError() async throws {
         let scratch = try Scratch()
         let source = scratch.file("s.mp4")
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=1", "-c:v", "libx264", "-x264-params", "keyint=1",
             source)
         for number in 0..<25 {
-            let place = try packet(number, of: "v:0", in: source)
-            try overwrite(source, at: place.at, with: [UInt8](repeating: 0xff, count: place.size))
+            let section = try packet(number, of: "v:0", in: source)
+            try overwrite(source, at: section.at, with: [UInt8](repeating: 0xff, count: section.size))
         }
         let tracks = "{ video: first, encode: { codec: h264, preset: ultrafast } }"
         let why = failure(
@@ -182,8 +182,8 @@ import Testing
         #expect(!why.isEmpty && scratch.contents == ["s.mp4"], "\(why)")
     }
 
-    /// What lies behind a hole in Matroska is kept, and every track is told to miss something.
-    @Test func theNextPacketAfterAHoleIsKept() async throws {
+    /// Packets after a hole in Matroska are kept, and damage is reported for every track.
+    @Test func packetsAfterAHoleAreKept() async throws {
         let scratch = try Scratch()
         let source = scratch.file("s.mkv")
         try ffmpeg(

@@ -4,9 +4,9 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Tracks of data: copied with their times into containers that have a place for them, refused by name elsewhere.
+/// Data tracks: copied with their times into containers that can store them, rejected by name elsewhere.
 @Suite struct DataTrackTests {
-    /// A transport stream's frames with metadata beside them, every half second, as no program at hand writes it.
+    /// Copies the frames of a transport stream, and adds metadata every half second, which no program at hand writes.
     private func addMetadata(to source: String, output: String) throws {
         var input: UnsafeMutablePointer<AVFormatContext>?
         #expect(avformat_open_input(&input, source, nil, nil) == 0)
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func metadataOfTransportStreams() async throws {
+    @Test func metadataOfTransportStreamsIsCopied() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=4", "-c:v", "libx264", "-bf", "0", "-g", "10",
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    /// An mp4 with telemetry: a track of text by another name.
+    /// Creates an mp4 with telemetry: a text track with the codec tag of telemetry.
     private func telemetry(in scratch: borrowing Scratch) throws -> String {
         try scratch.write(
             "1\n00:00:00,000 --> 00:00:01,000\none\n\n2\n00:00:01,000 --> 00:00:02,500\ntwo\n\n"
@@ -124,7 +124,7 @@ import Testing
         return path
     }
 
-    @Test(arguments: ["mp4", "mov"]) func telemetryOfCameras(_ container: String) async throws {
+    @Test(arguments: ["mp4", "mov"]) func telemetryOfCamerasIsCopied(_ container: String) async throws {
         let scratch = try Scratch()
         let source = try telemetry(in: scratch)
         _ = try success(
@@ -155,13 +155,13 @@ import Testing
         #expect(before.map(\.time) == [0, 1, 2.5] && after.map(\.time) == [0, 1, 2.5])
         #expect(after.map(\.hash) == before.map(\.hash))
         #expect(try Judge(whole).stream("d:0", "codec_tag_string")["codec_tag_string"] as? String == "gpmd")
-        // What began before a range begins with it.
+        // Data that began before a range begins with it.
         let part = try packets(scratch.file("part.\(container)"))
         #expect(part.map(\.hash) == [0, 1, 1, 2].map { before[$0].hash })
         for (packet, time) in zip(part, [0, 0.5, 1, 1.5]) { #expect(abs(packet.time - time) < 0.001) }
     }
 
-    @Test func whatNoContainerTakesIsRefusedByName() async throws {
+    @Test func unsupportedDataIsRejectedByName() async throws {
         let scratch = try Scratch()
         _ = try telemetry(in: scratch)
         let records = try await run(
@@ -174,7 +174,7 @@ import Testing
                 destination: o.ts
             """, in: scratch.path)
         guard case .failed(let failure)? = records.first?.outcome else {
-            Issue.record("it was taken")
+            Issue.record("the track was accepted")
             return
         }
         #expect(
@@ -182,8 +182,8 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: scratch.file("o.ts")))
     }
 
-    /// A track of a format that nobody knows is listed, taken by its number alone, and stands in no other track's way.
-    @Test func anUnknownTrackLeavesTheOthers() throws {
+    /// A track of an unknown format is listed, selected only by its number, and doesn't affect the other tracks.
+    @Test func unknownTrackDoesntAffectTheOthers() throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "sine=d=1", "-f", "lavfi", "-i", "sine=880:d=1", "-map", "0", "-map", "1",

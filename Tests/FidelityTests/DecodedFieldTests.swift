@@ -6,7 +6,7 @@ import Testing
 
 /// Interlaced video that only decoded frames report, or that begins in mid-stream: its fields are never scaled as one frame.
 @Suite struct DecodedFieldTests {
-    /// Codec, container, and what ffmpeg is told; frames are made of two fields of a moving picture.
+    /// File names and encoder options; each frame has two fields of a moving picture.
     private static let kinds: [(name: String, arguments: [String])] = [
         ("dv.avi", ["-c:v", "dvvideo", "-pix_fmt", "yuv420p"]),
         ("asp.avi", ["-c:v", "mpeg4", "-flags", "+ilme+ildct", "-q:v", "2"]),
@@ -30,7 +30,7 @@ import Testing
         return path
     }
 
-    /// Frames by what ffmpeg's `idet` takes them for, and by their own flags.
+    /// Returns the numbers of frames by the detection of ffmpeg's `idet`, and by their flags.
     private func fields(of path: String) throws -> (interlaced: Int, progressive: Int, flagged: Int) {
         let result = try program(
             "ffmpeg",
@@ -54,7 +54,7 @@ import Testing
         )
     }
 
-    @Test(arguments: 0..<3) func theFirstFramesDecide(_ index: Int) async throws {
+    @Test(arguments: 0..<3) func firstFramesDetermineWhetherVideoIsInterlaced(_ index: Int) async throws {
         let scratch = try Scratch()
         let path = try make(Self.kinds[index], in: scratch)
         let outcomes = try await run(
@@ -119,7 +119,7 @@ import Testing
         #expect(scaled.interlaced == 0 && scaled.flagged == 0 && scaled.progressive >= 40, "\(scaled)")
         _ = try success(outcomes, "whole")
         #expect(try fields(of: scratch.file("whole.mp4")).flagged == 0)
-        // As ffmpeg's own deinterlacer makes it; `idet` takes even progressive frames of this picture for interlaced.
+        // Compared with ffmpeg's deinterlacer, since `idet` reports even progressive frames of this picture as interlaced.
         let reference = scratch.file("reference.mkv")
         try ffmpeg("-i", path, "-vf", "bwdif=mode=send_frame:deint=interlaced", "-c:v", "ffv1", reference)
         let psnr = try Judge(scratch.file("whole.mp4")).lowestPSNR(

@@ -22,7 +22,7 @@ import Testing
         """
     }
 
-    /// Two seconds of frame and audio, then one of black and silence, and frame and audio again.
+    /// Creates two seconds of video and audio, one of black and silence, and one of video and audio.
     private func source(in scratch: Scratch) throws {
         try ffmpeg(
             "-f", "lavfi", "-i",
@@ -33,7 +33,7 @@ import Testing
             "-ac", "2", scratch.file("source.mkv"))
     }
 
-    /// Each that holds, each that doesn't, with what was measured; where one fails nothing is published.
+    /// Expectations that hold, and others that fail with the measured value, so that nothing is published.
     @Test(arguments: [
         ("duration: { is: 3s, within: 1ms }", true, ""),
         ("duration: { is: 2.9s, within: 10ms }", false, "measured 3 s"), ("duration: 3s", true, ""),
@@ -53,7 +53,9 @@ import Testing
         ("similarity: { ssim: { min: 0.99999 } }", false, "measured 0.9"),
         ("similarity: { psnr: { min: 120 } }", false, " dB"),
     ])
-    func whatIsExpectedMustHold(_ expect: String, _ holds: Bool, _ says: String) async throws {
+    func failedExpectationIsReportedWithTheMeasuredValue(_ expect: String, _ holds: Bool, _ message: String)
+        async throws
+    {
         let scratch = try Scratch()
         try source(in: scratch)
         let outcomes = try await run(job(expect, scratch.file("out.mp4")), in: scratch.path)
@@ -65,17 +67,17 @@ import Testing
             return
         }
         guard case .failed(let failure) = outcomes[0].outcome else {
-            Issue.record("it did not fail")
+            Issue.record("the job didn't fail")
             return
         }
         #expect(failure.rule == .expectationFailed)
-        #expect(failure.message.contains(says), "\(failure.message)")
+        #expect(failure.message.contains(message), "\(failure.message)")
         #expect(failure.location.line == 10)
         #expect(scratch.contents == ["source.mkv"])
     }
 
-    /// What the plan contradicts is said before anything is done, each at its own line.
-    @Test func whatCantHoldIsAnErrorOfThePlan() throws {
+    /// Expectations that contradict the plan are errors before the run, at their lines.
+    @Test func impossibleExpectationIsAnErrorOfThePlan() throws {
         let scratch = try Scratch()
         try source(in: scratch)
         let wrong = [
@@ -88,7 +90,7 @@ import Testing
             #expect(found.map(\.rule) == [.expectationImpossible], "\(expect): \(found.map(\.message))")
             #expect(found.first?.range.line == 10)
         }
-        // An index tells the length and the number of frames for certain.
+        // An index states duration and number of frames reliably.
         try ffmpeg("-i", scratch.file("source.mkv"), "-c:v", "libx264", scratch.file("source.mp4"))
         for (expect, isWrong) in [
             ("frames: 99", true), ("duration: 5s", true), ("frames: 100", false), ("duration: 4s", false),
@@ -101,8 +103,8 @@ import Testing
         }
     }
 
-    /// What is measured is what ffmpeg measures of the same frames, scaled and cut as the job says.
-    @Test func similarityIsThatOfWhatWentIntoTheEncoder() async throws {
+    /// The similarity equals that measured by ffmpeg against the source, scaled and cut as in the job.
+    @Test func similarityIsMeasuredAgainstTheEncodersInput() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=3", "-c:v", "ffv1",
@@ -127,7 +129,7 @@ import Testing
                 "[1:v]scale=160:120:flags=bicubic,settb=1/25,setpts=N,split[r1][r2];[0:v]settb=1/25,setpts=N,split[o1][o2];[o1][r1]ssim;[o2][r2]psnr",
                 "-f", "null", "-",
             ])
-        func told(_ pattern: String) throws -> Double {
+        func value(_ pattern: String) throws -> Double {
             let line = try #require(judge.errors.split(separator: "\n").last { $0.contains(pattern) })
             let rest = try #require(line.range(of: pattern)).upperBound
             return try #require(Double(line[rest...].prefix { $0.isNumber || $0 == "." }))
@@ -135,21 +137,21 @@ import Testing
         let ssim = try #require(Double(result.outputs[0].expectations[0].measured))
         let psnr = try #require(Double(result.outputs[0].expectations[1].measured.dropLast(3)))
         #expect(
-            abs(ssim - (try told("All:"))) < 0.0002,
+            abs(ssim - (try value("All:"))) < 0.0002,
             "\(result.outputs[0].expectations) \(judge.errors.suffix(400))")
         #expect(
-            abs(psnr - (try told("average:"))) < 0.02,
+            abs(psnr - (try value("average:"))) < 0.02,
             "\(result.outputs[0].expectations) \(judge.errors.suffix(400))")
     }
 
-    @Test func whatFailsIsKeptOnRequest() async throws {
+    @Test func failedOutputIsKeptOnRequest() async throws {
         let scratch = try Scratch()
         try source(in: scratch)
         for _ in 0..<2 {
             let outcomes = try await run(
                 job("frames: 75", scratch.file("out.mp4")), in: scratch.path, keepsFailed: true)
             guard case .failed(let failure) = outcomes[0].outcome else {
-                Issue.record("it did not fail")
+                Issue.record("the job didn't fail")
                 return
             }
             #expect(
@@ -157,12 +159,12 @@ import Testing
             #expect(scratch.contents == ["out.failed.mp4", "source.mkv"])
         }
         #expect(try Judge(scratch.file("out.failed.mp4")).frames().times.count == 76)
-        // Somebody else's file of that name stays, and what failed is still said.
+        // An existing file of that name isn't replaced, and the failed expectation is still reported.
         try scratch.write("mine", to: "out.failed.mp4")
         let outcomes = try await run(
             job("frames: 75", scratch.file("out.mp4")), in: scratch.path, keepsFailed: true)
         guard case .failed(let failure) = outcomes[0].outcome else {
-            Issue.record("it did not fail")
+            Issue.record("the job didn't fail")
             return
         }
         #expect(failure.rule == .expectationFailed && failure.message.contains("measured 76; not kept"))

@@ -4,10 +4,10 @@ import Media
 import TestSupport
 import Testing
 
-/// A part of a FLAC stream is a FLAC stream of its own: its header, its frames' numbers and checksums are right.
+/// Copied ranges of FLAC are valid streams: header, frame numbers and checksums are correct.
 @Suite struct FLACPartTests {
     @Test(arguments: [("4608", "flac"), ("64", "flac"), ("4096", "ogg"), ("1152", "mkv")])
-    func aCutCopyIsAStreamOfItsOwn(_ frameSize: String, _ container: String) async throws {
+    func copiedRangeIsAValidStream(_ frameSize: String, _ container: String) async throws {
         let scratch = try Scratch()
         let result = try program(
             "ffmpeg",
@@ -55,8 +55,8 @@ import Testing
         #expect(times.first == 0 && times.count == (last - first) / frame)
     }
 
-    /// Ogg's seek leaves FLAC's times to guesses.
-    @Test func aPartOfAnOggFile() async throws {
+    /// After a seek in Ogg, times of FLAC are only estimates.
+    @Test func rangesOfOggAreExact() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "aevalsrc='0.5*sin(2*PI*t*(200+150*t))':d=12:s=48000", "-c:a", "flac",
@@ -83,7 +83,7 @@ import Testing
         #expect(try samples("o.wav") == whole[(158_400 * 2)..<(465_600 * 2)])
     }
 
-    @Test func aWholeCopyKeepsItsHeader() async throws {
+    @Test func completeCopyKeepsItsHeader() async throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=2", "-c:a", "flac", scratch.file("s.flac"))
         _ = try success(

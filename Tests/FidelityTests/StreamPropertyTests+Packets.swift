@@ -6,10 +6,10 @@ import Media
 import TestSupport
 import Testing
 
-/// What packets hold and their containers don't say.
-extension CarriedTests {
-    /// Matroska says no decoding times: those of a copy that begins with an open group are made, leading frames or not.
-    @Test(arguments: ["libx264", "libx265"]) func openGroupsOfMatroskaAreCopied(_ encoder: String)
+/// Properties that packets contain and their containers don't state.
+extension StreamPropertyTests {
+    /// Matroska has no decoding times: they are generated for copies that begin with an open GOP, with or without leading frames.
+    @Test(arguments: ["libx264", "libx265"]) func openGOPsOfMatroskaAreCopied(_ encoder: String)
         async throws
     {
         let scratch = try Scratch()
@@ -41,7 +41,7 @@ extension CarriedTests {
         }
     }
 
-    /// Packets of Vorbis say how long they are; the last is cut in Matroska and in WebM.
+    /// Packets of Vorbis determine their length; the last one is trimmed in Matroska and in WebM.
     @Test func vorbisEndsInMatroskaWhereItsSourceDoes() async throws {
         let scratch = try Scratch()
         for count in [1, 441, 50_001] {
@@ -63,8 +63,8 @@ extension CarriedTests {
         }
     }
 
-    /// What a bit-stream filter makes nothing of is told of the track that was copied, not of the destination.
-    @Test func damagedPacketsAreNoFaultOfTheDestination() async throws {
+    /// A packet that a bitstream filter rejects is an error of the copied track, not of the destination.
+    @Test func damagedPacketsAreErrorsOfTheTrack() async throws {
         let scratch = try Scratch()
         let path = scratch.file("s.mp4")
         try ffmpeg(
@@ -74,8 +74,8 @@ extension CarriedTests {
             "ffprobe", ["-v", "error", "-show_entries", "packet=pos", "-of", "csv=p=0", path]
         ).text.split(separator: "\n")[20]
         var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-        let place = try #require(Int(line))
-        bytes.replaceSubrange(place..<place + 2, with: [0x7f, 0xff])
+        let position = try #require(Int(line))
+        bytes.replaceSubrange(position..<position + 2, with: [0x7f, 0xff])
         try Data(bytes).write(to: URL(fileURLWithPath: path))
         let records = try await run(
             """
@@ -95,8 +95,8 @@ extension CarriedTests {
         #expect(!FileManager.default.fileExists(atPath: scratch.file("o.ts")))
     }
 
-    /// Closed captions go with the frames into H.264; that other encoders leave them is said.
-    @Test func captionsAreNotLostInSilence() async throws {
+    /// Closed captions are kept in copies and in H.264; other encoders drop them with a warning.
+    @Test func lostCaptionsAreReported() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=1", "-c:v", "libx264", "-bf", "0", "-x264-params",
@@ -146,8 +146,8 @@ extension CarriedTests {
         }
     }
 
-    /// Captions go with the frames that are left out for a lower rate.
-    @Test func captionsOfLeftOutPicturesAreNoted() async throws {
+    /// A lower frame rate drops the captions of dropped frames, which the plan notes.
+    @Test func captionsOfDroppedFramesAreNoted() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x120:r=50:d=1", "-c:v", "libx264", scratch.file("s.mp4"))

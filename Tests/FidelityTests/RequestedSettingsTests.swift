@@ -5,9 +5,9 @@ import JobRun
 import TestSupport
 import Testing
 
-/// What a job asks for and what its output has: an error of the plan at the key where it is known beforehand that it can't be, and
-/// read back from the finished file in any case.
-@Suite struct AskedAndMadeTests {
+/// Settings that a job requests: those that can't be met are errors at their key before the run, the others are read back from the
+/// output.
+@Suite struct RequestedSettingsTests {
     private func source(in scratch: Scratch, format: String = "yuv420p") throws {
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25:duration=0.4", "-f", "lavfi", "-i",
@@ -28,7 +28,7 @@ import Testing
         """
     }
 
-    /// Encoders lower, round and clamp in silence; the plan says so where it was asked.
+    /// Settings that encoders silently lower, round or clamp are errors of the plan at their line.
     @Test(arguments: [
         ("video: first, encode: { codec: hevc, profile: main10 }", "produces Main for"),
         ("video: first, encode: { codec: h264, profile: high10 }", "produces High for"),
@@ -54,7 +54,7 @@ import Testing
         ("audio: first, encode: { codec: mp3, bitrate: 192k, sample_rate: 16000 }", "produces 160k for"),
         ("audio: first, encode: { codec: ac3, bitrate: 5k }", "produces 32k for"),
         ("audio: first, encode: { codec: aac, bitrate: 999M }", "produces 264600 for"),
-    ]) func otherwiseThanAsked(_ rule: String, _ words: String) throws {
+    ]) func settingsThatEncodersChangeAreErrors(_ rule: String, _ words: String) throws {
         let scratch = try Scratch()
         try source(in: scratch)
         let (file, sink) = decode(yaml(rule, to: "o.mkv"), directory: scratch.path)
@@ -66,7 +66,7 @@ import Testing
         #expect(text.contains(words), "\(text)")
     }
 
-    /// The same settings where they can be had.
+    /// Profiles with the other settings that they require.
     @Test(arguments: [
         ("video: first, encode: { codec: hevc, profile: main10, pixel_format: yuv420p10le }", "Main 10"),
         ("video: first, encode: { codec: h264, profile: high10, pixel_format: yuv420p10le }", "High 10"),
@@ -77,16 +77,16 @@ import Testing
         ),
         ("video: first, encode: { codec: vp9, profile: 0 }", "Profile 0"),
         ("video: first, encode: { codec: vp9, profile: 1, pixel_format: yuv444p }", "Profile 1"),
-    ]) func asAsked(_ rule: String, _ profile: String) async throws {
+    ]) func requestedProfilesAreInTheOutput(_ rule: String, _ profile: String) async throws {
         let scratch = try Scratch()
         try source(in: scratch)
         _ = try success(try await run(yaml(rule, to: "o.mkv"), in: scratch.path))
         #expect(try Judge(scratch.file("o.mkv")).stream("v:0", "profile")["profile"] as? String == profile)
     }
 
-    /// A usual bit rate that an encoder doesn't have at some rate is no mistake of whoever wrote the job.
+    /// A default bit rate that an encoder doesn't support at a sample rate is adjusted without an error.
     @Test(arguments: [("mp3", 8000, "64000"), ("aac", 8000, "48000")])
-    func whatNobodyAskedForIsPlannedAsItComes(_ codec: String, _ rate: Int, _ bitRate: String) throws {
+    func defaultBitRatesAreAdjustedWithoutAnError(_ codec: String, _ rate: Int, _ bitRate: String) throws {
         let scratch = try Scratch()
         try source(in: scratch)
         let rule = "audio: first, encode: { codec: \(codec), sample_rate: \(rate) }"
@@ -99,7 +99,7 @@ import Testing
         #expect(encoding.settings.first { $0.key == "bitrate" }?.value == bitRate)
     }
 
-    /// What a container can't say of a track is an error at the key that asks for it; what it can say is there.
+    /// Properties of a track that the container can store are in the output.
     @Test(
         arguments: [
             ("mp4", "language: eng", "language=eng"), ("mp4", "title: Mine", "handler_name=Mine"),
@@ -115,7 +115,7 @@ import Testing
             ("ts", "language: eng", "language=eng"), ("ts", "disposition: clean_effects", "clean_effects"),
             ("ogg", "metadata: { MOOD: good }", "MOOD=good"), ("mp3", "disposition: default", ""),
         ])
-    func whatAContainerSaysOfATrack(
+    func supportedTrackPropertiesAreInTheOutput(
         _ container: String, _ setting: String, _ expected: String
     ) async throws {
         let scratch = try Scratch()
@@ -147,7 +147,7 @@ import Testing
             ("mp3", "audio", "disposition: forced"), ("ts", "video", "language: eng"),
             ("ts", "audio", "language: pt-BR"),
         ])
-    func whatAContainerCannotSayOfATrack(_ container: String, _ kind: String, _ setting: String) throws {
+    func unsupportedTrackPropertiesAreErrors(_ container: String, _ kind: String, _ setting: String) throws {
         let scratch = try Scratch()
         try source(in: scratch)
         let codec = kind == "video" ? "h264" : ["webm": "opus", "mp3": "mp3"][container] ?? "aac"
@@ -157,15 +157,15 @@ import Testing
         #expect(found.map(\.rule) == [.containerSetting] && found.first?.range.line == 6, "\(found)")
     }
 
-    /// A word is no code, and a muxer writes its own name: both are seen before any source.
+    /// Languages that are no valid codes are errors of the job file.
     @Test(arguments: ["language: english", "language: e", "language: de_DE"])
-    func noLanguage(_ setting: String) throws {
+    func invalidLanguagesAreErrors(_ setting: String) throws {
         let (_, sink) = decode(
             yaml("audio: first, encode: { codec: aac }, \(setting)", to: "o.mkv"), directory: "/tmp")
         #expect(sink.diagnostics.first?.range.line == 6, "\(sink.diagnostics)")
     }
 
-    @Test func theMuxersOwnTag() throws {
+    @Test func tagOfTheMuxerCantBeSet() throws {
         let (_, sink) = decode(
             yaml(
                 "audio: first, encode: { codec: aac }", to: "o.mp4",
@@ -174,9 +174,9 @@ import Testing
         #expect(sink.diagnostics.map(\.rule) == [.containerSetting], "\(sink.diagnostics)")
     }
 
-    /// When and where it was recorded is the user's, and goes wherever there is a place for it.
+    /// Creation time and location of a recording are kept in every container that can store them.
     @Test(arguments: ["mp4", "mov"], ["mp4", "mov", "m4a", "mkv", "webm", "ts"])
-    func whenAndWhereItWasRecorded(_ source: String, _ container: String) async throws {
+    func creationTimeAndLocationAreKept(_ source: String, _ container: String) async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=0.4", "-f", "lavfi", "-i",
@@ -204,8 +204,8 @@ import Testing
         #expect(result.warnings.isEmpty, "\(result.warnings)")
     }
 
-    /// The zero of a clock that nobody set is no time, and a movie can't say it.
-    @Test func aClockThatWasNeverSet() async throws {
+    /// The creation time 0 of a clock that was never set is dropped, since a movie can't represent it.
+    @Test func creationTimeOfAnUnsetClockIsDropped() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "sine=d=0.4", "-metadata", "creation_time=1970-01-01T00:00:00Z",
@@ -220,46 +220,45 @@ import Testing
             }, "\(planned.jobs[0].outputs[0].ledger)")
     }
 
-    /// What the source's own tag loses is a warning; what the job sets is there, or there is no output. In a worker too,
-    /// which is told nothing of the source's tags.
+    /// A changed tag of the source is a warning, one that the job sets is an error; also in a worker, which doesn't receive the source's
+    /// tags.
     @Test(arguments: ["none", "worker"], [false, true])
-    func aTagThatTheMuxerDrops(_ isolation: String, _ isAsked: Bool) throws {
+    func tagThatTheMuxerDropsIsReported(_ isolation: String, _ isRequested: Bool) throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=0.4", "-metadata", "track=A-side", scratch.file("s.mkv"))
         try scratch.write(
             yaml(
                 "audio: first, encode: { codec: aac }", to: "o.mp4",
-                more: isAsked ? "    metadata: { set: { track: B-side } }" : ""), to: "jobs.yaml")
+                more: isRequested ? "    metadata: { set: { track: B-side } }" : ""), to: "jobs.yaml")
         let result = try program(
             Places.tandem, ["run", "--isolation", isolation, "jobs.yaml"], directory: scratch.path)
-        #expect(result.status == (isAsked ? 1 : 0), "\(result.errors)")
+        #expect(result.status == (isRequested ? 1 : 0), "\(result.errors)")
         #expect(
-            result.errors.contains("doesn't contain the track `\(isAsked ? "B" : "A")-side`"),
+            result.errors.contains("doesn't contain the track `\(isRequested ? "B" : "A")-side`"),
             "\(result.errors)"
         )
-        #expect(scratch.contents.contains("o.mp4") == !isAsked)
+        #expect(scratch.contents.contains("o.mp4") == !isRequested)
     }
 
-    /// QuickTime says all of a colour or nothing, where the stream has no place for it: what is asked for is an error, what
-    /// is the source's own a warning.
+    /// QuickTime stores a complete color description or none: a requested partial one is an error, one of the source is a warning.
     @Test(arguments: ["none", "worker"], [false, true])
-    func aColorThatTheMuxerDrops(_ isolation: String, _ isAsked: Bool) throws {
+    func colorThatTheMuxerDropsIsReported(_ isolation: String, _ isRequested: Bool) throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=d=0.4:s=128x96", "-c:v", "ffv1", "-color_trc",
-            isAsked ? "unknown" : "iec61966-2-1", scratch.file("s.mkv"))
-        let color = isAsked ? ", color: { transfer: iec61966-2-1 }" : ""
+            isRequested ? "unknown" : "iec61966-2-1", scratch.file("s.mkv"))
+        let color = isRequested ? ", color: { transfer: iec61966-2-1 }" : ""
         try scratch.write(
             yaml("video: first, encode: { codec: mjpeg\(color) }", to: "o.mov"), to: "jobs.yaml")
         let result = try program(
             Places.tandem, ["run", "--isolation", isolation, "jobs.yaml"], directory: scratch.path)
-        #expect(result.status == (isAsked ? 1 : 0), "\(result.errors)")
+        #expect(result.status == (isRequested ? 1 : 0), "\(result.errors)")
         #expect(result.errors.contains("doesn't contain the transfer `iec61966-2-1`"), "\(result.errors)")
-        #expect(scratch.contents.contains("o.mov") == !isAsked)
+        #expect(scratch.contents.contains("o.mov") == !isRequested)
     }
 
-    /// What a header has no word for is an error of the plan.
-    @Test func aMatrixThatVP9HasNoWordFor() throws {
+    /// A matrix that VP9's header can't represent is an error of the job file.
+    @Test func unsupportedMatrixOfVP9IsAnError() throws {
         let (_, sink) = decode(
             yaml("video: first, encode: { codec: vp9, color: { matrix: ycgco } }", to: "o.webm"))
         #expect(sink.diagnostics.map(\.message) == ["the matrix ycgco is not supported by vp9"])

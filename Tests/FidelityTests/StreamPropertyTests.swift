@@ -6,9 +6,8 @@ import Media
 import TestSupport
 import Testing
 
-/// What containers and streams say beside their frames and audio, and sources that say too little: found by somebody who
-/// tried to break it.
-@Suite struct CarriedTests {
+/// Properties that containers and streams state beside frames and audio, and sources that state too little.
+@Suite struct StreamPropertyTests {
     static func copy(_ asset: String, _ output: String) -> String {
         "  \(output.replacingOccurrences(of: ".", with: "_")): { asset: \(asset), tracks: [ { video: first, copy: true } ], leftover: drop, destination: \(output) }\n"
     }
@@ -19,8 +18,8 @@ import Testing
         }
     }
 
-    /// The shape of pixels stands in the container alone.
-    @Test func copiesKeepTheContainersPixels() async throws {
+    /// The pixel aspect ratio is stored only in the container.
+    @Test func copiesKeepThePixelAspectRatioOfTheContainer() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=320x180:r=25:d=1", "-c:v", "libx264", "-preset", "ultrafast",
@@ -45,8 +44,8 @@ import Testing
         }
     }
 
-    /// A movie that begins inside a group of pictures hides those before: a copy hides them too, where it can.
-    @Test func copiesHideWhatIsHidden() async throws {
+    /// A movie that begins inside a GOP hides the frames before; a copy hides them too, or is an error.
+    @Test func hiddenFramesStayHiddenInCopies() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=4", "-c:v", "libx264", "-preset", "ultrafast",
@@ -66,23 +65,23 @@ import Testing
         }
         #expect(
             failure.message.contains("begins with frames that an edit list hides"), "\(failure.message)")
-        #expect(refused.first?.plan == nil, "it is known before anything runs")
+        #expect(refused.first?.plan == nil, "it is an error of the plan")
     }
 
-    /// The last reference of these says no time of its own; it is the last to be shown.
-    @Test(arguments: ["avi", "mpg"]) func theLastPictureIsShownLast(_ container: String) async throws {
+    /// The last reference frame in these containers has no time of its own; it is shown last.
+    @Test(arguments: ["avi", "mpg"]) func lastReferenceFrameIsShownLast(_ container: String) async throws {
         let scratch = try Scratch()
         let codec = container == "avi" ? ["mpeg4", "-g", "20"] : ["mpeg2video", "-g", "15"]
-        let made = try program(
+        let encoded = try program(
             "ffmpeg",
             ["-v", "error", "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=4", "-c:v"] + codec
                 + ["-bf", "2", scratch.file("s.\(container)")])
-        #expect(made.status == 0)
+        #expect(encoded.status == 0)
         try await carry(
             Self.copy("./s.\(container)", "c.mp4")
                 + Self.copy("./s.\(container)", "e.mkv").replacingOccurrences(
                     of: "copy: true", with: "encode: { codec: ffv1 }"), in: scratch)
-        // ffmpeg finds no time for the last one itself.
+        // ffmpeg itself finds no time for the last frame.
         let source = try Judge(scratch.file("e.mkv")).decodedFrames().map(\.hash)
         for name in ["c.mp4", "e.mkv"] {
             let frames = try Judge(scratch.file(name)).decodedFrames()
@@ -92,14 +91,14 @@ import Testing
         }
     }
 
-    /// HEVC says its light in messages of its own: what is re-encoded says it in the container.
-    @Test(arguments: ["mp4", "ts"]) func lightGoesAlong(_ source: String) async throws {
+    /// HEVC has its HDR metadata in SEI messages; encodes state it in the container.
+    @Test(arguments: ["mp4", "ts"]) func hdrMetadataIsKept(_ source: String) async throws {
         let scratch = try Scratch()
-        let light =
+        let parameters =
             "log-level=error:hdr10=1:master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,1):max-cll=1000,400:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc"
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=1", "-c:v", "libx265", "-preset", "ultrafast",
-            "-x265-params", light, "-pix_fmt", "yuv420p10le", scratch.file("s.\(source)"))
+            "-x265-params", parameters, "-pix_fmt", "yuv420p10le", scratch.file("s.\(source)"))
         try await carry(
             ["mp4", "mkv"].map {
                 Self.copy("./s.\(source)", "o.\($0)").replacingOccurrences(
@@ -120,9 +119,9 @@ import Testing
         }
     }
 
-    /// A transport stream is later as a whole by the delay of its audio; and in Matroska's milliseconds a frame can be
-    /// gone before it is seen. Both are cut smartly.
-    @Test func smartCutsIntoCoarseClocks() async throws {
+    /// Smart cuts into transport streams, which are shifted by the delay of their audio, and into Matroska, whose milliseconds could round
+    /// a frame's duration to 0.
+    @Test func smartCutsIntoCoarseTimeBasesKeepEveryFrame() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x120:r=30000/1001:d=4", "-f", "lavfi", "-i", "sine=d=4",
@@ -148,7 +147,7 @@ import Testing
         }
     }
 
-    /// What stands in the sample description alone: the profile of ProRes, in Matroska, and with it its depth.
+    /// The profile of ProRes, which determines its bit depth, is only in the sample description, and is kept in Matroska.
     @Test func proResKeepsItsProfile() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -161,8 +160,8 @@ import Testing
         #expect(frames[0] == frames[1])
     }
 
-    /// FLAC's header tells of the whole once that is known, and the sum of what was compressed.
-    @Test func flacTellsItsLength() async throws {
+    /// FLAC's header states the number of samples and the checksum of the encoded audio.
+    @Test func flacHeaderHasLengthAndChecksum() async throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=0.7:r=48000", scratch.file("s.wav"))
         _ = try success(
@@ -178,8 +177,8 @@ import Testing
         #expect(header[26..<42].contains { $0 != 0 })
     }
 
-    /// Ogg's last page says that it is the last, and how much of it is heard; WebM's last block says the latter.
-    @Test func copiesOfOggEndWhereItDoes() async throws {
+    /// The last page of Ogg is marked as the last and states its number of samples; the last block of WebM states its padding.
+    @Test func copiesOfOggAndWebMKeepTheirEnd() async throws {
         let scratch = try Scratch()
         for (codec, name) in [("libopus", "o.ogg"), ("libvorbis", "v.ogg"), ("libopus", "w.webm")] {
             try ffmpeg("-f", "lavfi", "-i", "sine=d=3:r=48000", "-c:a", codec, scratch.file(name))
@@ -201,8 +200,8 @@ import Testing
         }
     }
 
-    /// A pause in samples that follow one another whatever their packets' times are is no copy.
-    @Test func aPauseInSamplesIsNotDropped() async throws {
+    /// In containers that store samples contiguously, copies of audio with a pause are errors.
+    @Test func pauseInPCMIsNotDropped() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "sine=d=3:r=48000", "-af", "aselect='not(between(t,1,1.8))'", "-c:a",
@@ -228,8 +227,8 @@ import Testing
         #expect(abs(filled - 144_000) <= 1100, "\(filled)")
     }
 
-    /// A parser that begins in the middle of a program stream finds part of a frame first: before what is asked for.
-    @Test func rangesOfProgramStreams() async throws {
+    /// A parser that begins in the middle of a program stream finds a partial frame first, which is before the range.
+    @Test func rangesOfProgramStreamsAreComplete() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=5", "-f", "lavfi", "-i", "sine=d=5:r=48000",
@@ -248,8 +247,8 @@ import Testing
         }
     }
 
-    /// Fields are never scaled as one frame, unless somebody says so.
-    @Test func fieldsAreNotMixed() async throws {
+    /// Interlaced frames are deinterlaced before they are scaled, unless the job sets `deinterlace: off`.
+    @Test func interlacedFramesAreDeinterlacedBeforeScaling() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=320x240:r=50:d=1", "-vf",
@@ -270,12 +269,12 @@ import Testing
         #expect(hashes[0] == hashes[1] && hashes[0] != hashes[2])
     }
 
-    /// An encoder's delay that a container can't hide is in the ledger.
-    @Test func whatCantBeHiddenIsSaid() async throws {
+    /// An encoder delay that a container can't hide is in the ledger.
+    @Test func delayThatCantBeHiddenIsReported() async throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=1:r=48000", "-c:a", "aac", scratch.file("s.m4a"))
         try ffmpeg("-f", "lavfi", "-i", "sine=d=1:r=48000", "-c:a", "libmp3lame", scratch.file("s.mp3"))
-        for (source, name, isSaid) in [
+        for (source, name, isReported) in [
             ("s.m4a", "o.aac", true), ("s.m4a", "o.ts", true), ("s.m4a", "o.mkv", false),
             ("s.m4a", "o.mp4", false), ("s.mp3", "p.mkv", true), ("s.mp3", "p.mp4", false),
             ("s.mp3", "p.mp3", false),
@@ -288,12 +287,12 @@ import Testing
                 """, in: scratch.path)
             _ = try success(records)
             let ledger = try #require(records.first?.plan?.outputs[0].ledger)
-            #expect(ledger.contains { $0.item == "hidden beginning" } == isSaid, "\(name)")
+            #expect(ledger.contains { $0.item == "hidden beginning" } == isReported, "\(name)")
         }
     }
 
-    /// FLAC of libavcodec 5.1 holds 24 bits.
-    @Test func fewerBitsAreSaid() async throws {
+    /// FLAC of libavcodec 5.1 has at most 24 bits.
+    @Test func reducedBitDepthIsNoted() async throws {
         let scratch = try Scratch()
         for format in ["s16", "s24", "s32"] {
             try ffmpeg(

@@ -4,8 +4,8 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Files of subtitles as people write them: with styles, in old encodings, with times of another format.
-@Suite struct CueTextTests {
+/// Subtitle files as they occur: with styles, in other encodings, with times in another format.
+@Suite struct SubtitleFileTests {
     private func job(_ asset: String, _ action: String, to target: String) -> String {
         "version: 1\njobs:\n  it: { asset: ./\(asset), tracks: [ { subtitle: first, \(action) } ], destination: { path: \(target), if_exists: replace } }\n"
     }
@@ -18,8 +18,8 @@ import Testing
         if case .failed(let failure) = records[0].outcome { failure.message } else { "" }
     }
 
-    /// libavformat takes a file for ended at the first block that is no cue.
-    @Test func blocksThatAreNoCuesAreLeftAndTold() async throws {
+    /// Blocks that aren't cues are skipped and reported; libavformat ends the file at the first one.
+    @Test func blocksThatAreNotCuesAreReported() async throws {
         let scratch = try Scratch()
         try write(
             """
@@ -60,7 +60,7 @@ import Testing
                 "side data text outside of cues",
                 "cue positions",
             ])
-        // Ends of lines of other systems, and a mark.
+        // Line endings of other systems, and a byte order mark.
         for (ending, name) in [("\r\n", "w.vtt"), ("\r", "m.vtt")] {
             let lines = try String(contentsOfFile: scratch.file("s.vtt"), encoding: .utf8)
             try write(
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    /// A line with times begins a cue wherever it stands.
+    /// A line with times begins a cue, also without an empty line before it.
     @Test func cuesNeedNoEmptyLine() async throws {
         let scratch = try Scratch()
         try write(
@@ -84,8 +84,8 @@ import Testing
         #expect(text.contains("00:00:03,000 --> 00:00:04,000\nTwo"), "\(text)")
     }
 
-    /// At a time of another format libavformat takes the file for ended, too.
-    @Test func unreadableTimesAreErrors() async throws {
+    /// Times in another format, at which libavformat ends the file, too.
+    @Test func invalidTimesAreErrors() async throws {
         let scratch = try Scratch()
         try write(
             "WEBVTT\n\n00:01.000 --> 00:02.000\nOne\n\n00:00:03,000 --> 00:00:04,000\nTwo\n",
@@ -95,8 +95,8 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: scratch.file("o.vtt")))
     }
 
-    /// A text that is no UTF-8 is found before anything runs, and UTF-16 with its mark is read.
-    @Test func encodingsAreToldOrRead() async throws {
+    /// Text that isn't UTF-8 is an error of the plan; UTF-16 with a byte order mark is read.
+    @Test func otherEncodingsAreReadOrRejected() async throws {
         let scratch = try Scratch()
         let cue = "1\n00:00:05,000 --> 00:00:06,000\nCafé\n\n"
         try write(cue, to: scratch.file("latin.srt"), as: .isoLatin1)
@@ -110,8 +110,8 @@ import Testing
         #expect(try String(contentsOfFile: scratch.file("o.srt"), encoding: .utf8) == cue)
     }
 
-    /// A hard space is a space, and what is lost of ASS is in the ledger.
-    @Test func whatOtherCodecsCannotSay() async throws {
+    /// Hard spaces of ASS become no-break spaces, lost styles are in the ledger, and unusual event fields are errors.
+    @Test func lostStylesOfASSAreReported() async throws {
         let scratch = try Scratch()
         let text = """
             [Script Info]

@@ -5,13 +5,13 @@ import Media
 import TestSupport
 import Testing
 
-/// Cuts at places where containers, groups of pictures and limits meet.
-@Suite struct CutCornerTests {
+/// Edge cases of cuts: open GOPs, coarse time bases, limits, short ranges, AVI and interlaced transport streams.
+@Suite struct CutEdgeCaseTests {
     private func job(_ asset: String, _ more: String, _ action: String, to target: String) -> String {
         "version: 1\njobs:\n  it: { asset: ./\(asset), \(more), tracks: [ { video: first, \(action) } ], destination: { path: \(target), if_exists: replace } }\n"
     }
 
-    /// Ten seconds whose groups are open or not; every frame differs.
+    /// Creates ten seconds of different frames, with open or closed GOPs.
     private func source(_ name: String, in scratch: Scratch, isOpen: Bool = false, rate: String = "25") throws
     {
         try ffmpeg(
@@ -25,8 +25,8 @@ import Testing
             as? [[String: Any]] ?? []
     }
 
-    /// In a transport stream parameter sets stand before every frame at which decoding begins, IDR or not.
-    @Test func openGroupsBeginWithParameterSets() async throws {
+    /// In a transport stream, parameter sets precede every frame at which decoding begins, IDR or not.
+    @Test func openGOPsBeginWithParameterSets() async throws {
         let scratch = try Scratch()
         try source("s.mp4", in: scratch, isOpen: true)
         _ = try success(
@@ -38,8 +38,10 @@ import Testing
         #expect(try packets(scratch.file("o.ts")).count >= 100)
     }
 
-    /// A cut out of Matroska into Matroska, at a time that its clock can't say.
-    @Test(arguments: ["3.3331s", "3.3335s", "3.333s"]) func coarseClocksRound(_ start: String) async throws {
+    /// Cuts from Matroska into Matroska at times that its time base rounds.
+    @Test(arguments: ["3.3331s", "3.3335s", "3.333s"]) func cutsAtRoundedTimesKeepEveryFrame(_ start: String)
+        async throws
+    {
         let scratch = try Scratch()
         try source("s.mkv", in: scratch, rate: "30000/1001")
         _ = try success(
@@ -49,8 +51,8 @@ import Testing
         #expect(try packets(scratch.file("o.mkv")).count == 66)
     }
 
-    /// `limit` is about what comes out, however far back the key frame was.
-    @Test func limitsHoldForKeyFrameCuts() async throws {
+    /// `limit` applies to the output, however far before the range its keyframe is.
+    @Test func limitsApplyToKeyframeCuts() async throws {
         let scratch = try Scratch()
         try source("s.mp4", in: scratch)
         for (start, limit) in [("1.5", "2.1"), ("1.96", "1.2")] {
@@ -66,8 +68,10 @@ import Testing
         }
     }
 
-    /// What is on screen is shown, however short the range.
-    @Test(arguments: ["start: 0.37s, end: 0.38s", "start: 9.99s"]) func aRangeWithinAFrame(_ range: String)
+    /// A range shorter than a frame shows the frame on screen.
+    @Test(arguments: ["start: 0.37s, end: 0.38s", "start: 9.99s"]) func rangeWithinAFrameShowsIt(
+        _ range: String
+    )
         async throws
     {
         let scratch = try Scratch()
@@ -79,8 +83,8 @@ import Testing
         #expect(try packets(scratch.file("o.mp4")).count == 1)
     }
 
-    /// H.264 in AVI says when frames are decoded and nothing more; its rate may count fields.
-    @Test func aviKeepsItsSpeed() async throws {
+    /// H.264 in AVI has decoding times only, and a rate that may count fields.
+    @Test func h264InAVIKeepsItsSpeed() async throws {
         let scratch = try Scratch()
         try source("s.mp4", in: scratch)
         try ffmpeg("-i", scratch.file("s.mp4"), "-c", "copy", scratch.file("s.avi"))
@@ -95,8 +99,8 @@ import Testing
         }
     }
 
-    /// What can't be joined is said by the plan, and `smart-or-exact` compresses it anew.
-    @Test func fieldsInTransportStreamsAreJoinedOrTold() async throws {
+    /// Ranges that can't be joined are errors of the plan, and `smart-or-exact` re-encodes them.
+    @Test func interlacedRangesInTransportStreamsAreRejectedOrReencoded() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x96:r=50:d=10", "-vf", "interlace", "-c:v", "libx264", "-g",

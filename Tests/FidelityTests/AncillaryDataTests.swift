@@ -5,8 +5,8 @@ import JobRun
 import TestSupport
 import Testing
 
-/// What travels along beside frames and audio: timecode, attachments.
-@Suite struct CarriageTests {
+/// Data beside frames and audio: timecode, attachments, Dolby Vision configuration.
+@Suite struct AncillaryDataTests {
     private func timecodes(_ path: String) throws -> [String] {
         let json = try Judge(path).probe(["-show_entries", "stream=codec_type:stream_tags"])
         return (json["streams"] as? [[String: Any]] ?? []).flatMap { stream in
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    /// The output's timecode is that of its first frame, whatever becomes of the frames.
+    /// The output's timecode is that of its first frame, in copies, cuts and encodes.
     @Test(arguments: [
         (
             "25", "01:00:00:00", "range: { start: 2s, end: 3s }",
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func filesTravelAlong() async throws {
+    @Test func attachmentsAreCopied() async throws {
         let scratch = try Scratch()
         try scratch.write(SubtitleTests.captions, to: "c.srt")
         try scratch.write(String(repeating: "not a font, but nobody looks", count: 500), to: "one.ttf")
@@ -119,12 +119,12 @@ import Testing
             """
         _ = try success(try await run(chain, in: scratch.path), "b")
         #expect(try Judge(scratch.file("b.mkv")).count("t") == 1)
-        // What can't hold them says so before anything is read.
+        // A container without attachments is an error before any source is read.
         let (_, sink) = decode(job("{ attachment: all, copy: true }", "o.mp4"), directory: scratch.path)
         #expect(sink.hasErrors && rendered(sink, "").contains("mp4 can't hold attachment"))
     }
 
-    /// Adds Dolby Vision's record to the sample description of an mp4 whose index is at its end.
+    /// Adds a Dolby Vision configuration to the sample description of an mp4 whose index is at its end.
     private func addDolbyVision(profile: UInt8, to path: String) throws {
         var data = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
         func u32(_ at: Int) -> Int { (0..<4).reduce(0) { $0 << 8 | Int(data[at + $1]) } }
@@ -156,8 +156,10 @@ import Testing
         try Data(data).write(to: URL(fileURLWithPath: path))
     }
 
-    /// Profile 5 has colours that nothing but its metadata explains; profile 8 has a frame that stands by itself.
-    @Test(arguments: [(UInt8(5), false), (8, true)]) func dolbyVision(_ profile: UInt8, _ isEncoded: Bool)
+    /// Profile 5 has colors that can't be interpreted without its metadata; profile 8 has a compatible base layer.
+    @Test(arguments: [(UInt8(5), false), (8, true)]) func dolbyVisionIsCopiedOrRejected(
+        _ profile: UInt8, _ isEncoded: Bool
+    )
         async throws
     {
         let scratch = try Scratch()
@@ -175,7 +177,7 @@ import Testing
             }
         }
         #expect(try dovi("s.mp4"))
-        // Of profile 5 libavformat 5.1 keeps the name in no movie, and who doesn't know it shows wrong colours.
+        // libavformat 5.1 writes profile 5 into no movie, and players that don't know the profile show wrong colors.
         for (target, isKept) in [("copy.mkv", true), ("copy.mp4", profile == 8), ("copy.mov", false)] {
             let records = try await run(job("copy: true", target), in: scratch.path)
             if profile == 5, !isKept {
@@ -202,8 +204,8 @@ import Testing
         }
     }
 
-    /// The job's own timecode wins; one that can't be is an error at its place.
-    @Test func aTimecodeOfTheJobsOwn() async throws {
+    /// A timecode of the job overrides the source's; an invalid one is an error at its line.
+    @Test func timecodeOfTheJobOverridesTheSources() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=2", "-c:v", "libx264", "-timecode", "01:00:00:00",
@@ -243,8 +245,8 @@ import Testing
         }
     }
 
-    /// Frames that begin late begin with the timecode.
-    @Test func timecodeOfLateFrames() async throws {
+    /// The timecode is that of the first frame, also if video begins late.
+    @Test func timecodeBeginsWithLateVideo() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "sine=d=6", "-itsoffset", "2", "-f", "lavfi", "-i",

@@ -5,9 +5,9 @@ import Media
 import TestSupport
 import Testing
 
-/// Audio of containers whose clocks can't say samples: Matroska and FLV count milliseconds, transport streams 90,000ths.
-@Suite struct CountedSoundTests {
-    /// A tone that never repeats itself: where a sample stands is found out to the sample.
+/// Sample accuracy of audio from containers with coarse time bases: milliseconds in Matroska and FLV, 1/90,000 s in transport streams.
+@Suite struct SampleAccuracyTests {
+    /// A tone that never repeats, so that positions are found to the sample.
     private static func tone(_ rate: Int) -> String {
         "aevalsrc=0.4*sin(2*PI*t*(300+80*t))+0.05*sin(2*PI*3000*t):d=5.1231:s=\(rate)"
     }
@@ -20,12 +20,12 @@ import Testing
         return bytes.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
     }
 
-    /// The same from time zero on.
+    /// Returns the decoded samples from time zero on.
     private func heard(_ path: String) throws -> [Float] {
         try Array(decoded(path).dropFirst(Judge(path).samplesBeforeZero()))
     }
 
-    /// How many samples later than `expected` the audio of `reference` comes.
+    /// Returns the offset in samples from the `expected` position at which audio correlates best with `reference`.
     private func lag(_ audio: ArraySlice<Float>, in reference: [Float], from expected: Int) -> Int? {
         let inner = audio.dropFirst(3000).prefix(3000)
         guard inner.count == 3000 else { return nil }
@@ -54,13 +54,13 @@ import Testing
         (nil, 0, nil), ("start: 1.1s, end: 3.3s", 1.1, 3.3), ("start: 0.7s, end: 4.123s", 0.7, 4.123),
     ]
 
-    /// A copy's edit list says every sample, and the source's samples are behind it.
+    /// The edit list of a copy is exact to the sample, and presents the source's samples.
     @Test(arguments: [
         ("aac", "mkv", "mp4"), ("aac", "mkv", "m4a"), ("aac", "flv", "mp4"), ("aac", "ts", "mp4"),
         ("flac", "mkv", "mp4"), ("libmp3lame", "mkv", "mp4"), ("ac3", "mkv", "mp4"), ("eac3", "mkv", "mp4"),
         ("alac", "mkv", "mov"), ("pcm_s16le", "mkv", "mov"), ("dca", "mkv", "mp4"),
     ])
-    func editsAreExact(_ codec: String, _ from: String, _ to: String) async throws {
+    func editListsAreExactToTheSample(_ codec: String, _ from: String, _ to: String) async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", Self.tone(44_100), "-c:a", codec, "-strict", "-2",
@@ -81,8 +81,8 @@ import Testing
         }
     }
 
-    /// TrueHD begins at a packet that can be decoded by itself, and Opus' delay is none of a millisecond's.
-    @Test func delaysAndBeginnings() async throws {
+    /// TrueHD begins at a packet from which decoding can start, and the delay of Opus isn't rounded to milliseconds.
+    @Test func editListsOfTrueHDAndOpusAreExact() async throws {
         let scratch = try Scratch()
         for (codec, name) in [("truehd", "t.mkv"), ("libopus", "o.mkv")] {
             try ffmpeg(
@@ -94,7 +94,7 @@ import Testing
                 let edit = try #require(try MovieBoxes(scratch.file("o.mp4")).edits[0])
                 let shown = edit.media * 48_000
                 let wanted = end.map { ($0 - start) * 48_000 } ?? Double(reference.count)
-                // Nothing in Matroska says which of TrueHD's last 40 samples are filling.
+                // Matroska doesn't state which of TrueHD's last 40 samples are padding.
                 #expect(abs(shown - wanted.rounded()) < (codec == "truehd" && end == nil ? 40 : 0.001))
                 guard codec == "truehd" else { continue }
                 let all = try decoded(scratch.file("o.mp4"), ["-ignore_editlist", "1"])
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    /// Decoded from the middle of Matroska, audio begins with the sample that it would have there when decoded from the beginning.
+    /// A range decoded from the middle of Matroska has the same samples as when decoded from the beginning.
     @Test(arguments: [
         ("aac", 44_100), ("libmp3lame", 44_100), ("flac", 44_100), ("pcm_s16le", 44_100), ("libopus", 48_000),
         ("libvorbis", 44_100), ("libvorbis", 48_000),
@@ -123,8 +123,8 @@ import Testing
         }
     }
 
-    /// Matroska doesn't say how long its first packet is: that is no reason to hide it.
-    @Test func theFirstPacketIsHeard() async throws {
+    /// The first packet of Matroska, whose duration is unknown, isn't hidden.
+    @Test func firstPacketIsPresented() async throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", Self.tone(44_100), "-c:a", "aac", scratch.file("s.mkv"))
         _ = try success(
@@ -133,8 +133,8 @@ import Testing
         #expect(all == copied)
     }
 
-    /// Where no edit list says more, packets that lie in the range as a whole are copied, and the plan says so.
-    @Test func soundCutBetweenPacketsIsTold() async throws {
+    /// Without edit lists, copies contain the packets that are completely in the range, which the plan notes.
+    @Test func cutBetweenPacketsIsNoted() async throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", Self.tone(44_100), "-c:a", "flac", scratch.file("s.flac"))
         var yaml = job("s.flac", "copy: true", range: Self.ranges[1].text, to: "o.flac")
@@ -148,8 +148,8 @@ import Testing
         #expect(Array(all[(11 * 4608)..<(31 * 4608)]) == part)
     }
 
-    /// What is missing in the middle stays missing: the count begins anew behind it.
-    @Test func pausesStay() async throws {
+    /// Pauses are preserved: the count of samples restarts after them.
+    @Test func pausesArePreserved() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", Self.tone(44_100), "-af", "aselect='lt(t,2)+gte(t,3.01)'", "-c:a", "aac",
@@ -172,8 +172,8 @@ import Testing
         if case .failed(let failure) = records[0].outcome { failure.message } else { "" }
     }
 
-    /// Containers without times can't say that nothing is heard, and a copy of nothing is none.
-    @Test func pausesThatCannotBeSaidAreErrors() async throws {
+    /// Pauses are errors in containers without timestamps, and so are copies of a range without samples.
+    @Test func pausesInContainersWithoutTimestampsAreErrors() async throws {
         let scratch = try Scratch()
         let pause = ["-af", "aselect='lt(t,2)+gte(t,3.01)'"]
         for (codec, name) in [("aac", "s.mkv"), ("flac", "f.mkv"), ("libmp3lame", "m.mkv")] {
@@ -190,8 +190,8 @@ import Testing
         #expect(!scratch.contents.contains { $0.hasPrefix("o.") })
     }
 
-    /// What fills the end of MP3 may be more than a packet, and none of it is heard.
-    @Test func fillingOfSeveralPacketsIsNotHeard() async throws {
+    /// The padding of MP3 may be longer than a packet, and isn't presented.
+    @Test func paddingOfSeveralPacketsIsNotPresented() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "aevalsrc=0.3*sin(2*PI*t*(300+80*t)):d=7:s=44100", "-af",
@@ -200,11 +200,11 @@ import Testing
         _ = try success(
             try await run(job("s.mkv", "copy: true", range: nil, to: "o.mp4"), in: scratch.path))
         let edit = try #require(try MovieBoxes(scratch.file("o.mp4")).edits[0])
-        // With its delay of 1105 samples, where nothing says that it is one.
+        // With the delay of 1105 samples, if it isn't declared.
         #expect([279_891, 278_786].contains(heard) && abs(edit.media * 44_100 - Double(heard)) < 0.001)
     }
 
-    /// A range without an end goes on to the last sample, though the header only guesses where that is.
+    /// A range without an end includes the last sample, although the header only estimates the duration.
     @Test(arguments: [("flac", "mkv", 44_100), ("aac", "ts", 8_000), ("pcm_s16le", "mkv", 22_050)])
     func openRangesEndWithTheirSource(_ codec: String, _ container: String, _ rate: Int) async throws {
         let scratch = try Scratch()
@@ -217,8 +217,11 @@ import Testing
         #expect(try decoded(scratch.file("o.wav")).count == all.count - rate * 3 / 2)
     }
 
-    /// A packet of MP3 takes bytes out of those before it, one of AAC overlaps with it, and is long at low rates: they come along.
-    @Test(arguments: ["libmp3lame", "aac"]) func whatAPacketNeedsComesAlong(_ codec: String) async throws {
+    /// Packets of MP3 use bytes of those before them, and packets of AAC overlap and are long at low rates: copies include what decoding
+    /// requires.
+    @Test(arguments: ["libmp3lame", "aac"]) func packetsRequiredForDecodingAreCopied(_ codec: String)
+        async throws
+    {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", Self.tone(22_050), "-c:a", "libmp3lame", "-b:a", "32k", scratch.file("s.mkv")
@@ -234,8 +237,8 @@ import Testing
         #expect(wrong < 0.001, "\(wrong)")
     }
 
-    /// The delay of Opus that begins late (ffmpeg begins it 6 ms early) is hidden, and what lies before zero survives Matroska.
-    @Test func delaysSurvive() async throws {
+    /// The delay of Opus that begins late (6 ms early with ffmpeg) is hidden, and samples before zero survive Matroska.
+    @Test func delaysArePreserved() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-itsoffset", "1", "-f", "lavfi", "-i", Self.tone(48_000), "-c:a", "libopus",
@@ -243,7 +246,7 @@ import Testing
         _ = try success(
             try await run(job("s.webm", "copy: true", range: nil, to: "o.mp4"), in: scratch.path))
         let late = try #require(try MovieBoxes(scratch.file("o.mp4")).edits[0])
-        // Newer versions begin it in time.
+        // Newer versions of ffmpeg begin it at its time.
         let isInPlace = [0.994, 1.0005].contains { abs(late.empty - $0) < 0.0011 }
         #expect(
             abs(late.start * 48_000 - 312) < 0.001 && isInPlace,
@@ -266,8 +269,10 @@ import Testing
         #expect(abs(after.start - before.start) < 0.001)
     }
 
-    /// What lies before an edit is cut to the sample, however near to it a packet begins.
-    @Test(arguments: ["libopus", "truehd"]) func editsOfFragmentsAreHeeded(_ codec: String) async throws {
+    /// Samples before an edit are cut exactly, however close to it a packet begins.
+    @Test(arguments: ["libopus", "truehd"]) func editListsOfFragmentedFilesAreApplied(_ codec: String)
+        async throws
+    {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", Self.tone(48_000), "-c:a", codec, "-strict", "-2", scratch.file("s.mkv"))
