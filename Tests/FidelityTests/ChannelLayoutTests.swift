@@ -5,9 +5,8 @@ import Media
 import TestSupport
 import Testing
 
-/// Each channel comes out of the speaker that it went into, whatever codec and container lie between, or the plan says what
-/// becomes of it.
-@Suite struct LayoutTests {
+/// Channels in all codecs and containers: each stays at its speaker, or the plan notes that channels are mixed or the layout is lost.
+@Suite struct ChannelLayoutTests {
     /// Layouts and their speakers in libav's order.
     private static let layouts: [(name: String, speakers: [String])] = [
         ("mono", ["FC"]), ("stereo", ["FL", "FR"]), ("2.1", ["FL", "FR", "LFE"]),
@@ -26,7 +25,7 @@ import Testing
         ("alac", ["m4a", "mov", "mkv"]),
         ("opus", ["mkv", "webm", "ogg", "mp4", "ts"]), ("vorbis", ["ogg", "mkv"]), ("mp3", ["mp3", "mkv"]),
     ]
-    /// Low enough for a channel of low frequencies.
+    /// The frequency of a channel's tone, low enough for LFE.
     private static func tone(_ channel: Int) -> Double { 24 + 8 * Double(channel) }
 
     /// A second of each tone, every sixteenth sample.
@@ -37,29 +36,31 @@ import Testing
         }
     }
 
-    /// The loudest of the tones in each channel of a file, by speaker; none where it is nearly silent.
+    /// Returns the loudest tone of each channel of a file, by speaker; nearly silent channels have none.
     private func heard(_ path: String) throws -> [String: Int] {
         let stream = try Judge(path).stream("a:0", "channels,channel_layout")
         let count = try #require(stream["channels"] as? Int)
         let name = stream["channel_layout"] as? String ?? ""
-        // Matroska's PCM says a number alone: players take the usual one.
-        let usual = [1: "mono", 2: "stereo", 3: "2.1", 4: "4.0", 5: "5.0", 6: "5.1", 7: "6.1", 8: "7.1"]
+        // Matroska stores only the number of channels of PCM: players use the default layout.
+        let defaultLayouts = [
+            1: "mono", 2: "stereo", 3: "2.1", 4: "4.0", 5: "5.0", 6: "5.1", 7: "6.1", 8: "7.1",
+        ]
         let speakers =
             Self.layouts.first { $0.name == name }?.speakers
             ?? (name == "quad(side)" ? ["FL", "FR", "SL", "SR"] : nil)
             ?? (name == "6.1(back)" ? ["FL", "FR", "FC", "LFE", "BL", "BR", "BC"] : nil)
-            ?? (name.isEmpty ? Self.layouts.first { $0.name == usual[count] }?.speakers : nil)
+            ?? (name.isEmpty ? Self.layouts.first { $0.name == defaultLayouts[count] }?.speakers : nil)
         guard let speakers, speakers.count == count else {
             throw JudgeError(message: "\(path): \(count) channels, \(name)")
         }
         let rate = 48_000
-        // As they are: a number of channels that is asked for would be mixed.
+        // All channels: a requested number of channels would be a mix.
         let decoded = try program(
             "ffmpeg", ["-v", "error", "-i", path, "-f", "f32le", "-c:a", "pcm_f32le", "-"])
         let samples = decoded.output.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
         var result: [String: Int] = [:]
         for (channel, speaker) in speakers.enumerated() {
-            // An eighth of a second's beat keeps tones of 8 Hz apart: a second of them.
+            // A second of samples separates tones that are 8 Hz apart.
             guard samples.count / count > 14_400 + rate else {
                 throw JudgeError(message: "\(path): \(samples.count / count) samples")
             }
@@ -78,7 +79,7 @@ import Testing
         return result
     }
 
-    @Test(arguments: layouts.map(\.name)) func channelsKeepTheirPlaces(_ name: String) async throws {
+    @Test(arguments: layouts.map(\.name)) func channelsKeepTheirSpeakers(_ name: String) async throws {
         let scratch = try Scratch()
         let speakers = try #require(Self.layouts.first { $0.name == name }?.speakers)
         let tones = speakers.indices.map { "0.3*sin(2*PI*\(Self.tone($0))*t)" }.joined(separator: "|")
@@ -101,21 +102,21 @@ import Testing
         for job in jobs {
             _ = try success(records, job.id)
             let notes = try #require(records.first { $0.id == job.id }?.plan?.outputs[0].notes)
-            let made = try heard(scratch.file("\(job.id).\(job.container)"))
+            let found = try heard(scratch.file("\(job.id).\(job.container)"))
             let isKept = speakers.enumerated().allSatisfy { index, speaker in
-                same(speaker).contains { made[$0] == index }
+                same(speaker).contains { found[$0] == index }
             }
-            let isSaid = notes.contains {
+            let isNoted = notes.contains {
                 $0.contains("mixed") || $0.contains("can't store the channel layout")
             }
-            #expect(isKept != isSaid, "\(name) to \(job.id): \(made) \(notes)")
-            // Nothing is heard where nothing was.
-            if isKept { #expect(made.count == speakers.count, "\(name) to \(job.id): \(made)") }
+            #expect(isKept != isNoted, "\(name) to \(job.id): \(found) \(notes)")
+            // Silent channels stay silent.
+            if isKept { #expect(found.count == speakers.count, "\(name) to \(job.id): \(found)") }
         }
     }
 
-    /// Audio whose channels change in mid-stream comes in one layout, in its place, and the job tells of it.
-    @Test func changedChannelsAreSaid() async throws {
+    /// Audio whose channels change in mid-stream is converted to one layout, keeps its times, and is reported.
+    @Test func changedChannelLayoutIsReported() async throws {
         let scratch = try Scratch()
         var joined = Data()
         for (name, channels, tone) in [("a", "2", 500), ("b", "1", 900), ("c", "2", 500)] {
@@ -143,12 +144,12 @@ import Testing
             #expect(
                 abs(result.outputs[0].duration.seconds - length) < 0.001,
                 "\(name): \(result.outputs[0].duration)")
-            let said = result.warnings.first {
+            let warning = result.warnings.first {
                 $0.contains("sample rate or channel layout of the source changes")
             }
-            let told = said.flatMap { $0.split(separator: " ").compactMap { Double($0) }.last }
+            let reportedTime = warning.flatMap { $0.split(separator: " ").compactMap { Double($0) }.last }
             #expect(
-                time == nil ? said == nil : abs((told ?? -1) - (time ?? 0)) < 0.03,
+                time == nil ? warning == nil : abs((reportedTime ?? -1) - (time ?? 0)) < 0.03,
                 "\(name): \(result.warnings)")
         }
     }

@@ -4,9 +4,9 @@ import Media
 import TestSupport
 import Testing
 
-/// Movies whose packets say the wrong times: no composition offsets although frames are reordered, or negative ones that libavformat
-/// doesn't make up for.
-@Suite struct WrongTimesTests {
+/// Movies with wrong times of packets: no composition offsets although frames are reordered, or negative ones that libavformat doesn't
+/// compensate.
+@Suite struct CompositionOffsetTests {
     private static let reordered = [
         "-c:v", "libx264", "-x264-params", "b-adapt=0:bframes=3:b-pyramid=normal:scenecut=0",
     ]
@@ -20,7 +20,7 @@ import Testing
         return scratch.file(name)
     }
 
-    /// The same movie without `ctts`; its edit list stays.
+    /// Copies a movie without its `ctts`; the edit list stays.
     private func withoutOffsets(_ path: String, to target: String) throws {
         var data = try Data(contentsOf: URL(fileURLWithPath: path))
         let range = try #require(data.range(of: Data("ctts".utf8)))
@@ -28,7 +28,7 @@ import Testing
         try data.write(to: URL(fileURLWithPath: target))
     }
 
-    @Test func withoutCompositionOffsetsNoFrameIsLost() async throws {
+    @Test func movieWithoutCompositionOffsetsLosesNoFrame() async throws {
         let scratch = try Scratch()
         let whole = try movie("whole.mp4", seconds: 4, ["-g", "50"], in: scratch)
         try withoutOffsets(whole, to: scratch.file("s.mp4"))
@@ -61,7 +61,7 @@ import Testing
         #expect(times.enumerated().allSatisfy { abs($1 - 0.04 * Double($0)) < 0.001 })
         _ = try success(outcomes, "part")
         #expect(try Judge(scratch.file("part.mkv")).frameHashes() == Array(wanted[25..<50]))
-        // A cut needs the times of packets, which only decoding tells.
+        // A cut requires the times of packets, which only decoding determines.
         guard case .failed(let failure)? = outcomes.first(where: { $0.id == "smart" })?.outcome else {
             Issue.record("\(outcomes)")
             return
@@ -69,8 +69,8 @@ import Testing
         #expect(failure.message.contains("composition offsets"), "\(failure.message)")
     }
 
-    /// Frames whose times don't increase are damage: a few words beside a success would hide that a third is missing.
-    @Test func manyFramesWithoutATimeOfTheirOwnAreAFailure() async throws {
+    /// Frames whose times don't increase are damage: a warning beside a success would hide that a third is missing.
+    @Test func framesWithDecreasingTimesAreDamage() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=2", "-c:v", "mjpeg", "-bsf:v",
@@ -97,7 +97,7 @@ import Testing
         #expect(try #require(skipped.outputs.first?.tracks.first).droppedSamples > 2)
     }
 
-    /// As QuickTime writes Dolby Vision and MV-HEVC: decoding begins at zero, and frames are shown earlier than they are decoded.
+    /// Negative offsets as QuickTime writes them for Dolby Vision and MV-HEVC: decoding begins at zero, frames are shown earlier.
     @Test(arguments: ["mov", "mp4", "mkv", "ts"])
     func negativeCompositionOffsetsAreCopied(_ container: String) async throws {
         let scratch = try Scratch()

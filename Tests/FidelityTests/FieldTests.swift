@@ -4,11 +4,11 @@ import Media
 import TestSupport
 import Testing
 
-/// Frames that are pairs of fields, as broadcasts have them: libavformat takes them apart, or has their length halved.
+/// Frames that are pairs of fields, as in broadcasts: libavformat splits them into packets, or halves their duration.
 @Suite struct FieldTests {
     private static let count = 48
 
-    /// The same frames in a container: a packet for each frame, or for each field.
+    /// Creates a file of the same frames: with a packet for each frame, or for each field.
     private func source(_ kind: String, in scratch: Scratch) throws -> String {
         let stream = FieldStream(count: Self.count)
         let (matroska, path) = (scratch.file("s.mkv"), scratch.file("\(kind).ts"))
@@ -21,8 +21,8 @@ import Testing
             try stream.elementary().write(to: URL(fileURLWithPath: scratch.file("s.h264")))
             // In decoding order: the first frame, then every third one with the two before it.
             let frame = "(floor(N/2)-1)"
-            let place = "if(lt(N,2),0,3*floor(\(frame)/3)+if(eq(mod(\(frame),3),0),3,mod(\(frame),3)))"
-            let pts = "(\(place)+2)*3600+mod(N,2)*1800+90000".replacing(",", with: "\\,")
+            let position = "if(lt(N,2),0,3*floor(\(frame)/3)+if(eq(mod(\(frame),3),0),3,mod(\(frame),3)))"
+            let pts = "(\(position)+2)*3600+mod(N,2)*1800+90000".replacing(",", with: "\\,")
             try ffmpeg(
                 "-r", "50", "-i", scratch.file("s.h264"), "-c", "copy", "-bsf:v",
                 "setts=time_base=1/90000:pts=\(pts):dts=N*1800+90000:duration=1800", path)
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// A sample is a frame and lasts as long as one, wherever it comes from and goes to.
+    /// Each sample is a frame with a frame's duration, from all sources into all containers.
     @Test(arguments: ["frames", "fields", "movie"], ["mp4", "mkv", "ts"])
     func copiesHaveWholeFrames(_ kind: String, _ container: String) async throws {
         let scratch = try Scratch()
@@ -60,15 +60,15 @@ import Testing
             #expect(try Judge(scratch.file(name)).frameHashes() == wanted)
         }
         guard container != "ts" else { return }
-        let made = try Judge(scratch.file("copy.\(container)")).decodedFrames()
-        #expect(made.enumerated().allSatisfy { abs($1.time - 0.04 * Double($0)) < 0.0011 })
+        let copied = try Judge(scratch.file("copy.\(container)")).decodedFrames()
+        #expect(copied.enumerated().allSatisfy { abs($1.time - 0.04 * Double($0)) < 0.0011 })
         let packets = try Judge(scratch.file("copy.\(container)")).probe([
             "-select_streams", "v", "-show_entries", "packet=size",
         ])
         #expect((packets["packets"] as? [Any])?.count == shown)
     }
 
-    /// Ranges of them end where they are to, and a cut is made of whole frames.
+    /// Ranges have their duration, and cuts consist of whole frames.
     @Test(arguments: ["frames", "fields", "movie"], ["keyframe", "smart"])
     func rangesHaveWholeFrames(_ kind: String, _ cut: String) async throws {
         let scratch = try Scratch()
@@ -84,7 +84,7 @@ import Testing
                 tracks: [ { video: first, copy: true } ]
                 destination: \(scratch.file("cut.mp4"))
             """, in: scratch.path)
-        // 1.44 s is shown with the leading frames before it: the group ends behind it.
+        // The keyframe at 1.44 s is copied with the leading frames before it.
         let (first, count) = cut == "smart" ? (10, 25) : (0, 37)
         #expect(abs(try success(outcomes).outputs[0].duration.seconds - 0.04 * Double(count)) < 1e-6)
         let have = try Judge(scratch.file("cut.mp4")).frameHashes()
@@ -93,8 +93,8 @@ import Testing
         #expect(zip(have, wanted).count { $0 == $1 } >= (cut == "smart" ? 18 : count))
     }
 
-    /// Captures of broadcasts begin anywhere: with a field whose first one isn't there, and inside a group.
-    @Test func aCaptureBeginsAnywhere() async throws {
+    /// Captures of broadcasts may begin with the second field of a frame, and inside a GOP.
+    @Test func capturesWithIncompleteBeginningsAreCopied() async throws {
         let scratch = try Scratch()
         let whole = try Data(contentsOf: URL(fileURLWithPath: try source("frames", in: scratch)))
         for packets in [40, 60, 75] {
@@ -112,15 +112,16 @@ import Testing
                         destination: \(scratch.file("copy-\(packets).mp4"))
                     """, in: scratch.path))
             let wanted = try Judge(scratch.file("s.mkv")).frameHashes()
-            let made = try Judge(scratch.file("copy-\(packets).mp4")).frameHashes()
+            let copied = try Judge(scratch.file("copy-\(packets).mp4")).frameHashes()
             // From the first key frame on.
-            #expect(made.suffix(20) == wanted.suffix(20))
+            #expect(copied.suffix(20) == wanted.suffix(20))
         }
     }
 
-    /// Interlaced frames that keep their size stay fields, in codecs that can say so, and denser colour is made of the
-    /// lines of one field.
-    @Test(arguments: ["top", "bottom"]) func fieldsAreCodedAndMarked(_ first: String) async throws {
+    /// Interlaced frames that keep their size stay interlaced in codecs that can signal it, and chroma is upsampled within each field.
+    @Test(arguments: ["top", "bottom"]) func interlacedEncodesSignalTheirFieldOrder(_ first: String)
+        async throws
+    {
         let scratch = try Scratch()
         let flag = first == "top" ? "tff" : "bff"
         try ffmpeg(
@@ -138,10 +139,10 @@ import Testing
         for (index, output) in outputs.enumerated() {
             _ = try success(records, "j\(index)")
             let path = scratch.file("\(index).\(output.2)")
-            let told = try Judge(path).stream("v:0", "field_order")["field_order"] as? String
-            #expect(told?.first == first.first, "\(output): \(told ?? "nothing")")
-            let said = try program("mediainfo", ["--Inform=Video;%ScanType% %ScanOrder%", path]).text
-            #expect(said.hasSuffix(" \(flag.uppercased())\n"), "\(output): \(said)")
+            let fieldOrder = try Judge(path).stream("v:0", "field_order")["field_order"] as? String
+            #expect(fieldOrder?.first == first.first, "\(output): \(fieldOrder ?? "nothing")")
+            let scanType = try program("mediainfo", ["--Inform=Video;%ScanType% %ScanOrder%", path]).text
+            #expect(scanType.hasSuffix(" \(flag.uppercased())\n"), "\(output): \(scanType)")
             let frames = try program(
                 "ffprobe",
                 [

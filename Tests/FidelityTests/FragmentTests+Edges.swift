@@ -4,10 +4,10 @@ import Media
 import TestSupport
 import Testing
 
-/// Where fragments begin, and what is left at the end.
+/// Positions of fragments, and the last packet of a track.
 extension FragmentTests {
-    /// The last packet of a codec without a length of its own is there.
-    @Test(arguments: ["", "fragment: 1s"]) func theLastPictureStays(_ more: String) async throws {
+    /// The last packet of a codec whose packets don't determine their duration is kept.
+    @Test(arguments: ["", "fragment: 1s"]) func lastFrameIsKept(_ more: String) async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=2", "-frames:v", "30", "-c:v", "libx265", "-bf",
@@ -29,8 +29,8 @@ extension FragmentTests {
         #expect(try MovieBoxes(scratch.file("o.mp4")).editDurations[0]?.media == 1.2)
     }
 
-    /// Rare cues don't cut frames between key frames, and a cover is left, which the ledger says.
-    @Test func picturesAloneBeginFragments() async throws {
+    /// Sparse subtitles begin no fragments between keyframes, and a cover is dropped.
+    @Test func onlyVideoKeyframesBeginFragments() async throws {
         let scratch = try Scratch()
         try scratch.write(
             "1\n00:00:00,000 --> 00:00:01,000\na\n\n2\n00:00:03,500 --> 00:00:05,000\nb\n", to: "c.srt")

@@ -4,10 +4,10 @@ import Media
 import TestSupport
 import Testing
 
-/// `fragment`: the same samples at the same times as in one piece, in parts that play by themselves.
+/// `fragment`: the same samples at the same times as in an unfragmented file, in fragments that can be played separately.
 @Suite struct FragmentTests {
-    /// What lies in a track, packet by packet, at the times that are written. Not all encoders make the same bytes of the
-    /// same frames twice in one process.
+    /// Returns the packets of a track with the times in the file; with their bytes on request, since not all encoders are deterministic
+    /// within a process.
     private func packets(_ path: String, _ selector: String, withData: Bool) throws -> [String] {
         let result = try program(
             "ffprobe",
@@ -29,7 +29,7 @@ import Testing
         #expect(result.status == 0, "\(result.errors)")
     }
 
-    /// The same job, once as it is and once in fragments of half a second.
+    /// Runs a job twice: unfragmented, and with fragments of half a second.
     private func both(
         _ video: String, _ audio: String, _ container: String, more: String = "",
         in scratch: borrowing Scratch
@@ -88,7 +88,7 @@ import Testing
             "{ start: 0.53s, end: 5.61s }"
         ),
     ])
-    func samplesAreAsInOnePiece(
+    func fragmentsHaveTheSamplesOfAnUnfragmentedFile(
         _ options: [String], _ video: String, _ audio: String, _ container: String, _ more: String
     ) async throws {
         let scratch = try Scratch()
@@ -96,26 +96,26 @@ import Testing
         let keys = more.hasPrefix("{") ? "cut: smart\n    range: \(more)" : more
         let (whole, parts) = try await both(video, audio, container, more: keys, in: scratch)
         for selector in ["v:0", "a:0"] {
-            // Of PCM in one piece, libavformat makes packets as it likes.
+            // libavformat chooses the packets of PCM in unfragmented files.
             if selector == "a:0", audio.contains("pcm") { continue }
             let isCopy = (selector == "v:0" ? video : audio) == "copy: true" && !more.hasPrefix("{")
             let before = try packets(whole, selector, withData: isCopy)
             let after = try packets(parts, selector, withData: isCopy)
             #expect(before.count > 50 && before == after)
         }
-        // ffmpeg heeds no edits of fragmented files but where decoding begins.
+        // ffmpeg ignores edit lists of fragmented files, except for the start of decoding.
         let audio = try Judge(whole).samples(channels: 1, rate: 48_000)
-        let again = try Judge(parts).samples(channels: 1, rate: 48_000)
-        let isThere = (0...max(0, again.count - audio.count)).contains {
-            again.count - $0 >= audio.count && again[$0..<($0 + audio.count)].elementsEqual(audio)
+        let fragmented = try Judge(parts).samples(channels: 1, rate: 48_000)
+        let isThere = (0...max(0, fragmented.count - audio.count)).contains {
+            fragmented.count - $0 >= audio.count && fragmented[$0..<($0 + audio.count)].elementsEqual(audio)
         }
-        #expect(audio.count > 200_000 && again.count - audio.count < 5000 && isThere)
+        #expect(audio.count > 200_000 && fragmented.count - audio.count < 5000 && isThere)
         let edits = zip(try MovieBoxes(whole).editDurations, try MovieBoxes(parts).editDurations)
         for (before, after) in edits.prefix(2) {
             let (before, after) = (try #require(before), try #require(after))
             #expect(abs(before.empty - after.empty) < 1e-6 && abs(before.media - after.media) < 1e-6)
         }
-        // Read again: the same frames at the same times, the same audio.
+        // Decoded: the same frames at the same times.
         #expect(try Judge(parts).decodeErrors() == "")
         let (first, second) = (try Judge(whole).decodedFrames(), try Judge(parts).decodedFrames())
         #expect(first.map(\.time) == second.map(\.time))
@@ -134,8 +134,8 @@ import Testing
         }
     }
 
-    /// What a download has so far plays as far as it got.
-    @Test func aPartOfTheFilePlays() async throws {
+    /// A partial download plays up to its end.
+    @Test func truncatedFilePlaysUpToItsEnd() async throws {
         let scratch = try Scratch()
         try source(["-c:v", "libx264", "-g", "12", "-c:a", "aac"], in: scratch)
         let (_, parts) = try await both("copy: true", "copy: true", "mp4", in: scratch)
@@ -155,8 +155,8 @@ import Testing
         #expect(Double(lines.count) / 25 >= start - 0.1, "\(lines.count) of \(start)")
     }
 
-    /// Cues, chapters, timecode, cover and language are as in one piece, and sparse cues hold nothing back.
-    @Test func whatStandsBesideGoesAlong() async throws {
+    /// Subtitles, chapters, timecode, title and language are in the output, and sparse subtitles don't delay other tracks.
+    @Test func subtitlesChaptersAndTagsAreKept() async throws {
         let scratch = try Scratch()
         try scratch.write(
             "1\n00:00:04,500 --> 00:00:05,000\nlate\n\n2\n00:00:05,500 --> 00:00:05,900\nlater\n",
@@ -181,7 +181,7 @@ import Testing
                     fragment: 1s
                     destination: o.mp4
                 """, in: scratch.path))
-        // Read again, a cue lasts until the next sample.
+        // As read from the output, a subtitle lasts until the next sample.
         _ = try success(
             try await run(
                 """
@@ -204,7 +204,7 @@ import Testing
         let tags = streams.map { $0["tags"] as? [String: Any] ?? [:] }
         #expect(tags[1]["language"] as? String == "deu")
         #expect(tags.contains { $0["timecode"] as? String == "01:00:00:00" })
-        // ffprobe doesn't say how long samples of fragments last; the one after a cue is empty.
+        // ffprobe doesn't report the duration of samples in fragments; the one after a subtitle is empty.
         let list = try judge.probe(["-select_streams", "s", "-show_entries", "packet=pts_time,size"])
         let cues = try #require(list["packets"] as? [[String: String]])
         let shown = cues.map { "\(Double($0["pts_time"] ?? "") ?? -1) \($0["size"] == "2" ? "-" : "cue")" }
@@ -212,9 +212,9 @@ import Testing
         #expect(try MovieBoxes(scratch.file("o.mp4")).fragmentStarts(trackID: 1).count >= 5)
     }
 
-    /// A fragmented source is read to the sample where its edit list says the end, and whole where a recorder's edit
-    /// list is about its header alone.
-    @Test(arguments: [nil, 1]) func editsOfFragmentedSources(_ seconds: Int?) async throws {
+    /// A fragmented source ends to the sample where its edit list does, and is read completely if a recorder's edit list covers only the
+    /// header.
+    @Test(arguments: [nil, 1]) func editListsOfFragmentedSourcesAreApplied(_ seconds: Int?) async throws {
         let scratch = try Scratch()
         try source(["-c:v", "libx264", "-g", "12", "-c:a", "flac"], in: scratch)
         let (_, parts) = try await both("copy: true", "encode: { codec: aac }", "mp4", in: scratch)
@@ -241,10 +241,10 @@ import Testing
         #expect(seconds == nil ? count == 289_440 : (289_440..<290_600).contains(count), "\(count)")
     }
 
-    /// Audio that begins late and is compressed: an empty edit and an encoder's delay, written and read.
-    @Test func soundThatBeginsLate() async throws {
+    /// Late audio of an encoder with a delay: its empty edit and its start are written and read.
+    @Test func lateAudioKeepsItsStart() async throws {
         let scratch = try Scratch()
-        let made = try program(
+        let encoded = try program(
             "ffmpeg",
             [
                 "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=4", "-f", "lavfi",
@@ -252,7 +252,7 @@ import Testing
                 "libx264", "-g", "10", "-c:a",
                 "pcm_s16le", scratch.file("s.mov"),
             ])
-        #expect(made.status == 0, "\(made.errors)")
+        #expect(encoded.status == 0, "\(encoded.errors)")
         for job in [
             "asset: ./s.mov, fragment: 500ms, tracks: [ { video: first, copy: true }, { audio: first, encode: { codec: aac } } ], destination: parts.mp4",
             "asset: ./parts.mp4, tracks: [ { audio: first, encode: { codec: flac } } ], destination: back.mkv",
@@ -270,9 +270,11 @@ import Testing
         #expect(abs(found.lag) <= 2 && found.correlation > 0.99, "\(found)")
     }
 
-    /// ffmpeg's fragmented movies put the encoder's delay of late audio at zero, and nothing up to where it begins: a range
-    /// may begin there, and what it lacks then is no sign of damage.
-    @Test(arguments: ["mp4", "mkv", "wav"]) func aRangeThatBeginsInAGap(_ container: String) async throws {
+    /// ffmpeg's fragmented movies have the encoder's delay of late audio at zero, and a gap up to its start: a range that begins in the gap
+    /// isn't damaged.
+    @Test(arguments: ["mp4", "mkv", "wav"]) func rangeThatBeginsInAGapIsIntact(_ container: String)
+        async throws
+    {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=10", "-f", "lavfi", "-itsoffset", "3", "-i",
@@ -302,18 +304,18 @@ import Testing
         #expect((47_900...49_100).contains(first), "\(first)")
     }
 
-    /// libavformat doesn't say how long packets of fragmented movies last: copies of them are as of a movie in one piece.
+    /// libavformat doesn't report the duration of packets in fragmented movies: copies equal those of an unfragmented movie.
     @Test(arguments: ["", "range: { start: 1.6s, end: 4s }", "fragment: 1s"])
-    func copiesOfFragmentedSources(_ more: String) async throws {
+    func copiesOfFragmentedSourcesEqualUnfragmentedOnes(_ more: String) async throws {
         let scratch = try Scratch()
-        let made = try program(
+        let encoded = try program(
             "ffmpeg",
             [
                 "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=5", "-f", "lavfi",
                 "-i", "sine=d=5.01:r=48000", "-c:v", "libx264", "-g", "20", "-bf", "2", "-c:a", "aac",
                 scratch.file("whole.mp4"),
             ])
-        #expect(made.status == 0, "\(made.errors)")
+        #expect(encoded.status == 0, "\(encoded.errors)")
         try ffmpeg(
             "-i", scratch.file("whole.mp4"), "-c", "copy", "-movflags", "frag_keyframe+delay_moov",
             scratch.file("parts.mp4"))
@@ -340,7 +342,7 @@ import Testing
         }
         let (a, b) = (try MovieBoxes(whole).editDurations, try MovieBoxes(parts).editDurations)
         #expect(abs(a[0]!.media - b[0]!.media) < 1e-6)
-        // A source in one piece says where its audio ends; ffmpeg's fragmented ones don't, within a packet.
+        // An unfragmented source states where its audio ends; ffmpeg's fragmented ones only to a packet.
         #expect(
             more.hasPrefix("range") ? a[1]!.media == b[1]!.media : abs(a[1]!.media - b[1]!.media) < 0.0214)
     }

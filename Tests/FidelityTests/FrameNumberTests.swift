@@ -6,7 +6,7 @@ import Testing
 
 /// Frame numbers (`30f`) are those of the source's frames, whatever their times.
 @Suite struct FrameNumberTests {
-    /// Sources with 60 frames or more, each in another way that a number divided by a rate misses, or that packets don't say times in.
+    /// Sources of 60 frames or more, whose frame numbers can't be computed from a constant rate or from times of packets.
     enum Source: String, CaseIterable {
         /// Fast at first, then slow.
         case variable = "variable.mp4"
@@ -18,7 +18,7 @@ import Testing
         case bare = "bare.h264"
         /// Decoding times alone.
         case decoding = "decoding.avi"
-        /// A length that nothing says.
+        /// An undeclared duration.
         case stream = "stream.ts"
 
         func make(in scratch: Scratch) throws {
@@ -42,7 +42,8 @@ import Testing
         }
     }
 
-    @Test(arguments: Source.allCases) func rangesHoldTheFramesThatTheyName(_ source: Source) async throws {
+    @Test(arguments: Source.allCases) func rangesContainTheFramesOfTheirNumbers(_ source: Source) async throws
+    {
         let scratch = try Scratch()
         try source.make(in: scratch)
         let encode = "tracks: [ { video: first, encode: { codec: ffv1 } } ]"
@@ -70,7 +71,7 @@ import Testing
         #expect(clip.count >= 3 && Set(clip) == [all[30]])
     }
 
-    @Test func cutsStillsAndChaptersAreThoseOfTheFrames() async throws {
+    @Test func cutsStillsAndChaptersUseFrameNumbers() async throws {
         let scratch = try Scratch()
         try Source.variable.make(in: scratch)
         let records = try await run(
@@ -101,7 +102,7 @@ import Testing
         for (time, frame) in zip(stills, [10, 30, 59]) { #expect(abs(time - source[frame].time) < 0.001) }
     }
 
-    @Test func theEndOfTheLastFrameHasItsNumberToo() async throws {
+    @Test func endOfTheLastFrameHasANumber() async throws {
         let scratch = try Scratch()
         try Source.bare.make(in: scratch)
         let records = try await run(
@@ -111,12 +112,12 @@ import Testing
         #expect(try Judge(scratch.file("o.mkv")).frameHashes().count == 5)
     }
 
-    /// The same of files that people reported.
+    /// A range in frame numbers of a reported file.
     @Test(
         .enabled(
             if: Places.media != nil
                 && FileManager.default.fileExists(atPath: (Places.media ?? "") + "/reports/s2997.mkv")))
-    func aRangeInMillisecondsBeginsWithItsFrame() async throws {
+    func rangeOfTimesInMillisecondsBeginsWithItsFrame() async throws {
         let scratch = try Scratch()
         let source = (Places.media ?? "") + "/reports/s2997.mkv"
         let records = try await run(

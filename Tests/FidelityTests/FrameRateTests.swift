@@ -6,7 +6,7 @@ import Testing
 
 /// A new frame rate: each frame is the one that the source shows at its time, and the last one ends where the range does.
 @Suite struct FrameRateTests {
-    /// Which frame of the source each of a file's is: they are told apart by their light.
+    /// Returns the number of the source's frame of each frame, which is coded in its brightness.
     private func numbers(_ path: String) throws -> [Int] {
         let result = try program(
             "ffmpeg",
@@ -26,7 +26,7 @@ import Testing
             "-frames:v", "50", "-c:v", "libx264", "-qp", "1", "-bf", "0", scratch.file(name))
     }
 
-    @Test func picturesAreThoseOnScreen() async throws {
+    @Test func framesAtANewRateAreThoseOnScreen() async throws {
         let scratch = try Scratch()
         try source("s.mp4", rate: "25", in: scratch)
         let jobs: [(id: String, range: String, rate: String, start: [(Double, Double)])] = [
@@ -65,8 +65,10 @@ import Testing
         }
     }
 
-    /// Milliseconds round times up and down; frames at their own rate stay what they are.
-    @Test(arguments: ["30", "30000/1001", "24000/1001", "60"]) func roundedTimesStayInStep(_ rate: String)
+    /// Times that are rounded to milliseconds: at the source's own rate every frame is kept.
+    @Test(arguments: ["30", "30000/1001", "24000/1001", "60"]) func framesWithRoundedTimesAreKept(
+        _ rate: String
+    )
         async throws
     {
         let scratch = try Scratch()

@@ -38,7 +38,7 @@ import Testing
         return bytes.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
     }
 
-    /// The difference of two stretches of audio.
+    /// Returns the largest difference of two sections of audio.
     private func difference(_ audio: some Collection<Float>, _ reference: some Collection<Float>) -> Float {
         zip(audio, reference).map { abs($0 - $1) }.max() ?? .infinity
     }
@@ -70,7 +70,7 @@ import Testing
         case .coreEdits: break
         }
         let all = try decoded(source, ["-ignore_editlist", "1"])
-        // FFmpeg takes the start from a tag, and of HE-AAC half of it or twice as much.
+        // FFmpeg applies only the start of a tag, and for HE-AAC half of it or twice as much.
         let reference: [Float]? =
             switch form {
             case .plain: Array(all.prefix(44_100))
@@ -93,7 +93,7 @@ import Testing
         let part = try decoded(scratch.file("part.wav"))
         #expect(part.count == 22_050 * factor)
         #expect(difference(part, whole.dropFirst(11_025 * factor)) < 0.001)
-        // A copy says the same in an edit list, which FFmpeg itself reads, but for its end.
+        // A copy has the same start and end in an edit list, of which FFmpeg ignores the end.
         let again = try decoded(scratch.file("again.wav"))
         #expect(again.count == whole.count)
         #expect(difference(again, whole) < 0.001)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    /// Media that were cut and kept the tag of what they were cut from.
+    /// A tag that remained from before the media were cut.
     @Test func staleTag_hidesNothing() async throws {
         let scratch = try Scratch()
         let source = scratch.file("s.m4a")
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    /// Beside video nothing moves: what is heard keeps its offset to what is seen.
+    /// Beside video the tag is ignored, so that audio keeps its offset to video.
     @Test func tag_besideVideo_isIgnored() async throws {
         let scratch = try Scratch()
         let source = scratch.file("s.mp4")
@@ -133,7 +133,7 @@ import Testing
     }
 }
 
-/// Files from elsewhere.
+/// Real files with a known number of samples.
 @Suite(.enabled(if: Places.media != nil)) struct GaplessFileTests {
     @Test(arguments: [("reports/itunsmpb_lc.m4a", 88_200), ("102400samples_qt-lc-aac.m4a", 102_400)])
     func samples_areTheEncodersInput(_ name: String, _ count: Int) async throws {

@@ -6,7 +6,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Sources whose clocks, tags or data are wrong: an error that says so, never a plausible output, never a trap.
+/// Sources with wrong timestamps, tags or data: an error that states it, never a plausible output, never a trap.
 @Suite struct HostileSourceTests {
     private func outcome(
         _ source: String, in scratch: Scratch, video: Bool = false, copy: Bool = false,
@@ -26,9 +26,9 @@ import Testing
         return "\(outcome)"
     }
 
-    /// Two recordings joined end to end: the clock goes back in the middle.
+    /// Two concatenated recordings: timestamps jump back in the middle.
     @Test(arguments: [(false, false), (true, false), (false, true), (true, true)])
-    func aClockThatGoesBack(_ video: Bool, _ copy: Bool) async throws {
+    func timestampsThatJumpBackAreErrors(_ video: Bool, _ copy: Bool) async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=6", "-f", "lavfi", "-i",
@@ -40,8 +40,10 @@ import Testing
         #expect(why.contains("its timestamps jump") || why.contains("damaged"), "\(why)")
     }
 
-    /// Times that leap by ten years, and far towards the end of 64 bits, in the middle of a file.
-    @Test(arguments: [Int64(315_360_000_000), 1 << 52]) func aClockThatLeaps(_ leap: Int64) async throws {
+    /// Timestamps jump by ten years, and close to the limit of 64 bits, in the middle of a file.
+    @Test(arguments: [Int64(315_360_000_000), 1 << 52]) func timestampsThatJumpAheadAreErrors(_ leap: Int64)
+        async throws
+    {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=12", "-f", "lavfi", "-i",
@@ -70,15 +72,15 @@ import Testing
             let why = reason(try await outcome("./leap.mkv", in: scratch, video: video, copy: copy))
             #expect(why.contains("its timestamps jump") || why.contains("damaged"), "\(why)")
         }
-        // Ten years of audio, as the file says, find no room: the message says for what length.
+        // Ten years of audio, which the file declares, exceed the free space.
         if leap < 1 << 52 {
             let why = reason(try await outcome("./leap.mkv", in: scratch, endlessSpace: false))
             #expect(why.contains("the estimated size of the output is "), "\(why)")
         }
     }
 
-    /// A cluster that can't be understood is skipped by libavformat without an error; it is one.
-    @Test func aHoleInMatroska() async throws {
+    /// libavformat skips an unreadable cluster without an error; Tandem reports one.
+    @Test func unreadableClusterIsAnError() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=12", "-f", "lavfi", "-i",
@@ -95,8 +97,8 @@ import Testing
         #expect(!(try await outcome("./hole.mkv", in: scratch, video: true, copy: true)).isSuccess)
     }
 
-    /// Checksums inside the codec show damage that decodes to something.
-    @Test(arguments: ["ffv1", "flac"]) func damageThatTheCodecsChecksumShows(_ codec: String) async throws {
+    /// Checksums of the codec reveal damage that can be decoded.
+    @Test(arguments: ["ffv1", "flac"]) func wrongChecksumOfTheCodecIsAnError(_ codec: String) async throws {
         let scratch = try Scratch()
         let isVideo = codec == "ffv1"
         try ffmpeg(
@@ -108,8 +110,8 @@ import Testing
         #expect(!(try await outcome("./bad.mkv", in: scratch, video: isVideo)).isSuccess)
     }
 
-    /// A track that begins late in Matroska: its tag says where it ends, not how long it is.
-    @Test func lateTracksOfMatroska() async throws {
+    /// The duration tag of a late track in Matroska states where it ends, not how long it is.
+    @Test func lateTrackOfMatroskaDoesntExtendTheDuration() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=10", "-itsoffset", "5", "-f", "lavfi",
@@ -124,7 +126,7 @@ import Testing
         #expect(try Judge(scratch.file("out.mp4")).frames().times.count >= 124)
     }
 
-    @Test func aDurationTagThatIsNone() throws {
+    @Test func malformedDurationTagDoesntTrap() throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=duration=1", "-c:a", "flac", scratch.file("a.mkv"))
         var bytes = [UInt8](try #require(FileManager.default.contents(atPath: scratch.file("a.mkv"))))
@@ -135,8 +137,8 @@ import Testing
         _ = try Asset(.file(scratch.file("b.mkv"))).loadSynchronously()
     }
 
-    /// Audio that begins very late, into a container without time stamps: silence first, in little memory.
-    @Test func lateSoundWithoutTimestamps() async throws {
+    /// Very late audio in a container without timestamps begins with silence.
+    @Test func lateAudioWithoutTimestampsBeginsWithSilence() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-itsoffset", "300", "-f", "lavfi", "-i", "sine=duration=1:sample_rate=48000", "-c:a", "flac",
@@ -149,8 +151,8 @@ import Testing
         #expect(try Judge(scratch.file("out.aac")).audio(rate: 48_000).count >= 301 * 48_000)
     }
 
-    /// Somebody who writes into what Tandem published makes it theirs.
-    @Test func aPublishedFileThatWasEditedIsSomebodyElses() async throws {
+    /// A published file that was changed by others isn't replaced.
+    @Test func changedPublishedFileIsNotReplaced() async throws {
         let scratch = try Scratch()
         let yaml =
             "version: 1\njobs:\n  one:\n    asset: { pattern: smpte, size: 64x48, duration: 1s }\n    tracks: [ { video: first, encode: { codec: h264 } } ]\n    destination: out.mp4\n"
@@ -159,8 +161,8 @@ import Testing
         try handle.truncate(atOffset: 0)
         try handle.write(contentsOf: Data("mine now".utf8))
         try handle.close()
-        let told = reason(try await run(yaml, in: scratch.path)[0].outcome)
-        #expect(told.contains("was changed since Tandem published it"))
+        let message = reason(try await run(yaml, in: scratch.path)[0].outcome)
+        #expect(message.contains("was changed since Tandem published it"))
         #expect(FileManager.default.contents(atPath: scratch.file("out.mp4")) == Data("mine now".utf8))
     }
 }

@@ -4,13 +4,13 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Several ranges joined: each shows what the source shows between its ends, one after the other.
+/// Joined ranges: each shows what the source shows in it, one after the other.
 @Suite struct JoinTests {
     private static let ranges = [(0.5, 1.2), (3.1, 3.5), (0.1, 0.4)]
     private static let text =
         "[ { start: 0.5s, end: 1.2s }, { start: 3.1s, end: 3.5s }, { start: 0.1s, duration: 0.3s } ]"
 
-    /// What must be shown: times in the output, each with the number of the source's frame.
+    /// Returns the expected frames: the time in the output, with the number of the source's frame.
     private func wanted(_ times: [Double]) -> [(time: Double, frame: Int)] {
         var offset = 0.0
         var list: [(Double, Int)] = []
@@ -29,7 +29,7 @@ import Testing
         (["-g", "12"], "mp4"), (["-g", "250", "-bf", "3"], "mkv"),
         (["-vf", "select='not(eq(mod(n,7),3))'", "-fps_mode", "vfr"], "mov"), (["-bf", "2"], "ts"),
     ])
-    func everyStretchShowsWhatTheSourceShows(_ options: [String], _ container: String) async throws {
+    func everyRangeShowsTheFramesOfTheSource(_ options: [String], _ container: String) async throws {
         let scratch = try Scratch()
         let source = scratch.file("s.\(container)")
         let result = try program(
@@ -115,19 +115,19 @@ import Testing
                 """, in: scratch.path))
         let output = Judge(scratch.file("o.mkv"))
         let chapters = try output.probe(["-show_chapters"])["chapters"] as? [[String: Any]] ?? []
-        let told = chapters.map { chapter in
+        let descriptions = chapters.map { chapter in
             "\(chapter["start_time"] ?? "") \(chapter["end_time"] ?? "") \((chapter["tags"] as? [String: String])?["title"] ?? "")"
         }
         #expect(
-            told == [
+            descriptions == [
                 "0.000000 0.500000 one", "0.500000 0.750000 two", "0.750000 1.250000 two",
-            ], "\(told)")
+            ], "\(descriptions)")
         let cues = try output.cues()
         #expect(cues.map { [$0.start, $0.end] } == [[0, 0.75], [0.75, 0.85], [0.95, 1.25]], "\(cues)")
     }
 
-    /// A range without audio is silent in the output, and what comes after it stays with its frames.
-    @Test func soundThatIsMissingInOneStretch() async throws {
+    /// A range without audio is silent in the output, and audio after it stays in sync.
+    @Test func rangeWithoutAudioIsSilent() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=4", "-itsoffset", "1", "-f", "lavfi", "-i",
@@ -149,13 +149,13 @@ import Testing
                 """, in: scratch.path))
         let audio = try Judge(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000)
         #expect(audio.count == 52_800)
-        // Dither alone.
+        // Only dither.
         let loud = (14_400..<38_400).filter { abs(audio[$0]) > 1e-4 }
         #expect(loud.isEmpty, "\(loud.count) samples from \(loud.first ?? 0) to \(loud.last ?? 0)")
         #expect(audio[0..<14_400].contains { abs($0) > 0.05 } && audio[38_400...].contains { abs($0) > 0.05 })
     }
 
-    @Test func limitsAndCopies() async throws {
+    @Test func joinedRangesAreLimitedAndCopied() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=4", "-c:v", "libx264", "-g", "25",
@@ -183,13 +183,13 @@ import Testing
         for more in ["", "    cut: smart"] {
             _ = try success(try await run(job("{ video: first, copy: true }", more), in: scratch.path))
             let source = try Judge(scratch.file("s.mp4")).decodedFrames().map(\.hash)
-            let made = try Judge(scratch.file("o.mp4")).decodedFrames().map(\.hash)
-            #expect(made == Array(source[0..<25] + source[50..<75] + source[25..<50]))
+            let copied = try Judge(scratch.file("o.mp4")).decodedFrames().map(\.hash)
+            #expect(copied == Array(source[0..<25] + source[50..<75] + source[25..<50]))
         }
     }
 
-    /// A range in which a track has nothing takes its time all the same, the first one too.
-    @Test func nothingInTheFirstStretch() async throws {
+    /// A range without samples of a track keeps its duration, also as the first one.
+    @Test func firstRangeWithoutSamplesKeepsItsDuration() async throws {
         let scratch = try Scratch()
         try scratch.write("1\n00:00:03,000 --> 00:00:03,500\nlate\n", to: "c.srt")
         try ffmpeg(

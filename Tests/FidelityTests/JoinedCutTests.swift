@@ -6,9 +6,9 @@ import Media
 import TestSupport
 import Testing
 
-/// Several ranges joined with their middles copied: what is left of a recording without its breaks.
+/// Smart cuts of joined ranges, as of a recording without its commercial breaks.
 @Suite struct JoinedCutTests {
-    /// The second lies in one group and is re-encoded as a whole; the third comes from before the others.
+    /// Four ranges: the second is within one GOP and is re-encoded as a whole, the third precedes the others in the source.
     private static let ranges = [(0.713, 1.413), (1.9, 2.02), (0.32, 1.05), (2.0, 3.0)]
 
     private func job(_ source: String, to output: String, cut: String, audio: String = "copy: true") -> String
@@ -40,14 +40,14 @@ import Testing
         let output = scratch.file("cut.\(source.output)")
         let yaml = job(path, to: output, cut: "smart")
         guard case .smartCut(let cut) = try planned(yaml).outputs[0].tracks[0].action else {
-            Issue.record("it is not cut smartly")
+            Issue.record("the plan has no smart cut")
             return
         }
         #expect(cut.parts.count == Self.ranges.count && cut.copiedPictures > 0)
         _ = try success(try await run(yaml, in: scratch.path))
 
         let (judge, before) = (Judge(output), Judge(path))
-        let (all, made) = (try before.decodedFrames(), try judge.decodedFrames())
+        let (all, result) = (try before.decodedFrames(), try judge.decodedFrames())
         var offset = 0.0
         var index = 0
         let tolerance = source.output == "mkv" ? 0.00101 : 1e-5
@@ -56,23 +56,23 @@ import Testing
             let last = all.lastIndex { $0.time < end - 1e-6 } ?? all.count - 1
             let count = last - first + 1
             #expect(part.headPictures + part.copiedPictures + part.tailPictures == count)
-            guard made.count >= index + count else { break }
+            guard result.count >= index + count else { break }
             for (number, want) in all[first...last].enumerated() {
-                let have = made[index + number]
+                let have = result[index + number]
                 #expect(abs(have.time - offset - max(0, want.time - start)) < tolerance)
                 let isCopied = (part.headPictures..<(part.headPictures + part.copiedPictures)).contains(
                     number)
                 if isCopied { #expect(have.hash == want.hash, "frame \(number) from \(start) s") }
             }
             #expect(try judge.lowestPSNR(against: before, first: first, count: count, own: index) > 38)
-            // Seeking to where a range begins shows what playing up to it shows.
-            #expect(try judge.frameHash(at: made[index].time) == made[index].hash)
+            // Seeking to the start of a range shows the same frame as playing up to it.
+            #expect(try judge.frameHash(at: result[index].time) == result[index].hash)
             index += count
             offset += end - start
         }
-        #expect(made.count == index)
+        #expect(result.count == index)
         #expect(try judge.decodeErrors() == "")
-        // Copied packets of audio are at their true times: none lies outside its range.
+        // Copied packets of audio keep their times: none is outside of its range.
         let packets =
             try judge.probe(["-show_packets", "-select_streams", "a"])["packets"] as? [[String: Any]] ?? []
         let zero = source.output == "mkv" || source.output == "mp4" || source.output == "mov" ? 0.0 : 1.4
@@ -90,34 +90,34 @@ import Testing
         }
     }
 
-    @Test func soundCompressedAnewFollowsToTheSample() async throws {
+    @Test func encodedAudioIsExactToTheSample() async throws {
         let scratch = try Scratch()
         let path = try CutSource.all[1].make(in: scratch)
         _ = try success(
             try await run(
                 job(path, to: scratch.file("o.mov"), cut: "smart", audio: "encode: { codec: pcm_s16le }"),
                 in: scratch.path))
-        let (source, made) = (
+        let (source, result) = (
             try Judge(path).audio(rate: 48_000), try Judge(scratch.file("o.mov")).audio(rate: 48_000)
         )
         var offset = 0
         for (start, end) in Self.ranges {
             let (from, count) = (Int((start * 48_000).rounded()), Int(((end - start) * 48_000).rounded()))
-            // The decoder of AAC makes up noise, each time another.
+            // AAC's decoder generates noise, which differs each time.
             let slice = Array(source[from..<min(source.count, from + count)])
-            let found = lag(slice, Array(made.dropFirst(offset).prefix(slice.count)), reach: 24)
+            let found = lag(slice, Array(result.dropFirst(offset).prefix(slice.count)), reach: 24)
             #expect(found.lag == 0 && found.correlation > 0.97, "\(found) from \(start) s")
             offset += count
         }
     }
 
-    /// Where every range begins at a key frame and ends where a copy can, nothing is compressed; `keyframe` makes it so.
+    /// `keyframe` widens each range so that it begins and ends where a copy can, and nothing is encoded.
     @Test func keyframeWidensEveryRange() async throws {
         let scratch = try Scratch()
         let path = try CutSource.all[0].make(in: scratch)
         let plan = try planned(job(path, to: scratch.file("o.mp4"), cut: "keyframe"))
         guard case .smartCut(let cut) = plan.outputs[0].tracks[0].action else {
-            Issue.record("it is not copied")
+            Issue.record("the plan doesn't copy the track")
             return
         }
         #expect(!cut.hasEdges)
@@ -125,19 +125,19 @@ import Testing
         #expect(plan.outputs[0].notes.count { $0.contains("is widened to keyframes") } == 4)
         _ = try success(
             try await run(job(path, to: scratch.file("o.mp4"), cut: "keyframe"), in: scratch.path))
-        let (all, made) = (
+        let (all, result) = (
             try Judge(path).decodedFrames().map(\.hash),
             try Judge(scratch.file("o.mp4")).decodedFrames().map(\.hash)
         )
         let wanted = plan.inputs[0].joinedRanges.flatMap { range in
             all[Int((range.start.seconds * 25).rounded())..<min(75, Int((range.end.seconds * 25).rounded()))]
         }
-        #expect(made == wanted)
+        #expect(result == wanted)
     }
 
-    /// A key frame of an open group says what its frames' order counts on: behind another range it must not.
+    /// Open GOPs after another range, where their frames' order must not depend on the GOP before.
     @Test(arguments: ["keyframe", "smart"], ["libx264", "libx265"])
-    func openGroupsBehindAnotherRange(_ cut: String, _ encoder: String) async throws {
+    func openGOPsAfterAnotherRangeAreDecodable(_ cut: String, _ encoder: String) async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=8", "-c:v", encoder, "-preset",
@@ -153,11 +153,11 @@ import Testing
                 tracks: [ { video: first, copy: true } ]
                 destination: \(scratch.file("o.mp4"))
             """
-        let made = try planned(plan)
+        let result = try planned(plan)
         _ = try success(try await run(plan, in: scratch.path))
         let all = try Judge(scratch.file("s.mp4")).decodedFrames()
         let shown = try Judge(scratch.file("o.mp4")).decodedFrames()
-        let wanted = made.inputs[0].joinedRanges.flatMap { range in
+        let wanted = result.inputs[0].joinedRanges.flatMap { range in
             let (start, end) = (range.start.seconds, range.end.seconds)
             let first = all.lastIndex { $0.time <= start + 1e-6 } ?? 0
             return all[first...(all.lastIndex { $0.time < end - 1e-6 } ?? 0)]
@@ -167,8 +167,8 @@ import Testing
         #expect(try Judge(scratch.file("o.mp4")).decodeErrors() == "")
     }
 
-    /// The track begins after the range does, and another range comes before.
-    @Test func aTrackThatBeginsLaterThanItsRange() async throws {
+    /// A track that begins after the start of its range, which follows another range.
+    @Test func trackThatBeginsAfterItsRangeIsJoined() async throws {
         let scratch = try Scratch()
         let path = try CutSource(
             name: "late", arguments: ["-c:v", "libx264", "-g", "12", "-bf", "2"], container: "ts"
@@ -187,7 +187,7 @@ import Testing
         #expect(try success(outcomes).outputs[0].duration.seconds > 1.9)
     }
 
-    @Test func whatCannotBeJoinedIsSaidAtItsLine() async throws {
+    @Test func rangesThatCantBeJoinedAreErrors() async throws {
         let scratch = try Scratch()
         let path = try CutSource.all[0].make(in: scratch)
         let exact = await refusal(job(path, to: scratch.file("o.mp4"), cut: "exact"))

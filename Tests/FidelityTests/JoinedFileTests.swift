@@ -4,7 +4,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Ogg pages that are lost, and files of audio that were joined byte for byte.
+/// Lost pages of Ogg, and audio files that were concatenated.
 @Suite struct JoinedFileTests {
     private func tone(_ name: String, _ frequency: Int, _ codec: String, in scratch: Scratch) throws -> Data {
         try ffmpeg(
@@ -28,7 +28,7 @@ import Testing
         if case .failed(let failure) = outcomes[0].outcome { failure.message } else { "" }
     }
 
-    /// Where the pages of an Ogg file begin.
+    /// Returns where the pages of an Ogg file begin.
     private func pages(of data: Data) -> [Int] {
         var found: [Int] = []
         var start = data.startIndex
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: ["libvorbis", "libopus", "flac"], [true, false])
-    func aLostPageIsReported(_ codec: String, _ isRemoved: Bool) async throws {
+    func lostPageIsReported(_ codec: String, _ isRemoved: Bool) async throws {
         let scratch = try Scratch()
         var data = try tone("s.ogg", 440, codec, in: scratch)
         let pages = pages(of: data)
@@ -63,12 +63,12 @@ import Testing
         let report = try #require(result.outputs.first?.tracks.first)
         #expect(report.damage.skipped > 0 && report.damage.first != nil)
         #expect(!result.outputs[0].warnings.isEmpty)
-        // What follows stays where it belongs.
+        // Audio after the loss keeps its time.
         #expect(abs(result.outputs[0].duration.seconds - 6) < 0.03)
     }
 
-    /// A pause that was encoded is none that was lost.
-    @Test(arguments: ["libvorbis", "libopus"]) func aPauseIsNoLostPage(_ codec: String) async throws {
+    /// An encoded pause isn't reported as a lost page.
+    @Test(arguments: ["libvorbis", "libopus"]) func encodedPauseIsNotReported(_ codec: String) async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "sine=d=6", "-af", "aselect='lt(t,2)+gte(t,3.5)'", "-c:a", codec,
@@ -78,7 +78,8 @@ import Testing
                 job("s.ogg", "encode: { codec: pcm_s16le }", policy: "fail", to: "o.wav"), in: scratch.path))
     }
 
-    @Test(arguments: ["libvorbis", "libopus"]) func chainedOggIsCalledJoined(_ codec: String) async throws {
+    @Test(arguments: ["libvorbis", "libopus"]) func chainedOggIsReportedAsJoined(_ codec: String) async throws
+    {
         let scratch = try Scratch()
         let data = try tone("a.ogg", 440, codec, in: scratch) + tone("b.ogg", 880, codec, in: scratch)
         try data.write(to: URL(fileURLWithPath: scratch.file("joined.ogg")))
@@ -90,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func concatenatedMP3IsCalledJoined() async throws {
+    @Test func concatenatedMP3IsReportedAsJoined() async throws {
         let scratch = try Scratch()
         let data =
             try tone("a.mp3", 440, "libmp3lame", in: scratch) + tone("b.mp3", 880, "libmp3lame", in: scratch)

@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The ledger is complete: whatever ffprobe and mediainfo report of a real file stands in the plan.
+/// Completeness of the ledger: it contains everything that ffprobe and mediainfo report of real files.
 @Suite struct LedgerTests {
     private struct Account {
         var entries: [(track: Int?, item: String, outcome: String, reason: String)] = []
 
         func items(_ track: Int?) -> [String] { entries.filter { $0.track == track }.map(\.item) }
-        /// The track as a whole is left, or made anew, so that nothing of it is told apart.
-        func isLeft(_ track: Int) -> Bool {
+        /// Whether the track as a whole is dropped or rewritten, so that its parts aren't listed.
+        func isDropped(_ track: Int) -> Bool {
             entries.contains {
                 $0.track == track && !$0.item.hasPrefix("tag ")
                     && ($0.outcome == "left"
@@ -56,7 +56,7 @@ import Testing
         return (account, "")
     }
 
-    /// What ffprobe reports and the ledger doesn't have.
+    /// Returns what ffprobe reports and the ledger lacks.
     private func missing(_ account: Account, of path: String) throws -> [String] {
         let json = try Judge(path).probe(["-show_format", "-show_streams", "-show_chapters"])
         var missing: [String] = []
@@ -64,10 +64,10 @@ import Testing
             let index = stream["index"] as? Int ?? -1
             let items = account.items(index)
             if items.isEmpty { missing.append("stream \(index)") }
-            if account.isLeft(index) { continue }
+            if account.isDropped(index) { continue }
             for (key, _) in stream["tags"] as? [String: String] ?? [:]
             where key.lowercased() != "timecode" && !items.contains("tag \(key)") {
-                // Ogg's are the file's.
+                // Tags of Ogg belong to the file.
                 if !account.items(nil).contains("tag \(key)") { missing.append("\(index): tag \(key)") }
             }
             for datum in stream["side_data_list"] as? [[String: Any]] ?? [] {
@@ -93,7 +93,7 @@ import Testing
         return missing + (try missingOfMediainfo(account, path))
     }
 
-    /// mediainfo counts what it finds; where it finds more of a kind than the ledger has, something is missing.
+    /// Returns what mediainfo counts more of than the ledger contains.
     private func missingOfMediainfo(_ account: Account, _ path: String) throws -> [String] {
         let result = try program("mediainfo", ["--Output=JSON", path])
         guard let json = try JSONSerialization.jsonObject(with: result.output) as? [String: Any],
@@ -116,7 +116,7 @@ import Testing
         return missing
     }
 
-    @Test(.enabled(if: Places.media != nil)) func everythingOfEveryRealFileIsAccountedFor() throws {
+    @Test(.enabled(if: Places.media != nil)) func everythingInRealFilesIsInTheLedger() throws {
         let media = try #require(Places.media)
         let scratch = try Scratch()
         var rows: [String] = []

@@ -29,7 +29,7 @@ import Testing
         (0..<count).map { ($0 * nanoseconds, ($0 + 1) * nanoseconds, "c\($0)") }
     }
 
-    /// mp4's chapter track has a sample for each chapter, those without a title included.
+    /// mp4's chapter track has a sample for each chapter, including those without a title.
     @Test(arguments: [("mp4", "aac"), ("mov", "aac"), ("m4a", "aac"), ("mkv", "flac"), ("ogg", "opus")])
     func untitledChapters_keepTheirTimes(_ container: String, _ codec: String) async throws {
         let scratch = try Scratch()
@@ -48,8 +48,8 @@ import Testing
         #expect(starts == ["A 0.0", " 0.2", "C 0.5"])
     }
 
-    /// A chapter that rounds to nothing at the end of the media is lost in mp4: those shorter than a millisecond are dropped by the
-    /// plan, and named in the ledger.
+    /// mp4 loses a chapter that rounds to 0 at the end of the media: the plan drops those shorter than a millisecond, and names them in the
+    /// ledger.
     @Test func chaptersShorterThanAMillisecond_areDroppedByThePlan() async throws {
         let scratch = try Scratch()
         var file = MatroskaFile()
@@ -75,7 +75,7 @@ import Testing
             own.messages == ["the chapter lasts 0.0004 s; mp4 can't represent chapters shorter than 0.001 s"])
     }
 
-    /// Ogg names its chapters by three digits: the others stand in the ledger, or are an error at the job's own list.
+    /// Ogg numbers chapters with three digits: more are dropped in the ledger, or are an error in the job's own list.
     @Test func oggHoldsAThousandChapters() async throws {
         let scratch = try Scratch()
         var file = MatroskaFile()
@@ -93,8 +93,8 @@ import Testing
         #expect(own.messages == ["ogg holds at most 1000 chapters; the list has 1001"])
     }
 
-    /// More of either is a source that is refused, in words.
-    @Test func sourcesWithMoreThanIsRead_areRefused() throws {
+    /// A source with more chapters than the limit is an error that states the limit.
+    @Test func sourcesWithTooManyChapters_areErrors() throws {
         let scratch = try Scratch()
         var file = MatroskaFile()
         file.chapters = Self.chapters(InputLimits.maxChapters + 1, lasting: 1000)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    /// Muxers look every tag up among all others: what is beyond the limit stands in the ledger, with the key that selects.
+    /// Muxers search all tags for each one: tags beyond the limit are in the ledger, with the key that selects tags.
     @Test func tagsBeyondTheLimit_areInTheLedger() throws {
         let scratch = try Scratch()
         var file = MatroskaFile()

@@ -8,7 +8,7 @@ import Testing
 
 /// Transport streams that begin between keyframes, as recordings of broadcasts do: frames without their references are not shown.
 @Suite struct MidStreamTests {
-    /// A stream from its 17th packet of video on; the source of all of it is `whole.ts`.
+    /// Creates a stream that begins with the 17th packet of video of `whole.ts`.
     private func source(_ codec: [String], in scratch: Scratch) throws -> String {
         let whole = scratch.file("whole.ts")
         try ffmpeg(
@@ -49,22 +49,22 @@ import Testing
         let report = try #require(encoded.outputs.first?.tracks.first)
         #expect(report.damage.leading > 0)
         #expect(report.damage.skipped == 0)
-        let made = try Judge(scratch.file("o.mkv")).frameHashes()
+        let hashes = try Judge(scratch.file("o.mkv")).frameHashes()
         let wanted = try Judge(scratch.file("whole.ts")).frameHashes()
         // The first frame of the second GOP is frame 24; what follows is the source's, frame by frame.
-        #expect(made == Array(wanted.suffix(made.count)))
-        #expect(made.count == wanted.count - 24)
+        #expect(hashes == Array(wanted.suffix(hashes.count)))
+        #expect(hashes.count == wanted.count - 24)
         _ = try success(outcomes, "stills")
         try ffmpeg(
             "-i", scratch.file("still.png"), "-pix_fmt", "yuv420p", "-c:v", "ffv1", scratch.file("still.mkv"))
-        // A still at 0 shows the first sound frame.
+        // The still image at 0 s shows the first intact frame.
         let psnr = try Judge(scratch.file("still.mkv")).lowestPSNR(
             against: Judge(scratch.file("o.mkv")), first: 0, count: 1, own: 0)
         #expect(psnr > 35)
     }
 
-    /// What the run drops, the plan announces; of a stream that begins with a keyframe it says nothing.
-    @Test(arguments: codecs) func thePlanSaysThatFramesAreDropped(_ codec: [String]) throws {
+    /// The plan notes that frames are dropped, unless the stream begins with a keyframe.
+    @Test(arguments: codecs) func planNotesThatFramesAreDropped(_ codec: [String]) throws {
         let scratch = try Scratch()
         _ = try source(codec, in: scratch)
         for (name, isLate) in [("s.ts", true), ("whole.ts", false)] {

@@ -4,11 +4,11 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Several tracks of audio that become one, measured against the sum of what ffmpeg decodes of them.
+/// Mixes of several audio tracks, compared with the sum of the tracks as decoded by ffmpeg.
 @Suite struct MixTests {
     private let rate = 48_000
 
-    /// Three tracks: two of full length, one that begins late and ends early.
+    /// Creates three tracks: two of full length, one that begins late and ends early.
     private func source(in scratch: Scratch) throws -> String {
         let path = scratch.file("s.mov")
         try ffmpeg(
@@ -36,7 +36,7 @@ import Testing
         return try Judge(scratch.file("o.wav")).samples(rate: rate)
     }
 
-    /// The largest difference from a sum with a volume at each sample, by track.
+    /// Returns the largest difference from the sum of the tracks, each with its volume at each sample.
     private func error(
         _ output: [Float], of path: String, from start: Int, volume: (_ track: Int, _ sample: Int) -> Float
     ) throws -> Float {
@@ -54,7 +54,7 @@ import Testing
         return worst
     }
 
-    @Test func levelsAddUp() async throws {
+    @Test func mixIsTheSumOfItsTracks() async throws {
         let scratch = try Scratch()
         let output = try await mixed("true", range: "    leftover: error", in: scratch)
         #expect(output.count == 4 * rate)
@@ -97,7 +97,7 @@ import Testing
         #expect(abs(measured.integrated + 20) <= 0.3 && measured.truePeak <= -1, "\(measured)")
     }
 
-    @Test func whatIsWrongIsSaidAtItsPlace() async throws {
+    @Test func invalidMixesAreErrorsAtTheirLine() async throws {
         let scratch = try Scratch()
         _ = try source(in: scratch)
         for (rule, words) in [
@@ -131,8 +131,8 @@ import Testing
         }
     }
 
-    /// A test signal has one track of audio; its volume is as much the job's as any.
-    @Test func aTestSignalHasAVolumeToo() async throws {
+    /// The single audio track of a test signal can have a volume, too.
+    @Test func volumeOfATestSignalIsApplied() async throws {
         let scratch = try Scratch()
         let yaml = """
             version: 1

@@ -3,7 +3,7 @@ import JobRun
 import TestSupport
 import Testing
 
-/// What an encoder that the job names produces, measured by ffprobe and ffmpeg.
+/// Outputs of encoders that a job names, measured by ffprobe and ffmpeg.
 @Suite struct NamedEncoderTests {
     private func output(_ encode: String, in scratch: Scratch) async throws -> String {
         let outcomes = try await run(
@@ -52,8 +52,8 @@ import Testing
 
             """, in: scratch.path)
         _ = try success(outcomes, "one")
-        let made = try hashes(["-i", scratch.file("o.mkv")])
-        #expect(made.count == 10)
-        #expect(try made == hashes(["-i", scratch.file("plain.mkv")]))
+        let decoded = try hashes(["-i", scratch.file("o.mkv")])
+        #expect(decoded.count == 10)
+        #expect(try decoded == hashes(["-i", scratch.file("plain.mkv")]))
     }
 }

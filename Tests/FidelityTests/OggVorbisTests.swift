@@ -3,9 +3,9 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Pages of old files say other positions than libavformat takes them for: lengths come from the stream.
+/// Old files whose pages have other positions than libavformat expects: lengths are computed from the packets.
 @Suite struct OggVorbisTests {
-    /// A file whose pages in the middle are a block off, and one whose pages are right.
+    /// Creates a file with correct positions of pages, and one whose middle positions are off by a block.
     private func sources(in scratch: Scratch) throws {
         let noise =
             "aevalsrc='if(lt(mod(t,0.7),0.02),0.9*(random(0)*2-1),0.2*sin(2*PI*t*(300+40*t)))':s=44100:d=6"
@@ -23,10 +23,10 @@ import Testing
         #expect(ogg.bytes == file)
         let serial = try #require(ogg.pages.first { $0.position > 100_000 }?.serial)
         var number = 0
-        for place in ogg.pages.indices where ogg.pages[place].serial == serial {
-            guard ogg.pages[place].position > 40_000, !ogg.pages[place].isLast else { continue }
+        for index in ogg.pages.indices where ogg.pages[index].serial == serial {
+            guard ogg.pages[index].position > 40_000, !ogg.pages[index].isLast else { continue }
             number += 1
-            ogg.pages[place].position += number % 3 == 0 ? -512 : number % 3 == 1 ? 448 : 0
+            ogg.pages[index].position += number % 3 == 0 ? -512 : number % 3 == 1 ? 448 : 0
         }
         #expect(number > 20)
         try Data(ogg.bytes).write(to: URL(fileURLWithPath: scratch.file("off.ogg")))
@@ -39,7 +39,7 @@ import Testing
             ).output)
     }
 
-    @Test func aPagesPositionCutsNothing() async throws {
+    @Test func wrongPagePositionsCutNothing() async throws {
         let scratch = try Scratch()
         try sources(in: scratch)
         for name in ["right", "off"] {
@@ -61,7 +61,7 @@ import Testing
         let part = Array(whole[(2 * 145_530)..<(2 * 224_910)])
         #expect(try samples("right-part.flac", in: scratch) == part)
         #expect(try samples("off-part.flac", in: scratch) == part)
-        // Float becomes integers elsewhere than in a re-encode.
+        // Samples are converted from float to integers at another stage than in an encode.
         let source = try samples("right.ogg", in: scratch)
         for name in ["right-copy.ogg", "off-copy.ogg", "right-matroska.mka", "off-matroska.mka"] {
             #expect(try samples(name, in: scratch) == source, "\(name)")

@@ -6,7 +6,7 @@ import Media
 import TestSupport
 import Testing
 
-/// A source of one container and its codecs, and what its tracks are copied into.
+/// A source with its container and codecs, and the containers that its tracks are copied into.
 struct CopyPath: Sendable, CustomTestStringConvertible {
     let container: String
     var video: [String] = []
@@ -54,7 +54,7 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
 
 @Suite struct PassthroughTests {
     /// A copied track decodes to the same frames and the same audio, at the same times.
-    @Test(arguments: CopyPath.all) func aCopyIsTheSource(_ path: CopyPath) async throws {
+    @Test(arguments: CopyPath.all) func copyEqualsTheSource(_ path: CopyPath) async throws {
         let scratch = try Scratch()
         let source = scratch.file("source.\(path.container)")
         var arguments = ["-v", "error", "-nostdin", "-y"]
@@ -66,8 +66,8 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
         }
         if !path.video.isEmpty { arguments += ["-c:v"] + path.video }
         if !path.audio.isEmpty { arguments += ["-c:a"] + path.audio }
-        let made = try program("ffmpeg", arguments + [source])
-        guard made.status == 0 else { throw JudgeError(message: made.errors) }
+        let encoded = try program("ffmpeg", arguments + [source])
+        guard encoded.status == 0 else { throw JudgeError(message: encoded.errors) }
 
         let judge = Judge(source)
         let frames = path.video.isEmpty ? [] : try judge.decodedFrames()
@@ -93,7 +93,7 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
                 continue
             }
             let result = Judge(output)
-            // A transport stream's clock can't hide what comes before zero: everything moves together.
+            // Transport streams can't hide samples before zero: all tracks are shifted by the same time.
             var shift = 0.0
             if !path.video.isEmpty {
                 let copied = try result.decodedFrames()
@@ -108,7 +108,7 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
                 let copied = try result.audio(rate: 48_000)
                 let found = lag(Array(audio.prefix(30_000)), Array(copied.prefix(30_000)), reach: 1100)
                 let isCoarse = [target, path.container].contains { ["mkv", "webm"].contains($0) }
-                // Bare packets can't say that the first one is the encoder's own.
+                // ADTS can't mark the first packet as the encoder's delay.
                 let priming =
                     target == "aac" && path.container == "m4a" ? 1024 : Int((shift * 48_000).rounded())
                 #expect(
@@ -119,7 +119,7 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// AVI says decoding times alone, bare streams none: every frame comes out, each at its own time.
+    /// AVI has decoding times only, elementary streams have none: every frame is in the output at its presentation time.
     @Test(arguments: [
         ("avi", ["mpeg4", "-bf", "0"], "copy: true"), ("avi", ["mpeg4", "-bf", "2"], "copy: true"),
         ("avi", ["mpeg2video", "-bf", "2"], "copy: true"),
@@ -128,17 +128,17 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
         ("h264", ["libx264", "-bf", "2"], "encode: { codec: ffv1 }"),
         ("hevc", ["libx265", "-x265-params", "log-level=error"], "encode: { codec: ffv1 }"),
     ])
-    func missingTimesAreFoundOut(_ container: String, _ codec: [String], _ action: String) async throws {
+    func missingTimesAreGenerated(_ container: String, _ codec: [String], _ action: String) async throws {
         let scratch = try Scratch()
         let source = scratch.file("source.\(container)")
-        let made = try program(
+        let encoded = try program(
             "ffmpeg",
             [
                 "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=2",
                 "-c:v",
             ]
                 + codec + [source])
-        guard made.status == 0 else { throw JudgeError(message: made.errors) }
+        guard encoded.status == 0 else { throw JudgeError(message: encoded.errors) }
         let output = scratch.file("out.mkv")
         _ = try success(
             try await run(
@@ -157,8 +157,8 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Without times there is nothing to copy, and the plan says so.
-    @Test func whatSaysNoTimesIsNotCopied() async throws {
+    /// Packets without timestamps can't be copied.
+    @Test func streamsWithoutTimestampsAreNotCopied() async throws {
         let scratch = try Scratch()
         let source = scratch.file("source.h264")
         try ffmpeg("-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=1", "-c:v", "libx264", source)
@@ -172,7 +172,7 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
         #expect(scratch.contents == ["source.h264"])
     }
 
-    @Test(.enabled(if: Places.media != nil)) func packedPicturesAreTakenApart() async throws {
+    @Test(.enabled(if: Places.media != nil)) func packedFramesAreSplit() async throws {
         let scratch = try Scratch()
         let source = try #require(Places.media) + "/packed_bframes.avi"
         let output = scratch.file("out.mp4")
@@ -188,9 +188,9 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
         #expect(frames.count == 15)
     }
 
-    /// A stream may claim a rate of its own, often half or twice the true one: the movie's lengths are what counts.
+    /// A stream may declare a frame rate of its own, often half or twice the actual one: the durations in the movie have precedence.
     @Test(arguments: [10, 25, 100], ["+faststart", "+frag_keyframe+empty_moov+delay_moov"])
-    func aClaimedRateIsNotBelieved(_ ticks: Int, _ flags: String) async throws {
+    func durationsOverrideTheDeclaredFrameRate(_ ticks: Int, _ flags: String) async throws {
         let scratch = try Scratch()
         let (plain, source) = (scratch.file("plain.mp4"), scratch.file("source.mp4"))
         try ffmpeg(
@@ -215,9 +215,9 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// An edit that ends before its last frames: a copy shows as many, whatever the last ones shown need. At 30 and 31
-    /// frames those are B-frames, which need one that is hidden.
-    @Test(arguments: [29, 30, 31, 41]) func anEditsEndStays(_ frames: Int) async throws {
+    /// An edit that ends before the last frames: a copy shows as many, whatever the last ones refer to. With 30 and 31 frames those are
+    /// B-frames, which refer to a hidden one.
+    @Test(arguments: [29, 30, 31, 41]) func endOfAnEditIsKept(_ frames: Int) async throws {
         let scratch = try Scratch()
         let source = scratch.file("source.mp4")
         try ffmpeg(
@@ -226,7 +226,7 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
             "-x264-params", "b-adapt=0:b-pyramid=none:scenecut=0", source)
         var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: source)))
         let list = try #require(bytes.indices.first { bytes[$0...].starts(with: Array("elst".utf8)) })
-        // Milliseconds, behind the box's version and the number of entries.
+        // Milliseconds, after the box's version and the number of entries.
         for i in 0..<4 { bytes[list + 12 + i] = UInt8(truncatingIfNeeded: (frames * 40) >> (24 - 8 * i)) }
         try Data(bytes).write(to: URL(fileURLWithPath: source))
         let outcomes = try await run(
@@ -251,10 +251,10 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
         #expect(hashes.count == frames)
         let isNeeded = frames == 30 || frames == 31
         for keys in ["destination: o.mkv", "fragment: 1s, destination: o.mp4"] {
-            let asked = decode(
+            let parsed = decode(
                 "version: 1\njobs: { m: { asset: \(source), tracks: [{ video: first, copy: true }], \(keys) } }",
                 directory: scratch.path)
-            let messages = BatchPlanner.plan([try #require(asked.file)]).diagnostics.diagnostics.map(
+            let messages = BatchPlanner.plan([try #require(parsed.file)]).diagnostics.diagnostics.map(
                 \.message)
             #expect(
                 messages.contains { $0.contains("refer to others that an edit list hides") } == isNeeded,
@@ -262,8 +262,8 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Decoding times of the source that don't increase: new ones are made where presentation times are right.
-    @Test(arguments: [0, 1, 200]) func decodingTimesAreSetRight(_ step: Int) async throws {
+    /// Decoding times that don't increase are regenerated from presentation times.
+    @Test(arguments: [0, 1, 200]) func wrongDecodingTimesAreRegenerated(_ step: Int) async throws {
         let scratch = try Scratch()
         let source = scratch.file("source.mp4")
         try ffmpeg(
@@ -276,7 +276,7 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
         var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: source)))
         let list = try #require(bytes.indices.first { bytes[$0...].starts(with: Array("stts".utf8)) })
         func word(_ at: Int) -> Int { bytes[at..<(at + 4)].reduce(0) { $0 << 8 | Int($1) } }
-        // Behind the box's version: the number of entries, then each one's count and length.
+        // After the box's version: the number of entries, then each one's count and duration.
         let odd = try #require((0..<word(list + 8)).first { word(list + 12 + 8 * $0 + 4) == 768 })
         let at = list + 12 + 8 * odd
         #expect(word(at) == 1)
@@ -296,15 +296,16 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
             _ = try success(outcomes, record.id)
             let output = Judge(scratch.file("a." + record.id))
             #expect(try output.frameHashes() == hashes)
-            let made = try output.frames().times
+            let copiedTimes = try output.frames().times
             #expect(
-                zip(times, made).allSatisfy { abs($0 - $1) < 0.001 } && made.count == times.count,
+                zip(times, copiedTimes).allSatisfy { abs($0 - $1) < 0.001 }
+                    && copiedTimes.count == times.count,
                 "\(record.id)")
         }
     }
 
-    /// Edits that repeat media, and fragments that overlap, are refused in the plan, where `copy` stands.
-    @Test(arguments: [512, 4096]) func whatNoCopyCanSayIsRefused(_ overlap: Int) throws {
+    /// Fragments that overlap can't be copied, which is an error of the plan at `copy`.
+    @Test(arguments: [512, 4096]) func copiesOfOverlappingFragmentsAreErrors(_ overlap: Int) throws {
         let scratch = try Scratch()
         let source = scratch.file("source.mp4")
         try ffmpeg(

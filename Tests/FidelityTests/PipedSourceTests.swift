@@ -3,9 +3,9 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Files that were written to a pipe say no length; they are read to their end like others.
+/// Files that were written to a pipe and have no length in their header: they are read to their end.
 @Suite struct PipedSourceTests {
-    /// Runs ffmpeg into a pipe and keeps what comes out.
+    /// Writes the output of ffmpeg through a pipe to a file.
     private func piped(_ arguments: [String], to path: String) throws {
         let result = try program("ffmpeg", ["-v", "error", "-nostdin"] + arguments + ["-"])
         #expect(result.status == 0, "\(result.errors)")
@@ -15,7 +15,7 @@ import Testing
     @Test(
         arguments: [("wav", []), ("wav", ["-rf64", "always"]), ("w64", []), ("au", [])]
             as [(String, [String])])
-    func audio_allOfIt(_ format: String, _ options: [String]) async throws {
+    func audio_isReadToItsEnd(_ format: String, _ options: [String]) async throws {
         let scratch = try Scratch()
         let codec = format == "au" ? "pcm_s16be" : "pcm_s16le"
         try piped(
@@ -42,7 +42,7 @@ import Testing
         #expect(format == "ivf" ? frames == 25 : (24...26).contains(frames), "\(frames)")
     }
 
-    /// A recording that ends in the middle is damaged as before.
+    /// A file with a length that ends early is damaged.
     @Test func truncatedWave_isDamaged() async throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=2", scratch.file("whole.wav"))
@@ -54,9 +54,9 @@ import Testing
         #expect(throws: JudgeError.self) { try success(records) }
     }
 
-    /// Positions of Ogg that begin anywhere: a recording that was cut from a stream.
+    /// Positions of Ogg that don't begin at 0, as in a recording that was cut from a stream.
     @Test(arguments: ["flac", "libopus", "libvorbis"])
-    func ogg_beginsAnywhere(_ codec: String) async throws {
+    func oggWithOffsetPositions_isReadToItsEnd(_ codec: String) async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "sine=d=5", "-c:a", codec, "-page_duration", "500000", scratch.file("a.ogg"))
@@ -79,7 +79,7 @@ import Testing
                 """, in: scratch.path)
             for record in records { _ = try success(records, record.id) }
             let whole = try Judge(scratch.file("whole.wav")).samples(channels: 1, rate: rate)
-            // Of Vorbis libavformat counts half a short block before the first page's first sample.
+            // For Vorbis libavformat counts half a short block before the first page's first sample.
             #expect(
                 (5 * rate...5 * rate + (codec == "libvorbis" ? 128 : 0)).contains(whole.count),
                 "\(whole.count)")
@@ -94,10 +94,10 @@ import Testing
     }
 }
 
-/// Files from elsewhere.
+/// Real files with a known number of samples.
 @Suite(.enabled(if: Places.media != nil)) struct PipedFileTests {
     @Test(arguments: [("pipe.wav", 96_000), ("oggflac_plus10s.oga", 8000)])
-    func samples_allOfThem(_ name: String, _ count: Int) async throws {
+    func samples_areReadToTheEnd(_ name: String, _ count: Int) async throws {
         let scratch = try Scratch()
         let media = try #require(Places.media) + "/reports/" + name
         let yaml =

@@ -2,34 +2,34 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every real file that can be read, compressed without loss: what comes out is what the source shows, frame by
-/// frame and sample by sample; of long files two seconds are looked at. Judged by the independent judge beside the media; the table is printed.
+/// Every readable real file, encoded without loss: frames and samples of the output equal the source's; of long files two seconds are
+/// compared. The comparison is the independent judge beside the media; the table is printed.
 @Suite(.enabled(if: Places.judge != nil && !Places.isQuick))
 struct RealFileTableTests {
     /// Files whose figures differ for a known reason.
     private static let exceptions = [
-        // The decoder hides its first samples; the judge counts them, so that all lies later by as much.
+        // The decoder hides its first samples; the judge counts them, so that everything is later by as much.
         "bear-vbr-xing-header.mp3": "audio", "gapless.mp3": "audio", "bear.opus": "audio",
-        // A time stamp here and there is 10 ms late, and the next one is right again: the judge takes that for a pause, and
-        // puts silence there. `RealFileTests` holds this file's samples against ffmpeg's own decoding.
+        // Single timestamps are 10 ms late: the judge treats that as a pause, and inserts silence. `RealFileTests` compares this file's
+        // samples with ffmpeg's own decoding.
         "big_buck_bunny_0_30.webm": "audio",
-        // Packed frames have no times of their own, and the judge doesn't take them apart.
+        // Packed frames have no times of their own, and the judge doesn't split them.
         "packed_bframes.avi": "frames",
     ]
 
-    /// Samples that are heard, of files whose end `iTunSMPB` alone says: FFmpeg 5.1 takes off the delay at their beginning, and leaves the
-    /// padding behind them to the judge.
+    /// Numbers of presented samples of files whose end only `iTunSMPB` states: FFmpeg 5.1 removes the delay at the beginning, but not the
+    /// padding at the end.
     private static let heardSamples = ["102400samples_qt-lc-aac.m4a": 102_400]
 
     static let names = Places.mediaFiles.filter { !$0.contains("/") && !$0.hasSuffix(".png") }
 
     private func figures(
-        _ what: String, _ source: String, _ output: String, isLong: Bool
+        _ figure: String, _ source: String, _ output: String, isLong: Bool
     ) throws -> [String: Any] {
         let range = isLong ? ["--range", "0.5", "2.5"] : []
-        let result = try program("python3", [try #require(Places.judge), what, source, output] + range)
+        let result = try program("python3", [try #require(Places.judge), figure, source, output] + range)
         guard let json = try JSONSerialization.jsonObject(with: result.output) as? [String: Any] else {
-            throw JudgeError(message: "\(what) of \(source): \(result.errors)")
+            throw JudgeError(message: "\(figure) of \(source): \(result.errors)")
         }
         return json
     }
@@ -40,8 +40,8 @@ struct RealFileTableTests {
             "-show_entries", "stream=codec_type,pix_fmt:stream_disposition=attached_pic",
         ])
         let streams = json["streams"] as? [[String: Any]] ?? []
-        // The judge asks for yuv420p, and ffmpeg squeezes full range on the way there from what has it in the name of its
-        // format alone: source and output must both have it there, and FFV1 never does.
+        // The judge requests yuv420p, and ffmpeg then converts full range only if the name of the pixel format states it: source and output
+        // must both have such a format, which FFV1 never has.
         let isFullRange = streams.contains { ($0["pix_fmt"] as? String)?.hasPrefix("yuvj") == true }
         let lossless = isFullRange ? "h264, lossless: true" : "ffv1"
         var rules: [String] = []
@@ -55,7 +55,7 @@ struct RealFileTableTests {
         return rules
     }
 
-    /// What the table says of a file; nil where it has neither frames nor audio.
+    /// Returns the table's row of a file; nil if it has neither frames nor audio.
     private func row(_ name: String, in scratch: Scratch) throws -> String? {
         let source = try #require(Places.media) + "/" + name
         let rules = (try? rules(source)) ?? []
@@ -81,7 +81,7 @@ struct RealFileTableTests {
             return "refused: \(why.dropFirst(8))"
         }
         let output = scratch.file("o.mkv")
-        // ffmpeg 7 cuts frames to the aperture that a movie says, and a copy of the whole frame can't be compared with them.
+        // ffmpeg 7 crops frames to the clean aperture of a movie, which can't be compared with whole frames.
         let isCut = "\(try Judge(source).probe(["-show_streams"]))".contains("Frame Cropping")
         let exception = Self.exceptions[name] ?? (isCut ? "frames" : nil)
         var cells: [String] = []
@@ -109,7 +109,7 @@ struct RealFileTableTests {
             let audio = try figures("audio", source, output, isLong: isLong)
             let (lag, alike) = (audio["lag_ms"] as? Double ?? .infinity, audio["correlation"] as? Double ?? 0)
             if exception != "audio" {
-                // AAC makes noise of its own, which depends on where decoding begins.
+                // AAC's decoder generates noise, which depends on where decoding begins.
                 #expect(abs(lag) <= 0.5 && alike > 0.999, "\(name): \(audio)")
             }
             cells.append("audio within \(lag) ms, correlation \(alike)")
@@ -117,7 +117,7 @@ struct RealFileTableTests {
         return cells.joined(separator: " | ") + (exception.map { " (see exceptions: \($0))" } ?? "")
     }
 
-    @Test(arguments: names) func whatComesOutIsWhatTheSourceShows(_ name: String) throws {
+    @Test(arguments: names) func losslessEncodeEqualsTheSource(_ name: String) throws {
         guard let row = try row(name, in: try Scratch()) else { return }
         print("table: \(name) | \(row)")
     }

@@ -9,12 +9,12 @@ import Testing
     @Test(arguments: [
         ("copy: true", "libavformat can't write its configuration (lhvC); players show the first view"),
         ("encode: { codec: ffv1 }", "libavcodec decodes only the first view"),
-    ]) func theLedgerNamesIt(_ action: String, _ reason: String) throws {
+    ]) func secondViewIsInTheLedger(_ action: String, _ reason: String) throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=64x48:d=0.2,setsar=4/3", "-c:v", "libx265", "-x265-params",
             "log-level=none", "-tag:v", "hvc1", scratch.file("a.mp4"))
-        // The box of the pixel aspect becomes one by another name.
+        // The box of the pixel aspect ratio gets another name.
         var bytes = [UInt8](try Data(contentsOf: URL(filePath: scratch.file("a.mp4"))))
         let (old, new) = (Array("pasp".utf8), Array("lhvC".utf8))
         let at = try #require(bytes.indices.first { bytes[$0...].starts(with: old) })

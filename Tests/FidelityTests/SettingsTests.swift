@@ -6,9 +6,9 @@ import TestSupport
 import Testing
 import Publishing
 
-/// What `encode` and the job may ask for beyond codecs, each measured by a program that is not ours.
+/// Settings of `encode` and of the job beyond codecs, measured by ffmpeg and ffprobe.
 @Suite struct SettingsTests {
-    /// A source whose corners differ: red, green, blue, white; turned for display where asked.
+    /// Creates a source whose corners are red, green, blue and white.
     private func frame(_ name: String, _ more: String..., in scratch: Scratch) throws {
         let corners =
             "color=black:s=160x120:r=25:d=1,drawbox=0:0:40:40:red:fill,drawbox=120:0:40:40:lime:fill,"
@@ -26,7 +26,7 @@ import Publishing
         "version: 1\njobs:\n  one: { asset: ./\(source), tracks: [ { video: first, encode: { codec: h264, crf: 5, preset: ultrafast, \(encode) } } ]\(more), destination: { path: \(destination), if_exists: replace } }\n"
     }
 
-    /// The lowest PSNR of any frame against what ffmpeg makes of the source with a chain.
+    /// Returns the lowest PSNR of any frame against the source filtered by ffmpeg.
     private func likeness(_ output: String, _ source: String, chain: String, in scratch: Scratch) throws
         -> Double
     {
@@ -55,7 +55,9 @@ import Publishing
             "crop=80:120:0:0,transpose=cclock,scale=60:40", 60, 40
         ),
     ])
-    func picturesAreMadeAsAsked(_ encode: String, _ chain: String, _ width: Int, _ height: Int) async throws {
+    func framesAreTransformedAsRequested(_ encode: String, _ chain: String, _ width: Int, _ height: Int)
+        async throws
+    {
         let scratch = try Scratch()
         try frame("a.mp4", in: scratch)
         _ = try success(try await run(job(encode), in: scratch.path))
@@ -67,13 +69,13 @@ import Publishing
         #expect(psnr > (encode.contains("inside") ? 24 : 34), "\(psnr)")
     }
 
-    /// A turned source is turned by players; baked, it looks the same without being told to.
+    /// Players rotate a source with a display matrix; a baked output looks the same without one.
     @Test(arguments: [90, 180, 270]) func orientationIsBaked(_ degrees: Int) async throws {
         let scratch = try Scratch()
         try frame("flat.mp4", in: scratch)
         try copyMovie(scratch.file("flat.mp4"), rotatedBy: degrees, to: scratch.file("a.mp4"))
         _ = try success(try await run(job("orientation: bake"), in: scratch.path))
-        // ffmpeg turns its input by itself.
+        // ffmpeg rotates its input by itself.
         #expect(try likeness("o.mp4", "a.mp4", chain: "null", in: scratch) > 34)
         let rotation = try Judge(scratch.file("o.mp4")).probe([
             "-select_streams", "v:0", "-show_entries", "stream_side_data=rotation",
@@ -81,7 +83,7 @@ import Publishing
         #expect("\(rotation)".contains("rotation\": ") == false)
     }
 
-    @Test func fieldsBecomeFrames() async throws {
+    @Test func interlacedVideoIsDeinterlaced() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x120:r=50:d=1", "-vf", "interlace", "-c:v", "libx264",
@@ -94,7 +96,7 @@ import Publishing
         #expect(try out.frames().times.count == 25)
     }
 
-    @Test func colorIsConvertedAndSaid() async throws {
+    @Test func colorIsConvertedAndTagged() async throws {
         let scratch = try Scratch()
         try frame(
             "a.mp4", "-colorspace", "smpte170m", "-color_primaries", "smpte170m", "-color_trc", "smpte170m",
@@ -110,12 +112,11 @@ import Publishing
         #expect(try likeness("o.mp4", "a.mp4", chain: chain, in: scratch) > 34)
     }
 
-    /// A frame of high dynamic range isn't merely called something else: its tones are mapped, as ffmpeg's own chain
-    /// does, and what described its light is left.
+    /// HDR frames aren't merely tagged as SDR: they are tone mapped as by ffmpeg's filters, and HDR metadata is dropped.
     @Test(
         arguments: ["smpte2084", "arib-std-b67"],
         ["color: { primaries: bt709, transfer: bt709, matrix: bt709 }, pixel_format: yuv420p", "color: sdr"])
-    func highDynamicRangeIsMapped(_ transfer: String, _ color: String) async throws {
+    func hdrIsToneMapped(_ transfer: String, _ color: String) async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=1", "-vf",
@@ -138,8 +139,8 @@ import Publishing
         #expect(try likeness("o.mp4", "a.mp4", chain: chain, in: scratch) > 34)
     }
 
-    /// `sdr` is about high dynamic range alone.
-    @Test func otherColorsStay() async throws {
+    /// `color: sdr` converts only HDR sources.
+    @Test func sdrKeepsOtherColors() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=1", "-c:v", "libx264", "-color_primaries",
@@ -151,7 +152,7 @@ import Publishing
             #expect(stream[key] as? String == "smpte170m", "\(key)")
         }
         #expect(try likeness("o.mp4", "a.mp4", chain: "null", in: scratch) > 34)
-        // Nor can what doesn't say enough of its light be mapped.
+        // A source with a partial color description isn't tone mapped, either.
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=1", "-c:v", "libx264", "-color_trc", "smpte2084",
             scratch.file("a.mp4"))
@@ -166,7 +167,7 @@ import Publishing
     @Test(arguments: [
         "codec: h264, preset: medium", "codec: hevc, preset: ultrafast", "codec: vp9, frame_rate: 25",
     ])
-    func twoPassesSpendTheBitRate(_ codec: String) async throws {
+    func twoPassesReachTheBitRate(_ codec: String) async throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=4", "-c:v", "ffv1", scratch.file("a.mkv"))
         let yaml =
@@ -178,7 +179,7 @@ import Publishing
         #expect(scratch.contents.sorted() == ["a.mkv", "o.mkv"])
     }
 
-    /// Loudness as ffmpeg's own meter says, samples as many as before.
+    /// Loudness as measured by ffmpeg; the number of samples doesn't change.
     @Test(arguments: [("-14", "-1"), ("-23", "-2"), ("-12", "-1")])
     func loudnessIsReached(_ integrated: String, _ peak: String) async throws {
         let scratch = try Scratch()
@@ -199,7 +200,7 @@ import Publishing
         print("measured: loudness \(integrated): \(loudness) LUFS, peak \(truePeak) dBTP, \(samples) samples")
     }
 
-    /// What is heard is the encoder's output: LAME scales its input, every lossy codec overshoots peaks.
+    /// Loudness is that of the encoded output: LAME scales its input, every lossy codec overshoots peaks.
     @Test(arguments: [
         ("codec: mp3, bitrate: 64k", "mp3"), ("codec: mp3, bitrate: 128k", "mp3"),
         ("codec: mp3, bitrate: 192k", "mp3"), ("codec: aac, bitrate: 64k", "m4a"),
@@ -216,14 +217,16 @@ import Publishing
             "version: 1\njobs:\n  one: { asset: ./a.wav, tracks: [ { audio: first, encode: { \(encode), channels: stereo, normalize: { integrated: -14, true_peak: -1 } } } ], destination: o.\(type) }\n"
         let result = try success(try await run(yaml, in: scratch.path))
         let (loudness, truePeak) = try Judge(scratch.file("o.\(type)")).loudness()
-        let said = try #require(result.outputs[0].loudness.first?.after)
-        print("measured: \(encode): \(loudness) LUFS, peak \(truePeak) dBTP; said: \(said)")
+        let reported = try #require(result.outputs[0].loudness.first?.after)
+        print("measured: \(encode): \(loudness) LUFS, peak \(truePeak) dBTP; reported: \(reported)")
         #expect(abs(loudness - -14) <= 0.15, "\(loudness) LUFS")
         #expect(truePeak <= -0.9 || !result.warnings.isEmpty, "\(truePeak) dBTP")
-        #expect(abs(said.integrated - loudness) <= 0.1 && abs(said.truePeak - truePeak) <= 0.3, "\(said)")
+        #expect(
+            abs(reported.integrated - loudness) <= 0.1 && abs(reported.truePeak - truePeak) <= 0.3,
+            "\(reported)")
     }
 
-    /// What can't be had without breaking the limit is an error, not something near.
+    /// A loudness that can't be reached within the limit of the true peak is an error.
     @Test func loudnessOutOfReachIsAnError() async throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=440:d=3:r=44100", "-c:a", "pcm_s16le", scratch.file("a.wav"))
@@ -253,7 +256,9 @@ import Publishing
     }
 
     /// The source's chapters move with the range; the job's own replace them.
-    @Test(arguments: ["mp4", "mkv", "mov", "m4a"]) func chaptersFollow(_ container: String) async throws {
+    @Test(arguments: ["mp4", "mkv", "mov", "m4a"]) func chaptersMoveWithTheRange(_ container: String)
+        async throws
+    {
         let scratch = try Scratch()
         try scratch.write(
             ";FFMETADATA1\n"
@@ -285,7 +290,7 @@ import Publishing
             ])
     }
 
-    @Test func anOutputStopsAtItsLimit() async throws {
+    @Test func outputStopsAtItsLimit() async throws {
         let scratch = try Scratch()
         try frame("a.mp4", in: scratch)
         let result = try success(
@@ -295,8 +300,8 @@ import Publishing
         #expect(try Judge(scratch.file("o.mp4")).frames().times.count == 10)
     }
 
-    /// A session that really hangs, in a filter that sleeps, ends with an error that says who waits for whom.
-    @Test func aHangingSessionEnds() async throws {
+    /// A session that hangs in a sleeping filter ends with an error that names the tracks.
+    @Test func hangingSessionEndsWithAnError() async throws {
         let scratch = try Scratch()
         let asset = Asset(
             .pattern(
@@ -332,7 +337,7 @@ import Publishing
                 input: AssetWriterInput(mediaType: track.mediaType, settings: .encode(encoder)))
         }
         guard case .failed(let error) = await session.run() else {
-            Issue.record("it did not fail")
+            Issue.record("the session didn't fail")
             return
         }
         #expect("\(error)".contains("audio 1 waits for video 0"), "\(error)")

@@ -4,9 +4,9 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Several rules that read the same source track: each gets all of it, as if it were alone.
+/// Several rules that read the same source track: each receives the complete track.
 @Suite struct SharedTrackTests {
-    /// Each track's frames or samples, as ffmpeg decodes them, and its packets.
+    /// Returns for each track a hash of what ffmpeg decodes, and the number of packets.
     private func tracks(_ path: String) throws -> [String] {
         let hashes = try program(
             "ffmpeg", ["-v", "error", "-i", path, "-map", "0", "-f", "streamhash", "-hash", "md5", "-"]
@@ -34,8 +34,8 @@ import Testing
         return try tracks(scratch.file("o.mkv"))
     }
 
-    /// Copies, encodes and mixes of one track beside each other give what each gives by itself, whoever reads first and
-    /// however far they drift apart. (x264 doesn't make the same twice in one process, so it is none of the encoders here.)
+    /// Concurrent copies, encodes and mixes of one track equal separate ones, whichever rule reads first and however far they drift apart.
+    /// (x264 isn't deterministic within a process, so it isn't among the encoders here.)
     @Test(
         arguments: [
             ["audio: all, copy: true", "audio: first, encode: { codec: flac }"],
@@ -56,9 +56,9 @@ import Testing
                 "audio: first, encode: { codec: pcm_s16le }",
             ],
         ], ["", "    range: { start: 1.3, end: 3.1 }"])
-    func eachRuleReadsAllOfIt(_ rules: [String], _ range: String) async throws {
+    func concurrentRulesEqualSeparateOnes(_ rules: [String], _ range: String) async throws {
         let range = rules[0].hasPrefix("video") ? range : range.isEmpty ? "" : range + "\n    cut: keyframe"
-        // A copied video track brings the others to its key frames, which it doesn't when they are alone.
+        // A copied video track aligns the others to its keyframes, which doesn't happen if they are alone.
         if !range.isEmpty, rules.contains("video: first, copy: true") { return }
         let scratch = try Scratch()
         try ffmpeg(
@@ -73,8 +73,8 @@ import Testing
         #expect(together == alone, "\(together) instead of \(alone)")
     }
 
-    /// So much that what waits for the slower one doesn't fit: it goes on from a place of its own.
-    @Test func farApart() async throws {
+    /// The packets that wait for the slower rule exceed the queue: the rule continues from a read position of its own.
+    @Test func slowRuleContinuesFromItsOwnPosition() async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=640x360:rate=25:duration=6", "-c:v", "rawvideo",
@@ -89,8 +89,8 @@ import Testing
         #expect(output[0].hasSuffix(" 150") && output[1].hasSuffix(" 30"), "\(output)")
     }
 
-    /// A last packet lasts no longer than what it decodes to, whatever the index claims of it.
-    @Test func aLastPacketThatClaimsSeconds() async throws {
+    /// The last packet lasts no longer than its decoded samples, whatever the index declares.
+    @Test func declaredDurationOfTheLastPacketIsLimited() async throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=5:r=44100", "-c:a", "aac", scratch.file("s.m4a"))
         var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: scratch.file("s.m4a"))))
@@ -119,12 +119,12 @@ import Testing
             """
         let outcomes = try await TestSupport.run(yaml, in: scratch.path)
         for id in ["f", "c"] { _ = try success(outcomes, id) }
-        // The last packet's samples: those of the source's 5 s and what fills its frame.
+        // The samples of the source's 5 s, and the padding of the last packet.
         #expect(try Judge(scratch.file("f.flac")).samples(rate: 44_100).count == 221_184)
     }
 
-    /// A stream in which libavformat finds no packet, and an index that points past the end, are said as such.
-    @Test(arguments: ["s.flac", "past.mp4"]) func whatHasNothingIsSaid(_ name: String) async throws {
+    /// A stream in which libavformat finds no packet, and an index that points past the end, are reported as such.
+    @Test(arguments: ["s.flac", "past.mp4"]) func sourceWithoutPacketsIsAnError(_ name: String) async throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=3", scratch.file("s.wav"))
         try ffmpeg("-i", scratch.file("s.wav"), scratch.file("s.flac"))
@@ -153,7 +153,7 @@ import Testing
             guard
                 case .failed(let failure)? = try await TestSupport.run(yaml, in: scratch.path).first?.outcome
             else {
-                Issue.record("\(action) went well")
+                Issue.record("\(action) succeeded")
                 continue
             }
             #expect(failure.message.contains("contains no packet"), "\(failure.message)")

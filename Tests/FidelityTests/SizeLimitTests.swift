@@ -4,7 +4,7 @@ import Media
 import TestSupport
 import Testing
 
-/// `limit: { size }`: the file is never larger, all tracks end together, and what is there is as it would be without it.
+/// `limit: { size }`: the file is never larger, all tracks end together, and their samples are those without the limit.
 @Suite struct SizeLimitTests {
     private func size(_ path: String) throws -> Int {
         try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
@@ -23,7 +23,7 @@ import Testing
         return path
     }
 
-    /// The output has the source's first frames, each at its time, and nothing that can't be decoded.
+    /// Expects that the output has the source's first frames, each at its time, and can be decoded.
     private func expectPrefix(_ output: Judge, of source: Judge, isCopy: Bool) throws -> Int {
         let (before, after) = (try source.decodedFrames(), try output.decodedFrames())
         #expect(after.count > 0 && after.count < before.count)
@@ -38,8 +38,8 @@ import Testing
         return after.count
     }
 
-    /// The last edit of the second track ends there.
-    private func expectSoundEnds(at end: Double, in output: String) throws {
+    /// Expects that the last edit of the second track ends at a time.
+    private func expectAudioEnds(at end: Double, in output: String) throws {
         let edit = try #require(try Judge(output).editDurations()[1])
         #expect(abs(edit.empty + edit.media - end) < 0.0001, "\(edit)")
     }
@@ -75,7 +75,7 @@ import Testing
             _ = try expectPrefix(Judge(output), of: Judge(path), isCopy: true)
             let end = result.outputs[0].duration.seconds
             if container == "mp4" || container == "mov" {
-                try expectSoundEnds(at: end, in: output)
+                try expectAudioEnds(at: end, in: output)
             } else {
                 // Whole packets inside.
                 let decoded = try Judge(output).samples(channels: 1, rate: 48_000).count
@@ -117,7 +117,7 @@ import Testing
             try Judge(path).audio(rate: 48_000), try Judge(output).samples(channels: 1, rate: 48_000)
         )
         if container == "mp4" || container == "mov" {
-            try expectSoundEnds(at: result.outputs[0].duration.seconds, in: output)
+            try expectAudioEnds(at: result.outputs[0].duration.seconds, in: output)
         }
         let shift = lag(Array(wanted.prefix(found.count)), found, reach: 480)
         #expect(abs(shift.lag) <= (container == "mp4" || container == "mov" ? 1 : 300), "\(shift)")
@@ -127,7 +127,7 @@ import Testing
         ("aac", "m4a"), ("aac", "adts"), ("mp3", "mp3"), ("opus", "ogg"), ("vorbis", "ogg"),
         ("pcm_s24le", "wav"), ("pcm_s16le", "aiff"), ("opus", "mkv"), ("aac", "ts"),
     ])
-    func soundAlone(_ codec: String, _ container: String) async throws {
+    func audioFilesFitTheLimit(_ codec: String, _ container: String) async throws {
         let scratch = try Scratch()
         let path = try source(["-vn", "-c:a", "pcm_s16le"], in: scratch)
         let limit =
@@ -157,7 +157,9 @@ import Testing
         #expect(shift.correlation > 0.95, "\(shift)")
     }
 
-    @Test(arguments: ["mp4", "mkv"]) func chaptersAndCuesFollow(_ container: String) async throws {
+    @Test(arguments: ["mp4", "mkv"]) func chaptersAndSubtitlesEndWithTheOutput(_ container: String)
+        async throws
+    {
         let scratch = try Scratch()
         try scratch.write(
             """
@@ -225,8 +227,8 @@ import Testing
         #expect(abs((clock?.last ?? 0) - end) < 0.0021, "\(times)")
     }
 
-    /// Tracks that end long before the others neither hold them up nor are cut.
-    @Test(arguments: ["2", "0.04"]) func picturesThatEndEarly(_ seconds: String) async throws {
+    /// Tracks that end long before the others neither delay them nor are cut.
+    @Test(arguments: ["2", "0.04"]) func videoThatEndsEarlyIsComplete(_ seconds: String) async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=\(seconds)", "-f", "lavfi", "-i",
@@ -255,13 +257,13 @@ import Testing
         #expect(abs(edit.empty + edit.media - result.outputs[0].duration.seconds) < 0.0001)
     }
 
-    /// Frames that last: the output may end while one is on screen, and it is not lost.
+    /// Frames of long duration: the output may end while one is on screen, which is kept.
     @Test(arguments: [
         ("testsrc2=s=320x240:r=1/4:d=20", "mp4", 60_000), ("testsrc2=s=320x240:r=1/4:d=20", "mkv", 60_000),
         ("testsrc2=s=160x120:r=1/480:d=960", "mp4", 500_000_000),
         ("testsrc2=s=160x120:r=1/480:d=960", "mkv", 1_000_000),
     ])
-    func picturesThatLast(_ frame: String, _ container: String, _ limit: Int) async throws {
+    func framesOfLongDurationAreKept(_ frame: String, _ container: String, _ limit: Int) async throws {
         let scratch = try Scratch()
         let seconds = frame.split(separator: "=").last ?? ""
         let isSlides = frame.contains("r=1/4:")
@@ -311,7 +313,7 @@ import Testing
         }
     }
 
-    @Test func cuesAlone() async throws {
+    @Test func subtitleFilesFitTheLimit() async throws {
         let scratch = try Scratch()
         let cues = (0..<200).map { number in
             let at = { String(format: "00:%02d:%02d,%03d", $0 / 60_000, $0 / 1000 % 60, $0 % 1000) }
@@ -337,7 +339,7 @@ import Testing
         #expect(text.contains("--> 00:00:\(kept),000"), "\(text.suffix(200))")
     }
 
-    @Test func whatFitsIsAsWithoutTheLimit() async throws {
+    @Test func outputWithinTheLimitIsUnchanged() async throws {
         let scratch = try Scratch()
         _ = try source(["-c:v", "libx264", "-c:a", "aac"], in: scratch, seconds: 2)
         let outcomes = try await run(

@@ -4,10 +4,10 @@ import LibAV
 import TestSupport
 import Testing
 
-/// Stills are the frames that a whole decode has on screen at their times: of every real file, at the frames' own times and just
-/// before them, in order and against it, however they are found.
+/// Still images of every real file, compared with the frames on screen in a complete decode: at the frames' times and just before them,
+/// in any order.
 @Suite(.enabled(if: Places.media != nil))
-struct StillTests {
+struct StillImageTests {
     private struct Shown: Hashable {
         var time: MediaTime
         var hash: Int
@@ -26,7 +26,7 @@ struct StillTests {
         hasher.combine(frame.height)
         for plane in 0..<4 {
             _ = frame.withPlane(plane) { bytes, stride in
-                // What lies behind a row's end is anything.
+                // The padding after a row is undefined.
                 let width = min(stride, plane == 0 || plane == 3 ? frame.width : frame.width / 2)
                 guard stride > 0, width > 0 else { return }
                 for row in 0..<(bytes.count / stride) {
@@ -39,7 +39,7 @@ struct StillTests {
         return hasher.finalize()
     }
 
-    /// All frames of a track, in order.
+    /// Returns all frames of a track, in order.
     private static func all(of track: AssetTrack, in asset: Asset) throws -> [Shown] {
         let samples = try TrackSamples(
             asset: asset, track: track, settings: .video(VideoOutputSettings()), extent: ReadingExtent())
@@ -70,12 +70,12 @@ struct StillTests {
         let asset = Asset(.file(try #require(Places.media) + "/" + name), timing: .fast)
         guard let contents = try? asset.loadSynchronously(),
             let track = contents.tracks.first(where: { $0.mediaType == .video && !$0.isAttachedPicture }),
-            // What is damaged looks as whoever decodes it comes there; other tests see to it.
+            // Damaged frames depend on where decoding begins; other tests cover them.
             let all = try? Self.all(of: track, in: asset), !all.isEmpty
         else { return }
         let tick = MediaTime(ticks: 1, timeBase: track.timeBase)
         var random = SeededGenerator(UInt64(all.count))
-        // The frames' own times, those just before them, and any others, with more than the end at the end.
+        // The frames' times, those just before them, random times, and one after the end.
         var times: [MediaTime] = [.zero]
         let picked =
             all.count > 60
@@ -96,7 +96,7 @@ struct StillTests {
         for (time, still) in zip(times, found) {
             #expect(still == expected(time), "\(name) at \(time) s")
         }
-        // In any order, and as if each were the only one.
+        // In random order, and each by itself.
         let few = (0..<6).map { _ in times.randomElement(using: &random) ?? .zero }
         for (time, still) in zip(few, try Self.stills(at: few, of: track, in: asset)) {
             #expect(still == expected(time), "\(name) at \(time) s, out of order")
@@ -106,11 +106,11 @@ struct StillTests {
                 try Self.stills(at: [time], of: track, in: asset) == [expected(time)],
                 "\(name) at \(time) s, alone")
         }
-        // Within a tolerance there is a frame that is on screen then.
+        // With a tolerance, the image is a frame within it, or the one on screen.
         let half = MediaTime(value: 1, timescale: 2)
         let loose = ImageTolerance(before: half, after: half)
         for (time, still) in zip(times, try Self.stills(at: times, of: track, in: asset, tolerance: loose)) {
-            #expect(all.contains(still), "\(name) at \(time) s, about")
+            #expect(all.contains(still), "\(name) at \(time) s, with tolerance")
             let exact = expected(time)
             let isNear = still.time >= time - half && still.time <= time + half
             #expect(isNear || still == exact, "\(name) at \(time) s: \(still.time) s")
@@ -118,7 +118,7 @@ struct StillTests {
     }
 
     @Test(arguments: files)
-    func keyFramesAreWhatTheFileSays(_ name: String) throws {
+    func keyframeImagesMatchTheIndex(_ name: String) throws {
         let path = try #require(Places.media) + "/" + name
         let asset = Asset(.file(path), timing: .fast)
         guard let contents = try? asset.loadSynchronously(),

@@ -3,7 +3,7 @@ import JobRun
 import TestSupport
 import Testing
 
-/// One way from a kind of text to another, as a track or a file of its own.
+/// A conversion from one text format to another, as a track or a file.
 struct SubtitlePath: Sendable, CustomTestStringConvertible {
     let source: String
     let container: String
@@ -39,7 +39,7 @@ struct Cue: Hashable {
 }
 
 extension Judge {
-    /// The cues of the first track of subtitles, on the file's own clock.
+    /// Returns the cues of the first subtitle track, in the file's own times.
     func cues() throws -> [Cue] {
         let result = try program(
             "ffmpeg",
@@ -94,13 +94,13 @@ extension Judge {
         return source
     }
 
-    /// Whole: the same cues. Cut: both ends of each in the range, from its start.
+    /// Complete sources keep their cues; in a range, cues are cut to it and count from its start.
     @Test(arguments: SubtitlePath.all) func cuesFollowTheRange(_ path: SubtitlePath) async throws {
         let scratch = try Scratch()
         let source = try make(path, in: scratch)
         let all = try Judge(source).cues()
         #expect(all.count == 4)
-        // Frames that are there go along, so that the clock is theirs.
+        // Video is copied where the target can hold it, and determines time zero.
         let hasVideo = !["srt", "ass", "vtt"].contains(path.target)
         let frames = hasVideo ? "{ video: first, copy: true }," : ""
         for (name, range) in [("whole", ""), ("cut", "range: { start: 1, end: 3 }")] {
@@ -120,9 +120,9 @@ extension Judge {
             let wanted = all.filter { $0.end > start && $0.start < end }.map {
                 Cue(start: max($0.start, start) - start, end: min($0.end, end) - start, text: $0.text)
             }
-            let made = try Judge(output).cues()
-            #expect(made.count == wanted.count, "\(name)")
-            for (have, want) in zip(made, wanted) {
+            let written = try Judge(output).cues()
+            #expect(written.count == wanted.count, "\(name)")
+            for (have, want) in zip(written, wanted) {
                 // SubStation Alpha counts hundredths.
                 #expect(abs(have.start - want.start) < 0.011, "\(name)")
                 #expect(abs(have.end - want.end) < 0.011, "\(name)")
@@ -135,13 +135,13 @@ extension Judge {
         }
     }
 
-    /// What a style adds to a text on its way through another kind of text.
+    /// Removes the markup that conversions between text formats add for styles.
     private func plain(_ text: String) -> String {
         text.replacingOccurrences(
             of: #"</?(font|b|i)[^>]*>|\{[^}]*\}"#, with: "", options: .regularExpression)
     }
 
-    /// A file of cues as mov_text, in `out.mp4`.
+    /// Encodes a subtitle file as mov_text in `out.mp4`.
     private func movText(of name: String, in scratch: Scratch) async throws -> JobResult {
         try success(
             try await run(
@@ -155,7 +155,7 @@ extension Judge {
                 """, in: scratch.path))
     }
 
-    /// mov_text shows one sample at a time: what overlaps is shown in one, with its styles.
+    /// mov_text shows one sample at a time: overlapping cues are merged, with their styles.
     @Test func overlapsAreMerged() async throws {
         let scratch = try Scratch()
         try scratch.write(
@@ -189,8 +189,8 @@ extension Judge {
         for (cue, end) in zip(cues, [1.5, 1.7, 1.9, 2, 3, 4]) { #expect(abs(cue.end - end) < 0.002) }
     }
 
-    /// More than anybody can read is left out, and said.
-    @Test func aCrowdOfCuesIsSaid() async throws {
+    /// Cues beyond the limit of concurrent ones are dropped with a warning.
+    @Test func tooManyConcurrentCuesAreReported() async throws {
         let scratch = try Scratch()
         let cues = (1...20).map { "\($0)\n00:00:01,\(100 + $0) --> 00:00:03,000\nCue \($0)\n" }
         try scratch.write(cues.joined(separator: "\n"), to: "crowd.srt")
@@ -200,12 +200,12 @@ extension Judge {
         #expect(last.text.split(whereSeparator: \.isNewline).count == 16)
     }
 
-    /// Cues that are frames are copied, or refused by name.
-    @Test func picturesAreNoText() async throws {
+    /// Bitmap subtitles are copied, and can't be encoded as text.
+    @Test func bitmapSubtitlesAreNotEncodedAsText() async throws {
         let scratch = try Scratch()
         let captions = try scratch.write(Self.captions, to: "captions.srt")
         let source = scratch.file("source.mkv")
-        // dvdsub's encoder takes frames alone: a PGS stream made by hand, empty but for its end.
+        // A handmade PGS stream without objects, since dvdsub's encoder accepts only bitmaps.
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=1", "-i", captions, "-c:v",
             "libx264", "-c:s", "srt", source)
@@ -241,10 +241,10 @@ extension Judge {
         }
     }
 
-    /// Cues that are frames say no length: what is on screen when a range begins comes first, also at a joint.
-    @Test func picturesThatAreOnScreenComeFirst() async throws {
+    /// Bitmap subtitles have no duration: the set on screen at the start of a range comes first, also at a joint.
+    @Test func bitmapSubtitlesOnScreenComeFirst() async throws {
         let scratch = try Scratch()
-        // Display sets that are told apart by their number, every 0.4 s: odd ones show a small bar, the others clear.
+        // Display sets with a number each, every 0.4 s: odd ones show a small bar, the others clear.
         var bytes: [UInt8] = []
         for number in UInt8(0)..<5 {
             let time = 36_000 * Int(number)
@@ -282,13 +282,15 @@ extension Judge {
                       it: { asset: ./s.mkv, range: \(range), tracks: [ { video: first, encode: { codec: ffv1 } }, { subtitle: first, copy: true } ], destination: { path: o.mkv, if_exists: replace } }
                     """, in: scratch.path))
             try ffmpeg("-i", scratch.file("o.mkv"), "-map", "0:s", "-c", "copy", scratch.file("o.sup"))
-            let made = [UInt8](try Data(contentsOf: URL(fileURLWithPath: scratch.file("o.sup"))))
+            let written = [UInt8](try Data(contentsOf: URL(fileURLWithPath: scratch.file("o.sup"))))
             var found: [(time: Double, number: Int)] = []
             var at = 0
-            while at + 13 <= made.count {
-                let time = made[(at + 2)..<(at + 6)].reduce(0) { $0 << 8 | Int($1) }
-                if made[at + 10] == 0x16 { found.append((Double(time) / 90_000, Int(made[at + 13 + 6]))) }
-                at += 13 + Int(made[at + 11]) << 8 + Int(made[at + 12])
+            while at + 13 <= written.count {
+                let time = written[(at + 2)..<(at + 6)].reduce(0) { $0 << 8 | Int($1) }
+                if written[at + 10] == 0x16 {
+                    found.append((Double(time) / 90_000, Int(written[at + 13 + 6])))
+                }
+                at += 13 + Int(written[at + 11]) << 8 + Int(written[at + 12])
             }
             #expect(found.map(\.number) == wanted.map(\.1), "\(range)")
             #expect(zip(found, wanted).allSatisfy { abs($0.time - $1.0) < 0.0015 }, "\(range): \(found)")
@@ -317,11 +319,11 @@ extension Judge {
         #expect(!packets[0].isEmpty && packets[0] == packets[1], "\(packets)")
     }
 
-    /// A set that only updates what is shown, such as another colour, comes with all that it builds on.
-    @Test func updatesOfPicturesComeWhole() async throws {
+    /// A display set that only updates the one before, for example its color, is copied as a complete set.
+    @Test func bitmapUpdatesAreCopiedAsCompleteSets() async throws {
         let scratch = try Scratch()
         var bytes: [UInt8] = []
-        // At 0 s a bar; at 0.4 s its colour changes, at 0.8 s its place, at 1.2 s it is gone, at 1.6 s it is back.
+        // A bar at 0 s; its color changes at 0.4 s, its position at 0.8 s, it is gone at 1.2 s, and back at 1.6 s.
         for number in UInt8(0)..<5 {
             let time = 36_000 * Int(number)
             let stamp = (0..<4).map { UInt8(truncatingIfNeeded: time >> (24 - 8 * $0)) } + [0, 0, 0, 0]
@@ -329,12 +331,12 @@ extension Judge {
                 bytes += [0x50, 0x47] + stamp + [type, 0, UInt8(body.count)] + body
             }
             let isShown = number != 3
-            let place: UInt8 = number >= 2 ? 60 : 8
-            let object: [UInt8] = isShown ? [1, 0, 0, 0, 0, 0, place, 0, 8] : [0]
+            let position: UInt8 = number >= 2 ? 60 : 8
+            let object: [UInt8] = isShown ? [1, 0, 0, 0, 0, 0, position, 0, 8] : [0]
             segment(
                 0x16,
                 [0, 160, 0, 120, 0x10, 0, number, number == 0 ? 0x80 : 0, number == 1 ? 0x80 : 0, 0] + object)
-            if isShown, number != 1 { segment(0x17, [1, 0, 0, place, 0, 8, 0, 40, 0, 20]) }
+            if isShown, number != 1 { segment(0x17, [1, 0, 0, position, 0, 8, 0, 40, 0, 20]) }
             if number == 0 {
                 segment(0x14, [0, 0, 1, 200, 128, 128, 255, 2, 60, 90, 200, 255])
                 let line = [UInt8](repeating: 1, count: 20) + [UInt8](repeating: 2, count: 20) + [0, 0]
@@ -372,7 +374,7 @@ extension Judge {
                       it: { asset: ./s.mkv, range: { start: \(start), end: \(end)s }, tracks: [ { video: first, encode: { codec: ffv1 } }, { subtitle: first, copy: true } ], destination: { path: o.mkv, if_exists: replace } }
                     """, in: scratch.path))
             let (first, last) = (Int((start * 25).rounded()), Int((end * 25).rounded()))
-            // ffmpeg puts what comes at 0 on the second frame, and that of 7.1 may leave the last frame out.
+            // ffmpeg shows the first set from the second frame on, and 7.1 may omit the last frame.
             let got = try shown("o.mkv").dropFirst()
             #expect(got.count >= last - first - 2, "\(start) to \(end): \(got.count) frames")
             #expect(got.elementsEqual(source[first + 1..<last].prefix(got.count)), "\(start) to \(end)")
