@@ -3,10 +3,10 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Files whose codec tag fits their packets: a tag that libavformat guesses from format, size and rate can make readers take packets
+/// Files whose codec tag fits their packets: a tag that libavformat guesses from format, size and rate can make readers interpret packets
 /// for another framing.
 @Suite struct CodecTagTests {
-    /// A class of AVC-Intra that libavformat knows by pixel format, size and rate.
+    /// A class of AVC-Intra that libavformat recognizes by pixel format, size and rate.
     struct IntraClass: Sendable, CustomTestStringConvertible {
         let pixelFormat: String
         let size: String

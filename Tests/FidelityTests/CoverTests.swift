@@ -81,7 +81,7 @@ import Testing
 
     private func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
 
-    /// The pictures of a file as ffmpeg extracts them.
+    /// Returns the attached pictures of a file, extracted by ffmpeg.
     private func pictures(of path: String) throws -> [Data] {
         let probed = try Judge(path).probe(["-show_entries", "stream=index:stream_disposition=attached_pic"])
         let streams = probed["streams"] as? [[String: Any]] ?? []
@@ -137,7 +137,7 @@ import Testing
             #expect(try pictures(of: path) == [try bytes(scratch.file(art))])
             #expect(try Judge(path).decodeErrors() == "")
         }
-        // ID3 and FLAC say what a picture is of, and players look for the front cover.
+        // ID3 and FLAC state the type of a picture, and players show the front cover.
         if output.name.hasSuffix("mp3") || output.name.hasSuffix("flac") {
             let stream = try Judge(scratch.file(output.name)).stream("v:0", "codec_name:stream_tags=comment")
             #expect((stream["tags"] as? [String: String])?["comment"] == "Cover (front)")

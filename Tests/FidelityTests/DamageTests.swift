@@ -92,7 +92,7 @@ import Testing
         let audio = try Judge(scratch.file("o.wav")).audio(rate: 48_000)
         #expect(audio.count == whole.count)
         let different = audio.indices.filter { audio[$0] != whole[$0] }
-        // One packet of 4608 samples, give or take a millisecond of Matroska's clock.
+        // One packet of 4608 samples, within a millisecond of Matroska's time base.
         let section = (20 * 4608 - 48)..<(21 * 4608 + 48)
         #expect(
             different.allSatisfy { section.contains($0) }, "\(different.min() ?? 0) \(different.max() ?? 0)")

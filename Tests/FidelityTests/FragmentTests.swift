@@ -237,7 +237,7 @@ import Testing
                     destination: o.wav
                 """, in: scratch.path))
         let count = try Judge(scratch.file("o.wav")).samples(channels: 1, rate: 48_000).count
-        // 6.03 s; without an end, the encoder's last packet is heard whole.
+        // 6.03 s; without an end, the encoder's last packet is presented completely.
         #expect(seconds == nil ? count == 289_440 : (289_440..<290_600).contains(count), "\(count)")
     }
 

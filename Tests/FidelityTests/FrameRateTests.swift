@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    /// Matroska counts milliseconds: without a stated rate, readers take 29.97 for 1000/33.
+    /// Matroska counts milliseconds: without a stated rate, readers interpret 29.97 as 1000/33.
     @Test(arguments: ["mkv", "mp4"]) func nominalRate_ofCopiesIntoMatroska_isStated(_ source: String)
         async throws
     {

@@ -38,7 +38,7 @@ import Testing
                 "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=4", "-f", "lavfi",
                 "-i", "aevalsrc='sin(2*PI*t*(200+150*t))':d=4:s=48000", "-c:v", "libx264", "-c:a",
                 container == "ts" ? "mp2" : container == "mov" ? "pcm_s16le" : "flac", "-strict", "-2",
-                // Newer versions make FLAC of 32 bits, which is written with 24.
+                // Newer versions of ffmpeg produce FLAC with 32 bits, of which Tandem writes 24.
                 "-sample_fmt", "s16",
             ] + options + [source])
         #expect(result.status == 0, "\(result.errors)")

@@ -61,7 +61,7 @@ struct RealFileTableTests {
         let rules = (try? rules(source)) ?? []
         let format =
             try Judge(source).probe(["-show_entries", "format=duration"])["format"] as? [String: Any]
-        // One file's header says two days; one has its first keyframe at 3.1 s of 4.004.
+        // One file's header states two days; one has its first keyframe at 3.1 s of 4.004.
         let length = (format?["duration"] as? String).flatMap(Double.init) ?? 0
         let isLong = length > 4.5 && length < 1000
         guard !rules.isEmpty else { return nil }

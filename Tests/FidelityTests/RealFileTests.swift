@@ -42,7 +42,7 @@ struct RealFile: Sendable, CustomTestStringConvertible {
 
 @Suite(.enabled(if: Places.media != nil), .serialized)
 struct RealFileTests {
-    /// Re-encodes, then measures times, frames, audio, orientation, shape and colour against the source.
+    /// Re-encodes, then compares times, frames, audio, orientation, pixel aspect ratio and color with the source.
     @Test(arguments: RealFile.all)
     func reencodeKeepsTimesFramesAndAudio(_ file: RealFile) async throws {
         let scratch = try Scratch()

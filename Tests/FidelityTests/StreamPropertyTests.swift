@@ -65,7 +65,7 @@ import Testing
         }
         #expect(
             failure.message.contains("begins with frames that an edit list hides"), "\(failure.message)")
-        #expect(refused.first?.plan == nil, "it is an error of the plan")
+        #expect(refused.first?.plan == nil, "the plan must report the error")
     }
 
     /// The last reference frame in these containers has no time of its own; it is shown last.

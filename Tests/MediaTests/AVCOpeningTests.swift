@@ -65,7 +65,7 @@ import Testing
     }
 
     /// Slices with random changes are rewritten or rejected, and never trap.
-    @Test func damagedSlicesAreRefused() throws {
+    @Test func damagedSlicesNeverTrap() throws {
         let pictures = FieldStream(count: 16).pictures
         let sets = try Self.sets(pictures[0].units)
         var generator = Numbers(state: 41)

@@ -28,7 +28,7 @@ import Testing
         return frames
     }
 
-    @Test func intraCodecsHaveNone() {
+    @Test func intraCodecsHaveNoLeadingFrames() {
         #expect(LeadingFrames(BitstreamTraits.of("mjpeg"), start: 0) == nil)
         #expect(LeadingFrames(BitstreamTraits.of("dnxhd"), start: 0) == nil)
     }
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func theDecoderReportsRecoveryOfH264() throws {
-        // Periodic intra refresh has no keyframe at all behind the recovery point.
+        // Periodic intra refresh has no keyframe after the recovery point.
         var leading = try frames("h264", times: [0, 1, 2, 3, 4])
         #expect(accepted([picture(0, lacksReferences: true), picture(3)], by: &leading) == [false, true])
         #expect(leading.missing(before: 3) == 3)
@@ -92,7 +92,7 @@ import Testing
         // Decoding order I P B B, presentation order I B B P.
         for own: Int64 in [0, 2, 3, 1] { given.append(times.next(own: own, isKey: own == 0)) }
         #expect(given == [0, 1, 2, 3])
-        // A packet that gives no frame moves the frames of its GOP alone.
+        // A packet that produces no frame shifts only the frames of its GOP.
         for time: Int64 in [4, 5, 6, 7] { times.note(time) }
         given = []
         for own: Int64 in [4, 6] { given.append(times.next(own: own, isKey: own == 4)) }

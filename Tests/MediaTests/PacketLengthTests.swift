@@ -39,7 +39,7 @@ import Testing
                 path,
             ]
         ).text.split(separator: "\n").compactMap { Int64($0.filter(\.isNumber)) }.reduce(0, +)
-        // The last unit of TrueHD is cut where the source ends, which its decoder alone knows.
+        // The last unit of TrueHD is cut where the source ends, which only its decoder determines.
         let cut: Int64 = kind.encoder == "truehd" ? 39 : 0
         #expect((0...cut).contains(sum - decoded), "\(kind.encoder): \(sum) of \(decoded)")
     }
