@@ -7,7 +7,7 @@ package import Publishing
 /// in this process or in another one.
 package struct WorkOrder: Sendable {
     package var plan: JobPlan
-    /// Temporary files of the plan's outputs, in their order.
+    /// Temporary files of the plan's outputs, in their order; empty for a check.
     package var outputs: [TemporaryFile]
     /// File for the discarded output of the first of two passes; nil if there is one pass.
     package var scratch: TemporaryFile?
@@ -19,6 +19,11 @@ package struct WorkOrder: Sendable {
     var onChecked: @Sendable () -> Void = {}
     /// Whether the process carries out no other work meanwhile.
     var isAlone = false
+    /// Distinguishes the order from other orders of the same worker.
+    let identity = Identity()
+
+    /// An object for each order.
+    final class Identity: Sendable {}
 
     package init(
         plan: JobPlan, outputs: [TemporaryFile], scratch: TemporaryFile?, makesPreview: Bool = false

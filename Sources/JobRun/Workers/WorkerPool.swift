@@ -185,9 +185,6 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         _ completion: @escaping @Sendable (WorkOutcome) -> Void
     ) {
         let worker: WorkerProcess
-        guard let output = order.outputs.first else {
-            return completion(.failed(JobFailure("an order without an output", at: order.plan.location)))
-        }
         do {
             let paths = order.plan.sourcePaths
             worker = try take(for: paths.first, network: order.plan.readsRemote)
@@ -196,7 +193,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
                 .failed(JobFailure("\(error)", at: order.plan.location, rule: .workerDied, isTransient: true))
             )
         }
-        handle.begin(worker, output)
+        handle.begin(worker, order.identity)
         worker.perform(order, fault: fault) { @Sendable outcome in
             guard let outcome else {
                 if attempt < 5 {
@@ -212,7 +209,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
             self.takeBack(worker)
             completion(outcome)
         }
-        handle.follow(worker, output)
+        handle.follow(worker, order.identity)
     }
 
     private func takeBack(_ worker: WorkerProcess) {
@@ -293,38 +290,38 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
 private final class PooledWork: WorkHandle, Sendable {
     private struct State: Sendable {
         var worker: WorkerProcess?
-        /// Output that identifies the work among later work of the same worker.
-        var output: TemporaryFile?
+        /// Distinguishes the work from later work of the same worker.
+        var order: WorkOrder.Identity?
         var isCancelled = false
         var hasEnded = false
     }
     private let state = Guarded(State())
 
     /// Sets the worker before it receives the work, so that even an immediate reply comes later.
-    func begin(_ worker: WorkerProcess, _ output: TemporaryFile) {
+    func begin(_ worker: WorkerProcess, _ order: WorkOrder.Identity) {
         state.withLock { state in
-            if !state.hasEnded { (state.worker, state.output) = (worker, output) }
+            if !state.hasEnded { (state.worker, state.order) = (worker, order) }
         }
     }
 
-    /// Repeats a cancellation that came before the worker received the work.
-    func follow(_ worker: WorkerProcess, _ output: TemporaryFile) {
-        if state.withLock({ $0.isCancelled && !$0.hasEnded }) { worker.cancel(output) }
+    /// Repeats a cancel that came before the worker received the work.
+    func follow(_ worker: WorkerProcess, _ order: WorkOrder.Identity) {
+        if state.withLock({ $0.isCancelled && !$0.hasEnded }) { worker.cancel(order) }
     }
 
     func end() {
         state.withLock { state in
             state.hasEnded = true
-            (state.worker, state.output) = (nil, nil)
+            (state.worker, state.order) = (nil, nil)
         }
     }
 
     func cancel() {
-        let (worker, output) = state.withLock { state in
+        let (worker, order) = state.withLock { state in
             state.isCancelled = true
-            return (state.worker, state.output)
+            return (state.worker, state.order)
         }
-        if let worker, let output { worker.cancel(output) }
+        if let worker, let order { worker.cancel(order) }
     }
 
     var progress: WorkProgress { state.withLock { $0.worker }?.progress ?? WorkProgress() }

@@ -48,7 +48,7 @@ extension WorkerProcess {
                                     isTransient: byItself)))
                     case .seen, .escaped: break
                     }
-                }, outputs: order.outputs,
+                }, outputs: order.outputs, order: order.identity,
                 tracks: order.plan.outputs.map { order.onlyJudges ? 0 : $0.tracks.count },
                 makesPreview: order.makesPreview,
                 onChecked: order.onChecked)

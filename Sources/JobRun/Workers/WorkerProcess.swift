@@ -43,8 +43,10 @@ final class WorkerProcess: @unchecked Sendable {
     /// The current task of a worker.
     struct Task {
         let completion: @Sendable (Ending) -> Void
-        /// Outputs, kept open until the worker has certainly received them; empty for a probe.
+        /// Outputs, kept open until the worker has certainly received them; empty for a check and for a probe.
         let outputs: [TemporaryFile]
+        /// The order; nil for a probe.
+        var order: WorkOrder.Identity?
         /// Whether settings are tried, which takes little time.
         var isTrial = false
         /// Files that the worker may request.
@@ -130,11 +132,10 @@ final class WorkerProcess: @unchecked Sendable {
 
     var progress: WorkProgress { shown.withLock { $0 } }
 
-    /// Cancels the work on outputs at once, identified by the first of them. The worker is killed if it doesn't end.
-    /// Later work isn't affected.
-    func cancel(_ output: TemporaryFile) {
+    /// Cancels the work on an order at once. The worker is killed if it doesn't end. Later work isn't affected.
+    func cancel(_ order: WorkOrder.Identity) {
         queue.async { @Sendable in
-            guard self.task?.outputs.first === output, self.task?.isCancelled == false else { return }
+            guard self.task?.order === order, self.task?.isCancelled == false else { return }
             self.task?.isCancelled = true
             _ = self.channel.send(WorkerMessage.Order.cancel)
             let done = self.jobsDone
@@ -222,7 +223,7 @@ final class WorkerProcess: @unchecked Sendable {
                 kill("protocol violation: it requested a file that doesn't belong to its source")
             }
         case .done(let outcome):
-            guard let task, !task.outputs.isEmpty else {
+            guard let task, task.order != nil else {
                 return kill("protocol violation: it reported the end of a job that it wasn't running")
             }
             guard
@@ -238,7 +239,7 @@ final class WorkerProcess: @unchecked Sendable {
             self.task?.findings = sound
             task.onChecked()
         case .seen(let sight):
-            guard let task, task.outputs.isEmpty else {
+            guard let task, task.order == nil else {
                 return kill("protocol violation: it sent an unsolicited reply")
             }
             if case .answer(let answer) = sight, !ReplyValidator.holds(answer) {
@@ -285,7 +286,7 @@ final class WorkerProcess: @unchecked Sendable {
             return kill("it didn't finish within \(Int(patience)) s")
         }
         let still = Double(DispatchTime.now().uptimeNanoseconds - task.lastActivity.uptimeNanoseconds) / 1e9
-        if still > (task.isTrial ? limits.trial : task.outputs.isEmpty ? limits.lookStall : limits.stall) {
+        if still > (task.isTrial ? limits.trial : task.order == nil ? limits.lookStall : limits.stall) {
             kill("it made no progress for \(Int(still)) s")
         }
     }
