@@ -3,11 +3,16 @@ internal import LibAV
 /// Decodes tracks from start to end and measures the longest interval of silence or of black frames.
 package struct SilenceBlackDetector: Sendable {
     private let asset: Asset
+    private let extent: ReadingExtent
     private let isCancelled: @Sendable () -> Bool
 
-    /// Creates a detector for an asset's tracks; `isCancelled` is called before every sample.
-    package init(asset: Asset, isCancelled: @escaping @Sendable () -> Bool = { false }) {
+    /// Creates a detector for an asset's tracks, or for ranges of them; `isCancelled` is called before every sample.
+    package init(
+        asset: Asset, extent: ReadingExtent = ReadingExtent(),
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) {
         self.asset = asset
+        self.extent = extent
         self.isCancelled = isCancelled
     }
 
@@ -67,7 +72,7 @@ package struct SilenceBlackDetector: Sendable {
         _ track: AssetTrack, _ settings: ReaderOutputSettings, _ body: (borrowing SampleBuffer) -> Void
     ) throws {
         let samples = try TrackSamples(
-            asset: asset, track: track, settings: settings, isCancelled: isCancelled)
+            asset: asset, track: track, settings: settings, extent: extent, isCancelled: isCancelled)
         try samples.start()
         while let sample = try samples.next() { body(sample) }
     }

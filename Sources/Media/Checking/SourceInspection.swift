@@ -1,0 +1,248 @@
+internal import LibAV
+internal import Locking
+
+/// Reads tracks of an asset to their ends, decoded or as packets, and counts what they contain. Nothing is written.
+/// Damage follows the policy of the extent, as in a session. An inspection is used once.
+package final class SourceInspection: Sendable {
+    private struct State: Sendable {
+        var reader: AssetReader?
+        var position = MediaTime.zero
+    }
+
+    private let asset: Asset
+    private let decoded: [AssetTrack]
+    private let packets: [AssetTrack]
+    private let extent: ReadingExtent
+    private let decoderThreads: Int?
+    private let interrupt = InterruptFlag()
+    private let state = Guarded(State())
+
+    /// Creates an inspection of some of an asset's tracks. The ranges of `extent` apply to the decoded tracks; packets
+    /// are read to the end of the file, which must be one. `decoderThreads`: threads of each video decoder; nil
+    /// chooses by the track.
+    package init(
+        asset: Asset, decoding decoded: [AssetTrack], packetsOf packets: [AssetTrack],
+        extent: ReadingExtent = ReadingExtent(), decoderThreads: Int? = nil
+    ) {
+        self.asset = asset
+        self.decoded = decoded
+        self.packets = packets
+        self.extent = extent
+        self.decoderThreads = decoderThreads
+    }
+
+    /// Time up to which all tracks that are being read were read, from the start of the extent. It never decreases.
+    package var position: MediaTime { state.withLock { $0.position } }
+
+    private func advance(to position: MediaTime?) {
+        guard let position else { return }
+        state.withLock { $0.position = max($0.position, position) }
+    }
+
+    /// Ends the reading in progress with `CancellationError`, from any thread.
+    package func cancel() {
+        interrupt.raise()
+        state.withLock { $0.reader }?.cancelReading()
+    }
+
+    /// Reads all tracks. Returns the reports by track index: numbers of frames, of audio samples per channel, or of
+    /// packets. Blocks; throws at the first damage unless the policy skips it.
+    package func read() throws -> [Int: TrackReport] {
+        var reports = try readFrames()
+        // Sparse tracks have a demuxer of their own: their next packet may be far away, and packets of the others would
+        // pile up until then.
+        let isDense = { (track: AssetTrack) in track.mediaType == .video || track.mediaType == .audio }
+        for tracks in [packets.filter(isDense), packets.filter { !isDense($0) }] {
+            reports.merge(try readPackets(of: tracks)) { first, _ in first }
+        }
+        return reports
+    }
+
+    private func checkCancelled() throws {
+        if interrupt.isRaised { throw CancellationError() }
+    }
+
+    // MARK: Frames
+
+    private func readFrames() throws -> [Int: TrackReport] {
+        guard !decoded.isEmpty else { return [:] }
+        let reader = try AssetReader(asset: asset)
+        reader.extent = extent
+        reader.decoderThreads = decoderThreads
+        let outputs = decoded.map { track in
+            AssetReaderTrackOutput(
+                track: track,
+                settings: track.mediaType == .video
+                    ? .video(VideoOutputSettings()) : .audio(AudioOutputSettings()))
+        }
+        for output in outputs { try reader.add(output) }
+        state.withLock { $0.reader = reader }
+        try checkCancelled()
+        try reader.startReading()
+        defer { reader.cancelReading() }
+        let origin = extent.ranges.count == 1 ? extent.ranges[0].start : .zero
+        var counts = [Int](repeating: 0, count: outputs.count)
+        var ends = [MediaTime](repeating: .zero, count: outputs.count)
+        var reached = decoded.map { max(.zero, $0.timeRange.start - origin) }
+        var open = Array(outputs.indices)
+        // The track that is behind comes next, so that few packets wait between the demuxer and the decoders.
+        while let next = open.min(by: { reached[$0] < reached[$1] }) {
+            try checkCancelled()
+            guard let sample = try outputs[next].copyNextSampleBuffer() else {
+                // A cancel also ends the outputs.
+                try checkCancelled()
+                open.removeAll { $0 == next }
+                continue
+            }
+            counts[next] += sample.sampleCount
+            let end = MediaTime(ticks: sample.pts + sample.duration, timeBase: sample.timeBase) - origin
+            ends[next] = max(ends[next], end)
+            reached[next] = max(reached[next], end)
+            advance(to: open.map { reached[$0] }.min())
+        }
+        var reports: [Int: TrackReport] = [:]
+        for (index, output) in outputs.enumerated() {
+            var report = TrackReport(samples: counts[index], end: ends[index], damage: output.damagedSamples)
+            report.droppedSamples = output.droppedSamples
+            reports[output.track.index] = report
+        }
+        return reports
+    }
+
+    // MARK: Packets
+
+    private func readPackets(of packets: [AssetTrack]) throws -> [Int: TrackReport] {
+        guard !packets.isEmpty else { return [:] }
+        guard case .file(let path) = asset.source else {
+            throw MediaError.misuse("only a file has packets to read")
+        }
+        let contents = try asset.loadSynchronously()
+        if contents.missingBytes > 0, extent.damagePolicy == .fail {
+            throw MediaError.input(
+                InputError(
+                    path: path,
+                    reason: .truncated(
+                        expected: contents.fileSize + contents.missingBytes, got: contents.fileSize)))
+        }
+        let tracks = try readers(of: packets, contents, path: path)
+        var open = tracks
+        while let next = open.min(by: { $0.reached < $1.reached }) {
+            try checkCancelled()
+            do {
+                if try !next.readPacket() { open.removeAll { $0 === next } }
+            } catch {
+                // A cancel interrupts the demuxer.
+                try checkCancelled()
+                throw error
+            }
+            advance(to: open.map(\.reached).min())
+        }
+        return Dictionary(uniqueKeysWithValues: tracks.map { ($0.track.index, $0.report) })
+    }
+
+    /// Returns a reader for each track, from one demuxer.
+    private func readers(
+        of packets: [AssetTrack], _ contents: AssetContents, path: String
+    ) throws -> [PacketTrackReader] {
+        let environment = asset.environment.sources
+        let container = SourceContainer(contents.container)
+        let tallies = packets.map { _ in
+            let tally = DamageTally()
+            tally.follow(extent.damagePolicy)
+            return tally
+        }
+        let lane: DemuxLane
+        do throws(InputError) {
+            lane = try DemuxLane(
+                path: path, streams: packets.map(\.index), environment: environment, interrupt: interrupt,
+                damage: tallies, container: container.name,
+                origins: packets.reduce(into: [:]) { $0.merge($1.origins) { first, _ in first } })
+        } catch {
+            throw MediaError.input(error)
+        }
+        return try zip(packets, tallies).map { track, tally in
+            let source = try PacketSource(
+                track: track, of: container, lane: lane, path: path, environment: environment,
+                interrupt: interrupt, ownsLane: false, movement: MovementCounter(), damage: tally)
+            source.timeZero = contents.timeZero
+            let lostPages =
+                container.hasPages && track.mediaType == .audio
+                ? LostPages(path: path, environment: environment) : nil
+            return PacketTrackReader(source, timeZero: contents.timeZero, lostPages: lostPages)
+        }
+    }
+}
+
+/// Reads and counts the packets of one track. It demands less of them than a copy, which must be able to write them:
+/// they may have no times, and hidden packets may be anywhere.
+private final class PacketTrackReader {
+    private let source: PacketSource
+    private let timeZero: MediaTime
+    private let lostPages: LostPages?
+    private var count = 0
+    private var hidden = 0
+    private var end = MediaTime.zero
+    private var lastStep: MediaTime?
+    /// Time of the last packet in decoding order, from time zero.
+    private(set) var reached: MediaTime
+
+    init(_ source: PacketSource, timeZero: MediaTime, lostPages: LostPages?) {
+        self.source = source
+        self.timeZero = timeZero
+        self.lostPages = lostPages
+        reached = max(.zero, source.track.timeRange.start)
+    }
+
+    var track: AssetTrack { source.track }
+
+    var report: TrackReport {
+        var report = TrackReport(samples: count, end: end, damage: source.damage.count)
+        report.hiddenSamples = hidden
+        return report
+    }
+
+    /// Reads the next packet; returns false at the end.
+    func readPacket() throws -> Bool {
+        do {
+            guard let packet = try source.next() else { return false }
+            try take(packet)
+            return true
+        } catch let error as AVError {
+            throw MediaError.reading(track: track.label, at: nil, error)
+        }
+    }
+
+    private func take(_ packet: borrowing Packet) throws {
+        count += 1
+        let isHidden = track.mediaType == .video && packet.isDiscarded
+        if isHidden { hidden += 1 }
+        let length = MediaTime(ticks: max(0, packet.duration), timeBase: source.timeBase)
+        let shown = packet.pts != noTimestamp ? packet.pts : packet.dts
+        guard shown != noTimestamp else {
+            // Without any times, packets follow one another with their own durations.
+            end = end + length
+            reached = max(reached, end)
+            return
+        }
+        let start = MediaTime(ticks: shown, timeBase: source.timeBase) - timeZero
+        let step =
+            packet.dts == noTimestamp
+            ? start : MediaTime(ticks: packet.dts, timeBase: source.timeBase) - timeZero
+        if track.mediaType == .video || track.mediaType == .audio {
+            if let lastStep {
+                try TimeBounds.checkStep(from: lastStep, to: step, track: track, isPaged: lostPages != nil)
+            }
+            lastStep = step
+            try checkPages(before: start)
+        }
+        reached = max(reached, step)
+        if !isHidden { end = max(end, start + length) }
+    }
+
+    /// Handles audio that is missing because a page of an Ogg file is lost.
+    private func checkPages(before start: MediaTime) throws {
+        let slack = MediaTime(value: 2, timescale: 1000)
+        guard let lostPages, start > end + slack, lostPages.isIncomplete else { return }
+        try source.damage.meet(.lostPages(track: track.label, from: end, to: start), at: end)
+    }
+}
