@@ -12,7 +12,7 @@ public import Media
 /// Decoded and validated job files: `tandem validate`, `plan` and `run` within this process.
 ///
 /// The only state is the outputs' own marks; outputs that are up to date according to them are not created
-/// again.
+/// again. Checks of sources leave no mark and run each time.
 public struct JobBatch: Sendable {
     private let checked: Pipeline.Checked
     /// Warnings about the job files.

@@ -51,12 +51,13 @@ import FileSystem
                 - { asset: ./a.mp4, loop: true, volume: -3dB, fade_in: 200ms, duck: { under: hum } }
             tracks: [ { video: first, encode: { codec: ffv1 } }, { audio: first, encode: { codec: flac } } ]
             destination: eight.mkv
+          nine: { asset: ./a.mp4, range: { end: 0.5s }, check: { decode: true }, expect: { decodes: true } }
           four: { asset: ./a.mp4, tracks: [ { audio: all, copy: true } ], destination: four.m4a }
           five: { asset: ./nothing.mp4, tracks: [ { audio: all, copy: true } ], destination: five.m4a }
         """
     /// Arguments that select the jobs that can be planned, and set a variable whose name isn't in snake case.
     private static let selection =
-        ["one", "two", "three", "four", "six", "seven", "eight"].flatMap { ["--only", $0] } + [
+        ["one", "two", "three", "four", "six", "seven", "eight", "nine"].flatMap { ["--only", $0] } + [
             "--set", "camelCase=1",
         ]
 

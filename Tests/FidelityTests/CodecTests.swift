@@ -234,7 +234,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
                 Issue.record("\(id): \(record.outcome)")
                 continue
             }
-            let stream = try Judge(result.outputs[0].destination).stream("0", "codec_name")
+            let stream = try Judge(#require(result.outputs[0].destination)).stream("0", "codec_name")
             #expect(stream["codec_name"] as? String == pairs[id], "\(id)")
         }
     }

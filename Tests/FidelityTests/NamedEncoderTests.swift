@@ -14,7 +14,7 @@ import Testing
               one: { asset: bars, tracks: [ { video: first, encode: { codec: av1, \(encode) } } ], destination: o.mkv }
 
             """, in: scratch.path)
-        return try success(outcomes).outputs[0].destination
+        return try #require(success(outcomes).outputs[0].destination)
     }
 
     private func hashes(_ arguments: [String]) throws -> [String] {

@@ -37,7 +37,7 @@ import Testing
             """)
         #expect(found.map(\.id.value) == ["a[h=720]", "a[h=480]"])
         #expect(
-            found.map(\.outputs[0].destination.path.value) == [
+            found.map(\.outputs[0].destination?.path.value) == [
                 "o/web/my.talk-720.mp4", "o/web/my.talk-480.mp4",
             ])
         #expect(
@@ -50,7 +50,7 @@ import Testing
         let found = try jobs(
             "version: 1\nvars: { n: a }\njobs: { j: { asset: a/b.mp4, \(tail), destination: \"${n}${m}.mp4\" } }",
             set: ["n": "x", "m": "y"])
-        #expect(found[0].outputs[0].destination.path.value == "xy.mp4")
+        #expect(found[0].outputs[0].destination?.path.value == "xy.mp4")
     }
 
     /// Precedence, lowest first: included files in order, the file, the job.
@@ -78,16 +78,16 @@ import Testing
               one: { asset: clip, \(tail), destination: "${a}-${b}-${c}.x" }
               two: { asset: clip, \(tail), destination: { path: y.mp4, if_exists: skip } }
             """, in: scratch.path)
-        #expect(found[0].outputs[0].destination.path.value == "house-own-deeper.x")
+        #expect(found[0].outputs[0].destination?.path.value == "house-own-deeper.x")
         #expect(
-            found[0].outputs[0].destination.ifExists == .replace
-                && !found[0].outputs[0].destination.makesDirectories)
+            found[0].outputs[0].destination?.ifExists == .replace
+                && found[0].outputs[0].destination?.makesDirectories == false)
         #expect(
             found[0].outputs[0].container?.value.name == "mp4" && found[0].outputs[0].leftover?.value == .warn
         )
         #expect(
-            found[1].outputs[0].destination.ifExists == .skip
-                && !found[1].outputs[0].destination.makesDirectories)
+            found[1].outputs[0].destination?.ifExists == .skip
+                && found[1].outputs[0].destination?.makesDirectories == false)
     }
 
     /// Paths are relative to the file that contains them, wherever they are used.
@@ -102,7 +102,8 @@ import Testing
         #expect(!sink.hasErrors, "\(rendered(sink, yaml))")
         let job = try #require(file?.jobs.first)
         guard case .file(let path) = job.asset.source else { throw JudgeError(message: "no file") }
-        #expect(file?.absolutePath(job.outputs[0].destination.path) == scratch.file("out.mp4"))
+        let destination = try #require(job.outputs[0].destination?.path)
+        #expect(file?.absolutePath(destination) == scratch.file("out.mp4"))
         #expect(file?.absolutePath(path) == scratch.file("lib/clip.mp4"))
     }
 
@@ -146,7 +147,7 @@ import Testing
             found.map(\.id.value) == [
                 "b[h=3,q=1]", "b[h=4,q=1]", "b[h=3,q=2]", "b[h=4,q=2]", "a[h=3]", "a[h=4]",
             ])
-        #expect(found[1].outputs[0].destination.path.value == "y4-1.mp4")
+        #expect(found[1].outputs[0].destination?.path.value == "y4-1.mp4")
     }
 
     /// Patterns, and the jobs that depend on them, are expanded by a separate call.
@@ -168,7 +169,7 @@ import Testing
         #expect(
             expanded.jobs.map(\.id.value) == ["a[1/x1.mp4]", "a[2/x2.mp4]", "b[1/x1.mp4]", "b[2/x2.mp4]"])
         #expect(
-            expanded.jobs.map(\.outputs[0].destination.path.value) == [
+            expanded.jobs.map(\.outputs[0].destination?.path.value) == [
                 "o/x1.mp4", "o/x2.mp4", "p/x1.mkv", "p/x2.mkv",
             ])
         #expect(!expansion.hasErrors)

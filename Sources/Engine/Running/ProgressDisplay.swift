@@ -106,13 +106,15 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
             let more = output.stills.count > 1 && !last.isEmpty ? " … \(TextRenderer.printable(last))" : ""
             return say(
                 mark("done", "32")
-                    + " \(id): \(TextRenderer.printable(output.destination))\(more) (\(counted(output.stills.count, "image")), \(PlanText.bytes(output.size)), \(Self.one(seconds)) s)"
+                    + " \(id): \(TextRenderer.printable(output.destination ?? ""))\(more) (\(counted(output.stills.count, "image")), \(PlanText.bytes(output.size)), \(Self.one(seconds)) s)"
             )
         }
         let speed = seconds > 0 ? output.duration.seconds / seconds : 0
+        let made = output.destination.map { TextRenderer.printable($0) } ?? "checked"
+        let size = output.destination == nil ? "" : "\(PlanText.bytes(output.size)), "
         say(
             mark("done", "32")
-                + " \(id): \(TextRenderer.printable(output.destination)) (\(PlanText.time(output.duration)), \(PlanText.bytes(output.size)), \(Self.one(seconds)) s, \(Self.one(speed))x)"
+                + " \(id): \(made) (\(PlanText.time(output.duration)), \(size)\(Self.one(seconds)) s, \(Self.one(speed))x)"
         )
         for one in output.loudness {
             say(

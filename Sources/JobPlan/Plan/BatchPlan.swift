@@ -15,18 +15,18 @@ public struct BatchPlan: Codable, Sendable {
     /// Jobs that can't be carried out, with the messages about them.
     public var refusals: [Refusal]
 
-    /// The published output of a job that has nothing to do.
+    /// The published output of a job that has nothing to do, or a check that the source passed.
     public struct Output: Codable, Hashable, Sendable {
         /// The output's id; nil for the only output of a job.
         public var id: String?
-        /// Absolute path; of the first file if the output has several.
-        public var destination: String
+        /// Absolute path; of the first file if the output has several. Nil for a check.
+        public var destination: String?
         /// Absolute paths of the other files; nil if there are none.
         public var others: [String]?
         /// Absolute paths of all files.
-        package var files: [String] { [destination] + (others ?? []) }
+        package var files: [String] { (destination.map { [$0] } ?? []) + (others ?? []) }
 
-        package init(id: String?, destination: String, others: [String]? = nil) {
+        package init(id: String?, destination: String?, others: [String]? = nil) {
             self.id = id
             self.destination = destination
             self.others = others

@@ -57,11 +57,14 @@ extension ImagesPlan {
 extension OutputPlan {
     /// Whether the values of the kind are consistent. Checked for plans from untrusted input.
     var isSound: Bool {
-        guard hasOneKind, isCoverSound else { return false }
+        guard hasOneKind, isCoverSound, (destination == nil) == isCheck,
+            tracks.allSatisfy({ if case .read = $0.action { isCheck } else { !isCheck } })
+        else { return false }
         switch kind {
         case .media: return true
         case .images(let images): return tracks.count == 1 && Self.isSound(images)
         case .waveform(let waveform): return tracks.count == 1 && waveform.isSound
+        case .check: return !tracks.isEmpty
         }
     }
 
@@ -89,8 +92,9 @@ extension OutputPlan {
         images.map { $0.sheet?.index != nil || $0.stills.first?.destination != nil } ?? false
     }
 
-    /// Absolute paths of all files; the first one is the destination.
+    /// Absolute paths of all files; the first one is the destination. A check has none.
     package var files: [String] {
+        guard let destination else { return [] }
         guard let images else { return [destination] }
         if let index = images.sheet?.index { return [destination, index] }
         let named = images.stills.compactMap(\.destination)

@@ -43,6 +43,21 @@ package struct InputPlan: Codable, Hashable, Sendable {
     package var cut: CutMode?
 }
 
+extension InputPlan {
+    /// Creates the input of a job whose extent is planned.
+    init(
+        job: JobSpec, _ source: Source, _ description: SourceDescription, _ extent: PlannedExtent,
+        composed: ComposedSource?
+    ) {
+        self.init(
+            source: source, awaited: composed?.awaited ?? [], timing: job.asset.timing,
+            sourceDescription: description, range: extent.range,
+            joinedRanges: extent.joined, requestedRange: extent.requested,
+            damagePolicy: job.onDamage?.value ?? .fail, rangeLocation: job.rangeLocation,
+            cut: extent.ranges.isEmpty ? nil : job.cut?.value)
+    }
+}
+
 /// The output of a job of the batch.
 package struct JobOutput: Codable, Hashable, Sendable {
     /// Id of the job instance.

@@ -17,12 +17,20 @@ package struct JobCost: Hashable, Sendable {
         var (cores, memory, work) = (1.0, Int64(48) << 20, 0.02)
         var processors = 0.0
         let seconds = max(0, plan.expectedDuration.seconds)
+        for output in plan.outputs where output.isCheck {
+            for track in output.tracks {
+                let cost = Self.reading(track)
+                work += cost.work
+                memory += cost.memory
+                processors += cost.processors
+            }
+        }
         for output in plan.outputs {
             guard let track = output.tracks.first, case .encode(let encoding) = track.action else { continue }
             let area = Int64(encoding.encoder.width) * Int64(encoding.encoder.height)
             let sourceArea = Int64(track.source.width) * Int64(track.source.height)
             switch output.kind {
-            case .media: continue
+            case .media, .check: continue
             case .images(let images):
                 // Images are found by seeking, and a few frames are decoded for each.
                 work += Double(images.stills.count) * 0.05
@@ -59,5 +67,18 @@ package struct JobCost: Hashable, Sendable {
         self.cores = plan.scheduling.threads.map(Double.init) ?? cores
         self.memory = memory
         self.work = work
+    }
+
+    /// Estimates the cost of reading a track of a check.
+    private static func reading(_ track: TrackPlan) -> (work: Double, memory: Int64, processors: Double) {
+        let seconds = max(0, track.expected.timeRange.duration.seconds)
+        guard case .read(decodes: true) = track.action else { return (seconds / 2000, 0, 0) }
+        guard track.source.mediaType == .video else { return (seconds / 200, 0, 0) }
+        let area = Int64(track.source.width) * Int64(track.source.height)
+        let rate = track.source.frameRate.map { Double($0.num) / Double($0.den) } ?? 25
+        // A decoder needs about a fifth of the time of an encoder with fast settings.
+        return (
+            seconds * rate * Double(area) / 100e6, area * 48, Double(min(8, max(1, area / 921_600)))
+        )
     }
 }

@@ -1,12 +1,14 @@
-/// What an output consists of. Whatever differs between kinds is a `switch` over this type: a new kind doesn't compile until
-/// every stage handles it.
+/// The kind of an output. Code that differs between kinds is a `switch` over this type, so that a new kind doesn't
+/// compile until every stage handles it.
 package enum OutputKind: Hashable, Sendable {
     /// Tracks in a container.
     case media
-    /// Still images of the one track, as files of their own, a sheet or an animation.
+    /// Still images of the only track, as separate files, a sheet or an animation.
     case images(ImagesPlan)
-    /// A waveform of the one track.
+    /// A waveform of the only track.
     case waveform(WaveformPlan)
+    /// A check of the source, which writes nothing.
+    case check(CheckPlan)
 }
 
 extension OutputPlan {
@@ -15,26 +17,33 @@ extension OutputPlan {
         get {
             if let images { return .images(images) }
             if let waveform { return .waveform(waveform) }
+            if let check { return .check(check) }
             return .media
         }
         set {
-            (images, waveform) = (nil, nil)
+            (images, waveform, check) = (nil, nil, nil)
             switch newValue {
             case .media: break
             case .images(let plan): images = plan
             case .waveform(let plan): waveform = plan
+            case .check(let plan): check = plan
             }
         }
     }
 
-    /// Whether the coded form names one kind at most: asked of a plan that comes from outside.
-    var hasOneKind: Bool { images == nil || waveform == nil }
+    /// Whether the coded form names at most one kind. Checked for plans from untrusted input.
+    var hasOneKind: Bool {
+        [images != nil, waveform != nil, check != nil].count { $0 } <= 1
+    }
 
     /// Whether the output is tracks in a container.
     package var isMedia: Bool {
         switch kind {
         case .media: true
-        case .images, .waveform: false
+        case .images, .waveform, .check: false
         }
     }
+
+    /// Whether the output is a check. A check is the only output of its job.
+    package var isCheck: Bool { check != nil }
 }

@@ -3,7 +3,7 @@ package import JobSpec
 public import LibAV
 public import Media
 
-/// The plan of one output of a job: a file, or a set of image files.
+/// The plan of one output of a job: a file, a set of image files, or the check of a source, which writes nothing.
 public struct OutputPlan: Codable, Hashable, Sendable {
     /// Id of the output under `outputs`; nil for the only output of a job.
     public var id: String?
@@ -11,7 +11,7 @@ public struct OutputPlan: Codable, Hashable, Sendable {
     package var location: SourceRange
     /// Index of the job's input that the output reads.
     package var input: Int
-    /// Name of the container.
+    /// Name of the container; for a check, libavformat's name of the source's format.
     public var container: String
     /// Whether the index is written at the beginning of the file (fast start).
     package var optimizesForNetwork: Bool
@@ -32,9 +32,9 @@ public struct OutputPlan: Codable, Hashable, Sendable {
     package var cover: CoverPlan?
     /// Attachments to copy, by their track indices in the source.
     package var attachments: [Int]
-    /// Absolute path of the output.
-    public var destination: String
-    /// Location of the destination in the job file.
+    /// Absolute path of the output; nil for a check.
+    public var destination: String?
+    /// Location of the destination in the job file; for a check, the location of `check`.
     package var destinationLocation: SourceRange
     /// Handling of an existing file at the destination that isn't an output of this job.
     package var ifExists: IfExists
@@ -42,10 +42,12 @@ public struct OutputPlan: Codable, Hashable, Sendable {
     package var makesDirectories: Bool
     /// Tracks of the output, in order.
     package var tracks: [TrackPlan]
-    /// Still images, if `kind` is `images`. Coded form of `kind`, which sets both `images` and `waveform`.
+    /// Still images, if `kind` is `images`. Coded form of `kind`, which sets `images`, `waveform` and `check`.
     package internal(set) var images: ImagesPlan?
     /// Waveform, if `kind` is `waveform`.
     var waveform: WaveformPlan?
+    /// Check, if `kind` is `check`.
+    var check: CheckPlan?
     /// Expectations that the output must meet before it is published.
     package var expectations: [Expectation]
     /// Account of all items of the source.
@@ -82,8 +84,9 @@ extension OutputPlan {
     }
 
     /// Whether new expectations of an existing output can be evaluated without creating it again. An output
-    /// with a size limit may have ended early, so the plan doesn't determine the range that it contains.
-    package var isJudgedAgain: Bool { sizeLimit == nil }
+    /// with a size limit may have ended early, so the plan doesn't determine the range that it contains. A check
+    /// has no output and reads its source again.
+    package var isJudgedAgain: Bool { sizeLimit == nil && !isCheck }
 
     /// Whether a track is encoded in two passes.
     package var hasTwoPasses: Bool {

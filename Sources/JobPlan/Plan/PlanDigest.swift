@@ -149,6 +149,9 @@ package struct PlanDigest: Codable, Hashable, Sendable {
             case .smartCut:
                 parts.append(MetadataEntry(key: name, value: "cut smartly from \(track.source.index)"))
             case .subtitle(let codec): parts.append(MetadataEntry(key: name, value: "as \(codec)"))
+            case .read(let decodes):
+                let how = decodes ? "decoded" : "packets read"
+                parts.append(MetadataEntry(key: name, value: "\(track.source.index), \(how)"))
             case .encode(let encoding):
                 parts.append(
                     MetadataEntry(key: name, value: "\(encoding.encoder.encoder) from \(track.source.index)"))
@@ -212,7 +215,7 @@ package struct PlanDigest: Codable, Hashable, Sendable {
     private static func essence(of output: OutputPlan) -> OutputPlan {
         var output = output
         // The destination is compared through the output's mark and the state.
-        (output.id, output.input, output.destination) = (nil, 0, "")
+        (output.id, output.input, output.destination) = (nil, 0, output.destination.map { _ in "" })
         if case .images(var images) = output.kind {
             for index in images.stills.indices { images.stills[index].destination = nil }
             if images.sheet?.index != nil { images.sheet?.index = "" }

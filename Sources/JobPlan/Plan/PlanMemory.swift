@@ -28,8 +28,8 @@ package struct SettledQuestion: Sendable {
     package struct Output: Sendable {
         /// The output's id; nil for the only output of a job.
         package var id: String?
-        /// Destination as in the job file, with a resolved folder.
-        package var destination: String
+        /// Destination as in the job file, with a resolved folder; nil for a check.
+        package var destination: String?
         /// Whether the number and names of the output's files depend on the source.
         package var hasSeveralFiles: Bool
     }

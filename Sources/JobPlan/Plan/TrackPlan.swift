@@ -15,6 +15,8 @@ package struct TrackPlan: Codable, Hashable, Sendable {
         case subtitle(SubtitleCodec)
         /// The track is decoded and encoded.
         indirect case encode(Encoding)
+        /// The track is read, decoded or as packets, and nothing is written.
+        case read(decodes: Bool)
     }
 
     /// The settings with which a track is encoded.
@@ -129,7 +131,7 @@ extension TrackPlan {
     /// Codec of the output's track; nil for subtitles.
     var outputCodec: String? {
         switch action {
-        case .copy, .smartCut: source.codec
+        case .copy, .smartCut, .read: source.codec
         case .encode(let encoding): encoding.codec
         case .subtitle: nil
         }

@@ -8,6 +8,8 @@ package enum WorkTask: Codable, Hashable, Sendable {
     case encode(input: Int)
     /// Creates an image or waveform output.
     case make(output: Int)
+    /// Reads the source of a check and evaluates its expectations.
+    case check(output: Int)
     /// Reads a media output back, verifies it against the plan and evaluates its expectations.
     case verify(output: Int)
     /// Evaluates the expectations of an existing output.
@@ -16,7 +18,7 @@ package enum WorkTask: Codable, Hashable, Sendable {
     /// Whether the task processes media from a source to a file. Other tasks are short in comparison.
     package var isLong: Bool {
         switch self {
-        case .firstPass, .encode, .make: true
+        case .firstPass, .encode, .make, .check: true
         case .measure, .verify, .judge: false
         }
     }
@@ -78,7 +80,9 @@ extension JobPlan {
             }
             // Images are found by seeking; decoding the few frames that they need isn't worth delaying a
             // media output.
-            for index in made where !outputs[index].isMedia { _ = graph.add(.make(output: index)) }
+            for index in made where !outputs[index].isMedia {
+                _ = graph.add(outputs[index].isCheck ? .check(output: index) : .make(output: index))
+            }
         }
         return graph
     }

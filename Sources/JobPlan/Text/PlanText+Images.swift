@@ -27,11 +27,12 @@ extension PlanText {
 
     /// Returns lines for some of the files; all are in the plan's JSON.
     static func files(_ images: ImagesPlan, of output: OutputPlan) -> [String] {
+        guard let destination = output.destination else { return [] }
         if let index = images.sheet?.index { return ["  index      \(index)"] }
         let named = images.stills.filter { $0.destination != nil }
         guard named.count > 1 else { return [] }
         func line(_ still: ImagesPlan.Still, _ title: String) -> String {
-            "  \(pad(title, 10)) \(still.time) s → \(still.destination ?? output.destination)"
+            "  \(pad(title, 10)) \(still.time) s → \(still.destination ?? destination)"
         }
         var lines = named.prefix(3).enumerated().map { line($1, $0 == 0 ? "images" : "") }
         if named.count > 4 { lines.append("  \(pad("", 10)) and \(named.count - 4) more, until") }

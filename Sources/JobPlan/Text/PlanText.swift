@@ -18,9 +18,10 @@ package enum PlanText {
         }
         var total = MediaTime.zero
         for output in plan.jobs.flatMap(\.outputs) { total = total + output.expectedDuration }
-        let outputs = plan.jobs.reduce(0) { $0 + $1.outputs.count }
-        text += "\(outputs) output\(outputs == 1 ? "" : "s"), \(time(total)) of media"
-        let sizes = plan.jobs.flatMap(\.outputs).compactMap(\.expectedSize)
+        let all = plan.jobs.flatMap(\.outputs)
+        let outputs = all.count { !$0.isCheck }
+        text += "\(count(of: all)), \(time(total)) of media"
+        let sizes = all.compactMap(\.expectedSize)
         if !sizes.isEmpty {
             text += ", about \(bytes(sizes.reduce(0) { $0.adding(upToLimit: $1) }))"
             if sizes.count < outputs { text += " and \(outputs - sizes.count) of unknown size" }
@@ -33,7 +34,7 @@ package enum PlanText {
     private static func render(_ task: OutputTask, of job: JobPlan, _ why: RunReasons) -> String {
         let (input, output) = (task.input, task.output)
         let reasons = why.lines
-        var lines = ["\(task.name)  →  \(output.destination)"]
+        var lines = ["\(task.name)" + (output.destination.map { "  →  \($0)" } ?? "")]
         for (index, reason) in reasons.prefix(4).enumerated() {
             lines.append(
                 "  \(pad(index > 0 ? "" : why.onlyJudges ? "will check" : "will run", 10)) \(reason)")
@@ -64,13 +65,15 @@ package enum PlanText {
         case .media: break
         case .images(let images): container += ", " + told(images)
         case .waveform(let waveform): container = waveform.text
+        case .check(let check): container = told(check)
         }
         if output.optimizesForNetwork { container += ", index at the start" }
         if let interval = output.fragmentInterval { container += ", in fragments of \(interval) s" }
         if output.ifExists != .fail {
             container += ", if the destination exists: \(output.ifExists.rawValue)"
         }
-        lines.append("  \(pad(output.isMedia ? "container" : "format", 10)) \(container)")
+        let title = output.isMedia ? "container" : output.isCheck ? "check" : "format"
+        lines.append("  \(pad(title, 10)) \(container)")
         if let images = output.images { lines += files(images, of: output) }
         for (index, track) in output.tracks.enumerated() {
             lines += render(track, index, areStills: output.images != nil)
@@ -81,8 +84,10 @@ package enum PlanText {
                 "  cover      \(cover.path), \(image.formatName) \(image.width)x\(image.height), \(bytes(image.size))"
             )
         }
-        lines.append("  ledger")
-        lines += ledger(output.ledger)
+        if !output.isCheck {
+            lines.append("  ledger")
+            lines += ledger(output.ledger)
+        }
         for expectation in output.expectations { lines.append("  expects    \(expectation.check.text)") }
         if input.damagePolicy == .skip {
             lines.append("  damage     damaged data is skipped and counted")
@@ -92,6 +97,7 @@ package enum PlanText {
         var expected = "  expected   "
         switch output.kind {
         case .media: expected += time(output.expectedDuration)
+        case .check: expected += "\(time(output.expectedDuration)) of the source"
         case .images(let images): expected += counted(images.stills.count, "image")
         case .waveform: expected += "a waveform"
         }
@@ -153,6 +159,9 @@ package enum PlanText {
         switch track.action {
         case .copy: return ["  track \(index)    \(name), copied; \(expectation(track.expected))"]
         case .subtitle(let codec): return ["  track \(index)    \(name) → \(codec.rawValue)"]
+        case .read(let decodes):
+            let how = decodes ? "decoded" : "packets read"
+            return ["  track \(index)    \(name), \(how); \(expectation(track.expected))"]
         case .smartCut(let cut):
             return [
                 "  track \(index)    \(name), \(cut.isComposed ? "clips copied" : "smart cut"); \(expectation(track.expected))",

@@ -35,18 +35,19 @@ extension BatchRunner {
         // they are determined only if space is short.
         guard room.lack != nil, job.outputs.count > 1, let state else { return room }
         let kept = job.tasks.filter { state.standing($0).standing != .other }
-        return kept.isEmpty ? room : self.room(for: job, without: Set(kept.map(\.output.destination.exact)))
+        return kept.isEmpty
+            ? room : self.room(for: job, without: Set(kept.compactMap(\.output.destination?.exact)))
     }
 
     private func room(for job: JobPlan, without kept: Set<ExactString>) -> Room {
         var room = Room(fills: [])
-        for output in job.outputs where !kept.contains(output.destination.exact) {
-            guard
+        for output in job.outputs {
+            guard let destination = output.destination, !kept.contains(destination.exact),
                 let size = output.expectedSize.map({ $0.adding(upToLimit: output.files.count > 1 ? $0 : 0) })
             else { continue }
             // Several files are written as one file, which is then split.
-            add(size, at: output.destination, to: &room) { free in
-                "the estimated size of the output is \(PlanText.bytes(size)) for \(PlanText.time(output.expectedDuration)), but only \(PlanText.bytes(free)) are free at \(output.destination); `limit: { size }` overrides the estimate"
+            add(size, at: destination, to: &room) { free in
+                "the estimated size of the output is \(PlanText.bytes(size)) for \(PlanText.time(output.expectedDuration)), but only \(PlanText.bytes(free)) are free at \(destination); `limit: { size }` overrides the estimate"
             }
         }
         if let folder = policy.notesFolder, job.expectedNotes > 0 {
@@ -76,8 +77,10 @@ extension BatchRunner {
         var lack: String?
     }
 
-    /// Removes temporary files of killed runs from a destination's folder, once for each folder.
-    func collectDeadParts(beside destination: String) {
+    /// Removes temporary files of killed runs from a destination's folder, once for each folder. `destination` is
+    /// nil for a check, which has no such files.
+    func collectDeadParts(beside destination: String?) {
+        guard let destination else { return }
         let (folder, _) = Self.split(destination)
         if cleaned.insert(folder.exact).inserted {
             _ = TemporaryFile.collectDeadParts(in: folder, of: namesByFolder[folder.exact] ?? [])

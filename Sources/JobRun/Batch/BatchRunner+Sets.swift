@@ -18,7 +18,9 @@ extension BatchRunner {
         guard !sets.isEmpty else { return }
         var tasks: [ExactString: OutputTask] = [:]
         for job in plan.jobs {
-            for task in job.tasks.flatMap(\.files) { tasks[task.output.destination.exact] = task }
+            for task in job.tasks.flatMap(\.files) {
+                if let destination = task.output.destination { tasks[destination.exact] = task }
+            }
         }
         let settled = Set(plan.settled.flatMap(\.outputs).flatMap(\.files).map(\.exact))
         for set in sets {
@@ -42,6 +44,6 @@ extension BatchRunner {
             case .current = digest.standing(of: mark.digest)
         else { return false }
         let publisher = OutputPublisher(task: task, sources: sources, state: state)
-        return (try? publisher.replacesExisting()) != nil
+        return (try? publisher?.replacesExisting()) != nil
     }
 }

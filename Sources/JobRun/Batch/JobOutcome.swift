@@ -53,7 +53,7 @@ public enum JobOutcome: Sendable {
     public var isUpToDate: Bool { if case .upToDate = self { true } else { false } }
 }
 
-/// The published outputs of a job.
+/// The published outputs of a job, or the result of a check.
 public struct JobResult: Sendable {
     /// The outputs that were created, in the plan's order.
     public var outputs: [OutputResult]
@@ -66,15 +66,15 @@ public struct JobResult: Sendable {
     public var warnings: [String] { outputs.flatMap(\.warnings) }
 }
 
-/// An output that was created and published.
+/// An output that was created and published, or a check that a source passed.
 public struct OutputResult: Sendable {
     /// The output's id; nil for the only output of a job.
     public var id: String?
-    /// Absolute path of the output.
-    public var destination: String
-    /// Size in bytes.
+    /// Absolute path of the output; nil for a check, which writes nothing.
+    public var destination: String?
+    /// Size in bytes; 0 for a check.
     public var size: Int64
-    /// Size and time of the output as it was published, as one word.
+    /// Size and time of the output as it was published, as one word; for a check, the digest of its plan.
     package var output: String
     /// Duration of the output's media.
     public var duration: MediaTime

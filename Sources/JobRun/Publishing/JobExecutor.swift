@@ -25,11 +25,11 @@ final class JobExecutor: @unchecked Sendable {
     /// Whether outputs that fail their expectations are kept under another name.
     private let keepsFailed: Bool
     private let makesPreview: Bool
-    private let state: RunState?
-    private let performer: any WorkPerformer
+    let state: RunState?
+    let performer: any WorkPerformer
     /// Root beneath which outputs are published.
     private let root: PathRoot
-    private let queue = DispatchQueue(label: "tandem.publish")
+    let queue = DispatchQueue(label: "tandem.publish")
     private let begun = DispatchTime.now()
 
     private struct Running {
@@ -109,7 +109,10 @@ final class JobExecutor: @unchecked Sendable {
     /// Wall-clock seconds since the executor was created.
     var elapsed: Double { Double(DispatchTime.now().uptimeNanoseconds - begun.uptimeNanoseconds) / 1e9 }
 
-    private func outcome(of error: any Error) -> JobOutcome {
+    /// Whether the job was cancelled.
+    var isCancelled: Bool { running.withLock { $0.isCancelled } }
+
+    func outcome(of error: any Error) -> JobOutcome {
         let (isCancelled, hasTimedOut) = running.withLock { ($0.isCancelled, $0.hasTimedOut) }
         if hasTimedOut, let timeout = plan.scheduling.timeout {
             return .failed(
@@ -134,9 +137,12 @@ final class JobExecutor: @unchecked Sendable {
                 at: output.destinationLocation, rule: .destinationUnwritable)
         }
         try SourceCheck(plan).check(when: "since it was planned")
+        if let task = plan.tasks.first(where: \.output.isCheck) { return check(task, onWork, completion) }
         var (wanted, judged): ([OutputPublisher], [(OutputPublisher, PlanDigest)]) = ([], [])
         for task in plan.tasks {
-            var publisher = OutputPublisher(task: task, sources: sources, state: state)
+            guard var publisher = OutputPublisher(task: task, sources: sources, state: state) else {
+                continue
+            }
             let (digest, standing) = state?.standing(task) ?? (nil, .other)
             publisher.digest = digest
             switch standing {
@@ -195,12 +201,12 @@ final class JobExecutor: @unchecked Sendable {
                 (
                     publisher,
                     try TemporaryFile(
-                        destination: publisher.task.output.destination, in: root)
+                        destination: publisher.destination, in: root)
                 ))
         }
         let plan = plan(of: wanted)
         let scratch =
-            plan.hasTwoPasses ? try TemporaryFile(destination: plan.outputs[0].destination, in: root) : nil
+            plan.hasTwoPasses ? try TemporaryFile(destination: wanted[0].destination, in: root) : nil
         var order = WorkOrder(
             plan: plan, outputs: making.map(\.file), scratch: scratch, makesPreview: makesPreview)
         // The images for a report don't count towards the job's timeout.
@@ -221,7 +227,7 @@ final class JobExecutor: @unchecked Sendable {
         plan.only { output in publishers.contains { $0.task.output.id == output.id } }
     }
 
-    private func follow(_ work: any WorkHandle) {
+    func follow(_ work: any WorkHandle) {
         let isCancelled = running.withLock { running in
             running.work = work
             return running.isCancelled
@@ -236,7 +242,7 @@ final class JobExecutor: @unchecked Sendable {
         _ completion: @escaping @Sendable ((any Error)?) -> Void
     ) throws {
         let files = try judged.map {
-            try TemporaryFile(published: $0.publisher.task.output.destination, in: root)
+            try TemporaryFile(published: $0.publisher.destination, in: root)
         }
         let fingerprints = files.map(\.fingerprint)
         onWork()
@@ -247,13 +253,13 @@ final class JobExecutor: @unchecked Sendable {
                 do {
                     try self.end(judgement: outcome)
                     for (index, (publisher, digest)) in judged.enumerated() {
-                        let output = publisher.task.output
-                        guard files[index].isAt(output.destination),
+                        let destination = publisher.destination
+                        guard files[index].isAt(destination),
                             files[index].fingerprint == fingerprints[index]
                         else {
                             throw JobFailure(
-                                "the output changed while its expectations were evaluated: \(output.destination)",
-                                at: output.destinationLocation, rule: .destinationExists)
+                                "the output changed while its expectations were evaluated: \(destination)",
+                                at: publisher.task.output.destinationLocation, rule: .destinationExists)
                         }
                         self.state?.judged(publisher.task, digest)
                     }
@@ -281,7 +287,7 @@ final class JobExecutor: @unchecked Sendable {
 
     /// Returns the failure if an expectation isn't met; nil if all are met. `kept` returns the outcome for an
     /// output, by its index, as the end of a sentence.
-    private func failure(of findings: WorkFindings, leaving kept: (Int) -> String?) -> JobFailure? {
+    func failure(of findings: WorkFindings, leaving kept: (Int) -> String?) -> JobFailure? {
         let failed = findings.outputs.indices.filter { index in
             findings.outputs[index].expectations.contains { !$0.holds }
         }
@@ -305,7 +311,7 @@ final class JobExecutor: @unchecked Sendable {
     }
 
     /// Starts the timer of `timeout`, on `queue`.
-    private func watchTime() {
+    func watchTime() {
         guard let timeout = plan.scheduling.timeout else { return }
         let timer = DispatchSource.makeTimerSource(queue: queue)
         timer.schedule(deadline: .now() + timeout.seconds)

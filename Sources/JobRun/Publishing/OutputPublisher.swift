@@ -17,6 +17,8 @@ struct SkippedOutput: Error {
 /// The publisher of one output of a job. It replaces only files that may be replaced.
 struct OutputPublisher {
     private(set) var task: OutputTask
+    /// Absolute path of the output.
+    private(set) var destination: String
     /// Sources of the whole call, which are never replaced.
     let sources: Set<SourceFileKey>
     let state: RunState?
@@ -25,11 +27,21 @@ struct OutputPublisher {
 
     private var output: OutputPlan { task.output }
 
+    /// Creates a publisher; nil for a check, which has no output.
+    init?(task: OutputTask, sources: Set<SourceFileKey>, state: RunState?) {
+        guard let destination = task.output.destination else { return nil }
+        self.task = task
+        self.destination = destination
+        self.sources = sources
+        self.state = state
+    }
+
     /// Publishers of the output's single files.
     var parts: [OutputPublisher] {
         task.files.map { part in
             var publisher = self
             publisher.task = part
+            publisher.destination = part.output.destination ?? destination
             return publisher
         }
     }
@@ -53,7 +65,7 @@ struct OutputPublisher {
             throw MediaError.misuse("\(findings.parts.count) of \(parts.count) files were written")
         }
         let pieces = try zip(parts, findings.parts).map { publisher, part in
-            let piece = try TemporaryFile(destination: publisher.output.destination, in: root)
+            let piece = try TemporaryFile(destination: publisher.destination, in: root)
             try piece.fill(from: file, part)
             return (publisher, piece)
         }
@@ -77,13 +89,13 @@ struct OutputPublisher {
         }
         let mark = DestinationPath.Mark(
             output: file.fingerprint, digest: digest?.value ?? "",
-            owner: RunState.owner(task.file, at: output.destination), job: task.name)
+            owner: RunState.owner(task.file, at: destination), job: task.name)
         let isMarked = file.setAttribute(DestinationPath.attribute, mark.text)
         try file.synchronize()
         if isMarked { return }
         // Timestamps are coarse on such file systems: the existing file can have the same size and time. If a run died
         // here, it would be unknown which of the two files is at the destination.
-        let looksTheSame = TemporaryFile.fingerprint(path: output.destination) == mark.output
+        let looksTheSame = TemporaryFile.fingerprint(path: destination) == mark.output
         try state?.intend(task, output: mark.output, digest: looksTheSame ? nil : digest)
     }
 
@@ -108,9 +120,9 @@ struct OutputPublisher {
         }
         guard file.isPublished else { throw PublishingError.destinationExists }
         // The output is elsewhere if the folder was moved meanwhile.
-        guard file.isAt(output.destination) else {
+        guard file.isAt(destination) else {
             throw JobFailure(
-                "the published output is not at \(output.destination): its folder was moved or replaced",
+                "the published output is not at \(destination): its folder was moved or replaced",
                 at: output.destinationLocation, rule: .destinationUnwritable)
         }
         return true
@@ -120,7 +132,7 @@ struct OutputPublisher {
     func result(_ files: [TemporaryFile], _ findings: OutputFindings) -> OutputResult {
         let lines = JobWarnings(task: task, findings: findings).lines
         return OutputResult(
-            id: output.id, destination: output.destination, size: files.reduce(0) { $0 + $1.size },
+            id: output.id, destination: destination, size: files.reduce(0) { $0 + $1.size },
             output: files.first?.fingerprint ?? "?",
             duration: findings.tracks.map(\.end).max() ?? .zero, tracks: findings.tracks,
             warnings: output.id.map { id in lines.map { "\(id): \($0)" } } ?? lines,
@@ -135,15 +147,15 @@ struct OutputPublisher {
     /// Publishes an output that failed its expectations under a name beside its destination: `web.failed.mp4`.
     /// Replaces only such a file of the same job. Returns the outcome as the end of a sentence.
     func keep(_ file: TemporaryFile) -> String {
-        let name = output.destination.pathParts.last ?? "output"
+        let name = destination.pathParts.last ?? "output"
         let (stem, ending) = name.nameParts
         let kept = stem + ".failed" + (ending.map { ".\($0)" } ?? "")
-        let path = String(output.destination.dropLast(name.count)) + kept
+        let path = String(destination.dropLast(name.count)) + kept
         let isOurs =
             DestinationPath.isKeptFailure(of: task.name, at: path)
             && FileIdentity(path: path).map { !sources.contains(SourceFileKey($0)) } == true
         let mark = DestinationPath.Mark(
-            output: file.fingerprint, digest: "", owner: RunState.owner(task.file, at: output.destination),
+            output: file.fingerprint, digest: "", owner: RunState.owner(task.file, at: destination),
             job: task.name)
         file.setAttribute(DestinationPath.failureAttribute, mark.text)
         do {
@@ -160,31 +172,31 @@ struct OutputPublisher {
     /// Returns true if the file at the destination is to be replaced, and false if there is none. Throws if the
     /// output can't be published there.
     func replacesExisting() throws -> Bool {
-        if let identity = FileIdentity(path: output.destination),
+        if let identity = FileIdentity(path: destination),
             sources.contains(SourceFileKey(identity))
         {
             throw JobFailure(
-                "the destination is also a source, which is never overwritten: \(output.destination)",
+                "the destination is also a source, which is never overwritten: \(destination)",
                 at: output.destinationLocation, rule: .destinationIsSource)
         }
         // An output that is up to date for any job file can be replaced without loss.
-        let owner = isMadeAlready ? nil : RunState.owner(task.file, at: output.destination)
-        switch DestinationPath.occupant(of: output.destination, owner: owner) {
+        let owner = isMadeAlready ? nil : RunState.owner(task.file, at: destination)
+        switch DestinationPath.occupant(of: destination, owner: owner) {
         case .nothing: return false
         case .published: return true
         case .notAFile:
             throw JobFailure(
-                "the destination is not a regular file: \(output.destination)",
+                "the destination is not a regular file: \(destination)",
                 at: output.destinationLocation,
                 rule: .destinationExists)
-        case .foreign where state?.owns(output.destination, for: task.file) == true: return true
+        case .foreign where state?.owns(destination, for: task.file) == true: return true
         case .foreign:
             switch output.ifExists {
             case .replace: return true
             case .skip: throw SkippedOutput(reason: "the destination exists")
             case .fail:
                 throw JobFailure(
-                    "\(DestinationPath.foreign(at: output.destination)): \(output.destination)",
+                    "\(DestinationPath.foreign(at: destination)): \(destination)",
                     at: output.destinationLocation,
                     rule: .destinationExists)
             }
@@ -194,7 +206,7 @@ struct OutputPublisher {
     /// Creates the destination's folder if it is missing. Throws if `make_directories` is false.
     func makeFolder() throws {
         let folder = String(
-            output.destination[..<(output.destination.lastSlash ?? output.destination.startIndex)])
+            destination[..<(destination.lastSlash ?? destination.startIndex)])
         if folder.isEmpty || FileIdentity(path: folder) != nil { return }
         guard output.makesDirectories else {
             throw JobFailure(

@@ -266,6 +266,8 @@ package enum HTMLRenderer {
         if let size = job.size, let duration = job.duration {
             let length = job.stills.map { counted($0.count, "image") } ?? "\(seconds(duration)) of media"
             facts.append(("Output", "\(PlanText.bytes(size)), \(length)"))
+        } else if job.kind == RunReport.Job.check, let duration = job.duration {
+            facts.append(("Checked", "\(seconds(duration)) of media; nothing is written"))
         }
         if job.attempts > 1 { facts.append(("Attempts", "\(job.attempts)")) }
         text += rows([], facts.map { [$0.0, $0.1] }, caption: "Facts")

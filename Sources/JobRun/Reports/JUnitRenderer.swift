@@ -55,7 +55,9 @@ package enum JUnitRenderer {
         switch job.outcome {
         case "failed" where job.expectations.contains { !$0.holds }:
             // Each unmet expectation is a separate test case that fails.
-            output.skipped = "not published: an expectation is not met"
+            output.skipped =
+                job.kind == RunReport.Job.check
+                ? "an expectation of the source is not met" : "not published: an expectation is not met"
         case "failed":
             output.failure = (job.rule ?? "job-failed", job.reason ?? "", job.place ?? job.file)
         case "cancelled": output.failure = ("cancelled", "the job was cancelled", "\(job.file):\(job.line)")

@@ -62,7 +62,9 @@ package struct RunReport: Codable, Sendable {
         package var source: String?
         /// Absolute path of the output.
         package var destination: String?
-        /// Size and time of the output as it was published, as one word.
+        /// `check` for the check of a source, which has no output; nil for outputs.
+        package var kind: String?
+        /// Size and time of the output as it was published, as one word; for a check, the digest of its plan.
         package var output: String?
         /// Bytes of the output.
         package var size: Int64?
@@ -168,6 +170,7 @@ package struct RunReport: Codable, Sendable {
             outcome: record.outcome.word,
             begun: record.begun, seconds: record.seconds, lane: record.lane, attempts: record.attempts)
         whole.source = record.plan?.sourceName
+        whole.kind = record.plan?.outputs.first?.isCheck == true ? Job.check : nil
         var made: [OutputResult] = []
         switch record.outcome {
         case .succeeded(let result): made = result.outputs
@@ -217,7 +220,7 @@ package struct RunReport: Codable, Sendable {
         }
         job.warnings = (result?.warnings ?? []) + (record.kept[task.output.id ?? ""] ?? [])
         if let result {
-            job.size = result.size
+            job.size = result.destination == nil ? nil : result.size
             job.duration = result.duration.seconds
             job.output = result.output
             if task.output.images != nil {
@@ -227,7 +230,7 @@ package struct RunReport: Codable, Sendable {
             }
             job.expectations = result.expectations.map(expected)
         } else if record.outcome.isSuccess {
-            job.output = TemporaryFile.fingerprint(path: task.output.destination)
+            job.output = task.output.destination.flatMap { TemporaryFile.fingerprint(path: $0) }
         }
         job.destination = task.output.destination
         job.ledger = task.output.ledger
@@ -255,6 +258,7 @@ package struct RunReport: Codable, Sendable {
         case .smartCut: ("smart cut", [])
         case .subtitle(let codec): (codec.rawValue, [])
         case .encode(let encoding): (encoding.encoder.encoder, encoding.settings)
+        case .read(let decodes): (decodes ? "decoded" : "packets read", [])
         }
     }
 
@@ -276,6 +280,9 @@ extension RunReport {
 }
 
 extension RunReport.Job {
+    /// `kind` of a check.
+    package static let check = "check"
+
     /// Whether nothing is left to do: the job succeeded, was up to date or was skipped.
     package var isDone: Bool { ["succeeded", "up-to-date", "skipped"].contains(outcome) }
 
@@ -305,8 +312,13 @@ extension RunReport.Job {
     /// mark of this output where the file system supports marks, and with the size and time that the entry
     /// reports.
     func fault(against task: OutputTask, beneath root: PathRoot) -> String? {
-        guard destination?.exact == task.output.destination.exact else {
+        guard destination?.exact == task.output.destination?.exact else {
             return "its result names another output: \(destination ?? "none")"
+        }
+        // A check has no file; only the plan that its result names can be confirmed.
+        guard let destination = task.output.destination else {
+            return kind == Self.check && outcome != JobOutcome.skipped("").word
+                ? nil : "its result is not that of a check"
         }
         let isSkipped = outcome == JobOutcome.skipped("").word
         if isSkipped, task.output.ifExists != .skip {
@@ -314,7 +326,7 @@ extension RunReport.Job {
         }
         var total: Int64 = 0
         for file in task.files {
-            let path = file.output.destination
+            guard let path = file.output.destination else { continue }
             guard root.holds(path) else { return "its output is outside of the root: \(path)" }
             var status = stat()
             guard lstat(path, &status) == 0 else {
@@ -329,7 +341,7 @@ extension RunReport.Job {
             if let fault = Self.markFault(of: file, at: path) { return fault }
             total = total.addingReportingOverflow(Int64(status.st_size)).partialValue
         }
-        guard let output, TemporaryFile.fingerprint(path: task.output.destination) == output else {
+        guard let output, TemporaryFile.fingerprint(path: destination) == output else {
             return "its output is missing or changed"
         }
         if let size, !isSkipped, size != total {
@@ -348,7 +360,7 @@ extension RunReport.Job {
                 ? "its output is missing or changed: \(path) doesn't have its mark" : nil
         }
         if mark.job.exact == task.name.exact,
-            mark.owner == RunState.owner(task.file, at: task.output.destination)
+            mark.owner == RunState.owner(task.file, at: path)
         {
             return nil
         }
@@ -374,7 +386,7 @@ extension RunReport.Job {
         self.init(
             id: task.name, file: task.file, line: task.output.location.line, outcome: "not-run",
             reason: reason, begun: nil, seconds: 0, lane: 0, attempts: 0, source: task.input.sourceName,
-            destination: task.output.destination)
+            destination: task.output.destination, kind: task.output.isCheck ? Self.check : nil)
     }
 }
 

@@ -30,7 +30,9 @@ package struct RunForecast: Sendable {
                         try state.reasons(for: task)
                     }
                 reasons[JobKey(file: job.file, id: task.name)] = why
-                if !why.lines.isEmpty, !why.onlyJudges { made.insert(task.output.destination.exact) }
+                if !why.lines.isEmpty, !why.onlyJudges, let destination = task.output.destination {
+                    made.insert(destination.exact)
+                }
             }
         }
     }

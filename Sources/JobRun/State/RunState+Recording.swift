@@ -20,15 +20,17 @@ extension RunState {
 
     /// Records that an output is about to be published on a file system without support for marks.
     func intend(_ task: OutputTask, output: String, digest: PlanDigest?) throws {
+        guard let destination = task.output.destination else { return }
         try store(of: task.file)?.intend(
-            destination: task.output.destination,
+            destination: destination,
             StateStore.Intent(output: output, digest: digest?.value ?? ""))
     }
 
     /// Records that an output was created, or was found to be up to date by its plan.
     func succeeded(_ task: OutputTask, digest: PlanDigest, seconds: Double) {
         guard let place = folders[task.file.exact], let store = stores[place],
-            let output = TemporaryFile.fingerprint(path: task.output.destination)
+            let destination = task.output.destination,
+            let output = TemporaryFile.fingerprint(path: destination)
         else { return }
         // An output with several files gets its shortcut once all of them exist.
         let shortcut = task.output.hasSeveralFiles ? "" : shortcut(of: task)
@@ -36,7 +38,7 @@ extension RunState {
             StateStore.Record(
                 job: StateStore.JobName(file: store.name(ofFile: task.file), id: task.name),
                 shortcut: shortcut,
-                digest: digest.value, destination: task.output.destination, output: output, seconds: seconds),
+                digest: digest.value, destination: destination, output: output, seconds: seconds),
             // The parts of the digest are stored once, with the first file.
             digest: task.part == 0 ? digest : nil)
     }
@@ -51,7 +53,7 @@ extension RunState {
                 ? nil : Self.shortcut(shortcut, ofFiles: count))
     }
 
-    private func shortcut(of task: OutputTask) -> String {
+    func shortcut(of task: OutputTask) -> String {
         shortcuts.withLock { $0.asked[JobKey(file: task.file, id: task.name)] } ?? ""
     }
 
@@ -81,26 +83,26 @@ extension RunState {
 
     /// Transfers an output that another job file created to this job file.
     func adopt(_ task: OutputTask) {
-        guard var mark = DestinationPath.mark(at: task.output.destination),
-            mark.owner != Self.owner(task.file, at: task.output.destination)
+        guard let destination = task.output.destination, var mark = DestinationPath.mark(at: destination),
+            mark.owner != Self.owner(task.file, at: destination)
         else { return }
-        mark.owner = Self.owner(task.file, at: task.output.destination)
+        mark.owner = Self.owner(task.file, at: destination)
         mark.job = task.name
-        write(mark, to: task)
+        write(mark, to: destination)
     }
 
     /// Records that an existing output meets its current expectations.
     func judged(_ task: OutputTask, _ digest: PlanDigest) {
         adopt(task)
-        if var mark = DestinationPath.mark(at: task.output.destination) {
+        if let destination = task.output.destination, var mark = DestinationPath.mark(at: destination) {
             mark.digest = digest.value
-            write(mark, to: task)
+            write(mark, to: destination)
         }
         succeeded(task, digest: digest, seconds: seconds(of: task) ?? 0)
     }
 
-    private func write(_ mark: DestinationPath.Mark, to task: OutputTask) {
+    private func write(_ mark: DestinationPath.Mark, to destination: String) {
         _ = TemporaryFile.setAttribute(
-            DestinationPath.attribute, mark.text, path: task.output.destination, in: environment.root)
+            DestinationPath.attribute, mark.text, path: destination, in: environment.root)
     }
 }

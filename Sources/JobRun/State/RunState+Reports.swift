@@ -33,7 +33,11 @@ extension RunState {
                     report.jobs[index].output = job.output ?? place?.output
                     continue
                 }
-                guard known.isSound, known.output == said.output, known.stands(beneath: environment.root),
+                let stands =
+                    known.kind == RunReport.Job.check
+                    ? checkRecord(job.file, job.id)?.output == said.output
+                    : known.stands(beneath: environment.root)
+                guard known.isSound, known.output == said.output, stands,
                     job.output == nil || job.output == known.output
                 else { continue }
                 report.jobs[index] = job.completed(

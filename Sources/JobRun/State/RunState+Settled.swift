@@ -28,11 +28,18 @@ extension RunState {
         for output in question.outputs {
             let name = OutputTask.name(job: question.job.id.value, output: output.id)
             var hasher = SHA256Hasher()
-            hasher.update("\(text)\(name)\n\(output.destination)\n")
+            hasher.update("\(text)\(name)\n\(output.destination ?? "")\n")
             let shortcut = hasher.finish()
             shortcuts.withLock { $0.asked[JobKey(file: file, id: name)] = shortcut }
             guard settled != nil else { continue }
-            guard let files = files(of: output, name, shortcut, in: file), let first = files.first else {
+            guard let destination = output.destination else {
+                let hasPassed = checkRecord(file, name)?.shortcut == shortcut
+                settled =
+                    hasPassed ? (settled ?? []) + [BatchPlan.Output(id: output.id, destination: nil)] : nil
+                continue
+            }
+            let known = files(of: output, at: destination, name, shortcut, in: file)
+            guard let files = known, let first = files.first else {
                 settled = nil
                 continue
             }
@@ -46,23 +53,25 @@ extension RunState {
 
     /// Returns the files of an output if all of them are unchanged since they were published.
     private func files(
-        of output: SettledQuestion.Output, _ name: String, _ shortcut: String, in file: String
+        of output: SettledQuestion.Output, at place: String, _ name: String, _ shortcut: String,
+        in file: String
     ) -> [String]? {
-        guard let first = record(file, name), let place = folders[file.exact] else { return nil }
+        guard let first = record(file, name), let folder = folders[file.exact] else { return nil }
         var count = 1
         if output.hasSeveralFiles {
             guard let known = Self.count(in: first.shortcut, behind: shortcut) else { return nil }
             count = known
-        } else if first.shortcut != shortcut || first.destination.exact != output.destination.exact {
+        } else if first.shortcut != shortcut || first.destination?.exact != place.exact {
             return nil
         }
         var files: [String] = []
         for part in 0..<count {
             guard let record = part == 0 ? first : record(file, OutputTask.name(of: name, part: part)),
-                record.output == TemporaryFile.fingerprint(path: record.destination),
-                known[place]?.intents[record.destination.exact]?.output != record.output
+                let path = record.destination,
+                record.output == TemporaryFile.fingerprint(path: path),
+                known[folder]?.intents[path.exact]?.output != record.output
             else { return nil }
-            files.append(record.destination)
+            files.append(path)
         }
         return files
     }

@@ -83,7 +83,7 @@ extension RunState {
                 guard record.job.file.exact == name.exact,
                     stills.contains(JobKey(file: file.text, id: OutputTask.whole(record.job.id)))
                 else { return nil }
-                return DestinationPath(record.destination)
+                return record.destination.flatMap { DestinationPath($0) }
             }
         }
     }

@@ -40,13 +40,11 @@ package final class RunState: PlanMemory, Sendable {
         /// Warnings about outputs.
         var warned: [StateStore.JobName: StateStore.Warned]
         /// All outputs that were published and not removed.
-        var published: [StateStore.Former] { records.values.map(\.place) + former }
+        var published: [StateStore.Former] { records.values.compactMap(\.place) + former }
 
         /// Returns the record of an output that a job published at a destination.
         func published(_ job: StateStore.JobName, at destination: String) -> StateStore.Former? {
-            if let record = records[job], record.destination.exact == destination.exact {
-                return record.place
-            }
+            if let place = records[job]?.place, place.destination.exact == destination.exact { return place }
             return former.first { $0.job == job && $0.destination.exact == destination.exact }
         }
     }
@@ -104,9 +102,9 @@ package final class RunState: PlanMemory, Sendable {
                 outputs[one.destination.exact, default: []].insert(
                     Owned(output: one.output, file: one.job.file))
             }
-            for record in records.values {
-                outputs[record.destination.exact, default: []].insert(
-                    Owned(output: record.output, file: record.job.file))
+            for place in records.values.compactMap(\.place) {
+                outputs[place.destination.exact, default: []].insert(
+                    Owned(output: place.output, file: place.job.file))
             }
             known[place] = Known(
                 records: records, outputs: outputs, intents: intents, former: former, warned: warned)
@@ -169,7 +167,7 @@ package final class RunState: PlanMemory, Sendable {
 
     /// Returns the mark of a file; nil if the file is another of the output's files that was moved to this path.
     static func mark(of task: OutputTask) -> DestinationPath.Mark? {
-        DestinationPath.mark(at: task.output.destination).flatMap {
+        task.output.destination.flatMap { DestinationPath.mark(at: $0) }.flatMap {
             OutputTask.part(of: $0.job) == task.part ? $0 : nil
         }
     }
@@ -182,6 +180,7 @@ package final class RunState: PlanMemory, Sendable {
     /// Returns the digest of an output's plan, and the relation of the files at the destination to it.
     package func standing(_ task: OutputTask) -> (digest: PlanDigest?, standing: PlanDigest.Standing) {
         guard let digest = digest(of: task) else { return (nil, .other) }
+        if task.output.isCheck { return standing(ofCheck: task, by: digest) }
         // The output isn't current if one of its files isn't.
         var (found, worst) = (digest, PlanDigest.Standing.current)
         for part in task.files {
@@ -200,15 +199,15 @@ package final class RunState: PlanMemory, Sendable {
     private func standing(
         _ task: OutputTask, by digest: PlanDigest
     ) -> (digest: PlanDigest, standing: PlanDigest.Standing) {
-        guard !isForced, let now = TemporaryFile.fingerprint(path: task.output.destination) else {
-            return (digest, .other)
-        }
-        let intended = intended(task, output: now)
+        guard !isForced, let destination = task.output.destination,
+            let now = TemporaryFile.fingerprint(path: destination)
+        else { return (digest, .other) }
+        let intended = intended(task.file, destination, output: now)
         // Both files have equal size and time, so that it is unknown which one this is.
         if intended == "" { return (digest, .other) }
         var kept = [intended, Self.mark(of: task)?.digest].compactMap { $0 }
         if let record = record(task.file, task.name),
-            record.destination.exact == task.output.destination.exact,
+            record.destination?.exact == destination.exact,
             record.output == now
         {
             kept.insert(record.digest, at: 0)
@@ -226,9 +225,9 @@ package final class RunState: PlanMemory, Sendable {
 
     /// Returns the digest of a file that was published by a run that ended before recording it; empty if the
     /// file that it replaced had equal size and time.
-    private func intended(_ task: OutputTask, output: String) -> String? {
-        guard let place = folders[task.file.exact],
-            let intent = known[place]?.intents[task.output.destination.exact], intent.output == output
+    private func intended(_ file: String, _ destination: String, output: String) -> String? {
+        guard let place = folders[file.exact],
+            let intent = known[place]?.intents[destination.exact], intent.output == output
         else { return nil }
         return intent.digest
     }
@@ -255,7 +254,7 @@ package final class RunState: PlanMemory, Sendable {
 
     /// Returns the digest for the other fingerprint mode, so that outputs stay up to date when the mode is
     /// changed.
-    private func digestOtherwise(_ task: OutputTask) -> PlanDigest? {
+    func digestOtherwise(_ task: OutputTask) -> PlanDigest? {
         guard case .file(let path, _) = task.input.source else { return nil }
         if mode == .content { return try? PlanDigest(task) }
         guard let word = FileIdentity.word(path: path), let store = store(of: task.file),
@@ -308,11 +307,13 @@ package final class RunState: PlanMemory, Sendable {
     /// Returns the reasons why an output would be created, a line each, or its expectations that would be
     /// evaluated; empty if it is up to date.
     package func reasons(for task: OutputTask) throws(StateError) -> RunReasons {
+        if task.output.isCheck { return try reasons(forCheck: task) }
         // The digest is computed once for all files: its length grows with the number of still images, which
         // may be thousands.
         var known: PlanDigest??
         for part in task.files {
-            let reasons = try reasons(forFile: part) {
+            guard let destination = part.output.destination else { continue }
+            let reasons = try reasons(forFile: part, at: destination) {
                 if known == nil { known = .some(digest(of: task)) }
                 return known ?? nil
             }
@@ -322,12 +323,12 @@ package final class RunState: PlanMemory, Sendable {
     }
 
     private func reasons(
-        forFile task: OutputTask, by makeDigest: () -> PlanDigest?
+        forFile task: OutputTask, at destination: String, by makeDigest: () -> PlanDigest?
     ) throws(StateError) -> RunReasons {
-        let mark = DestinationPath.mark(at: task.output.destination)
-        let now = TemporaryFile.fingerprint(path: task.output.destination)
+        let mark = DestinationPath.mark(at: destination)
+        let now = TemporaryFile.fingerprint(path: destination)
         let record = record(task.file, task.name)
-        let intent = folders[task.file.exact].flatMap { known[$0]?.intents[task.output.destination.exact] }
+        let intent = folders[task.file.exact].flatMap { known[$0]?.intents[destination.exact] }
         let isNew = record == nil && mark == nil && (intent == nil || intent?.output != now)
         let unknown = RunReasons(lines: [now == nil ? "no output yet" : "no record of an earlier run"])
         // Computing the digest takes half as long as planning, and there is nothing to compare it with.
@@ -351,14 +352,13 @@ package final class RunState: PlanMemory, Sendable {
         case .unjudged, .other: break
         }
         guard let record else { return unknown }
-        if record.destination.exact != task.output.destination.exact {
-            return RunReasons(lines: [
-                "its destination was \(record.destination) and is \(task.output.destination)"
-            ])
+        guard let former = record.destination else {
+            return RunReasons(lines: ["the job was a check before, without an output"])
         }
-        guard let now else {
-            return RunReasons(lines: ["its output no longer exists: \(task.output.destination)"])
+        if former.exact != destination.exact {
+            return RunReasons(lines: ["its destination was \(former) and is \(destination)"])
         }
+        guard let now else { return RunReasons(lines: ["its output no longer exists: \(destination)"]) }
         if record.output != now { return RunReasons(lines: ["its output was changed since"]) }
         return RunReasons(lines: before.map { digest.changes(since: $0) } ?? ["its plan changed"])
     }

@@ -19,8 +19,10 @@ extension StateStore {
             db, sql: "SELECT file, id, shortcut, digest, destination, output, seconds FROM jobs")
         while let row = try rows.next() {
             let name = JobName(file: row.text(0), id: row.text(1))
+            let destination = row.text(4)
             records[name] = Record(
-                job: name, shortcut: row.text(2), digest: row.text(3), destination: row.text(4),
+                job: name, shortcut: row.text(2), digest: row.text(3),
+                destination: destination.isEmpty ? nil : destination,
                 output: row.text(5), seconds: min(max(0, row.number(6) ?? 0), 1e9))
         }
         return records
@@ -44,7 +46,7 @@ extension StateStore {
         let statement = try db.cachedStatement(
             sql: "SELECT destination, output FROM jobs WHERE file = ? AND id = ?")
         let row = try Row.fetchOne(statement, arguments: [record.job.file, record.job.id])
-        if let row, row.text(0) != record.destination {
+        if let row, !row.text(0).isEmpty, row.text(0) != record.destination {
             try db.execute(
                 sql: "INSERT OR REPLACE INTO former VALUES (?, ?, ?, ?)",
                 arguments: [row.text(0), record.job.file, record.job.id, row.text(1)])

@@ -22,11 +22,14 @@ final class StateStore: @unchecked Sendable {
         var job: JobName
         var shortcut: String
         var digest: String
-        var destination: String
+        /// Absolute path of the output; nil for a check that a source passed.
+        var destination: String?
+        /// Size and time of the output; for a check, the digest.
         var output: String
         var seconds: Double
 
-        var place: Former { Former(job: job, destination: destination, output: output) }
+        /// The output; nil for a check.
+        var place: Former? { destination.map { Former(job: job, destination: $0, output: output) } }
     }
 
     /// A job by the store's name of its file, and by its id.
@@ -295,13 +298,16 @@ final class StateStore: @unchecked Sendable {
                 let fulfil = try db.cachedStatement(
                     sql: "DELETE FROM intents WHERE destination = ? AND output = ?")
                 for (record, parts) in records {
-                    try fulfil.execute(arguments: [record.destination, record.output])
                     try Self.move(record, db)
-                    // A renamed job has a record for the same destination.
-                    try forget.execute(arguments: [record.destination, record.job.file, record.job.id])
+                    if let destination = record.destination {
+                        try fulfil.execute(arguments: [destination, record.output])
+                        // A renamed job has a record for the same destination.
+                        try forget.execute(arguments: [destination, record.job.file, record.job.id])
+                    }
+                    // A check is stored with an empty destination.
                     try put.execute(arguments: [
                         record.job.file, record.job.id, record.shortcut, record.digest, parts,
-                        record.destination, record.output, record.seconds,
+                        record.destination ?? "", record.output, record.seconds,
                     ])
                 }
                 let shorten = try db.cachedStatement(

@@ -26,12 +26,16 @@ public struct JudgedExpectation: Codable, Sendable {
     }
 }
 
-/// The evaluation of a job's expectations on a finished output, before it is published.
+/// The evaluation of a job's expectations on a finished output, before it is published, or on the source of a check.
 struct ExpectationJudge {
     let task: OutputTask
     private var plan: OutputPlan { task.output }
-    let path: String
+    /// The output, or the source of a check.
+    let subject: Asset.Source
+    /// Size of the subject's file in bytes.
     let size: Int64
+    /// The extent that is measured; all of it for an output.
+    var extent = ReadingExtent()
     /// Environment in which the output and its source are opened.
     let environment: MediaEnvironment
     /// Polled during measurements; true cancels them.
@@ -40,7 +44,7 @@ struct ExpectationJudge {
     /// Evaluates all expectations.
     func judge() throws -> [JudgedExpectation] {
         guard !plan.expectations.isEmpty else { return [] }
-        let asset = Asset(.file(path), timing: .precise, environment: environment)
+        let asset = Asset(subject, timing: .precise, environment: environment)
         let contents = try asset.loadSynchronously()
         var loudness: Loudness?
         return try plan.expectations.map { expectation in
@@ -83,13 +87,11 @@ struct ExpectationJudge {
             return ("\((found * 10).rounded() / 10) dBTP", found <= most)
         case .silence(let most):
             guard let audio else { return ("no audio", false) }
-            let longest = try SilenceBlackDetector(asset: asset, isCancelled: isCancelled).longestSilence(
-                of: audio)
+            let longest = try detector(asset, extent).longestSilence(of: audio)
             return ("\(longest) s", longest <= most)
         case .black(let most):
             guard let video else { return ("no video track", false) }
-            let longest = try SilenceBlackDetector(asset: asset, isCancelled: isCancelled).longestBlack(
-                of: video)
+            let longest = try detector(asset, extent).longestBlack(of: video)
             return ("\(longest) s", longest <= most)
         case .similarity(let metric, let least):
             guard let video else { return ("no video track", false) }
@@ -102,7 +104,10 @@ struct ExpectationJudge {
             }
         case .decodes:
             do {
-                try SilenceBlackDetector(asset: asset, isCancelled: isCancelled).decodeAll()
+                // Damage that a check skips is an error here.
+                var strict = extent
+                strict.damagePolicy = .fail
+                try detector(asset, strict).decodeAll()
                 return ("decodes completely", true)
             } catch is CancellationError {
                 throw CancellationError()
@@ -110,6 +115,10 @@ struct ExpectationJudge {
                 return ("\(error)", false)
             }
         }
+    }
+
+    private func detector(_ asset: Asset, _ extent: ReadingExtent) -> SilenceBlackDetector {
+        SilenceBlackDetector(asset: asset, extent: extent, isCancelled: isCancelled)
     }
 
     private static func decibels(_ value: Double) -> String {
@@ -143,7 +152,7 @@ struct ExpectationJudge {
         guard let track else { return nil }
         if known == nil {
             known = try LoudnessMeter(
-                asset: asset, track: track, filters: nil, isCancelled: isCancelled
+                asset: asset, track: track, extent: extent, filters: nil, isCancelled: isCancelled
             ).measure()
         }
         return known

@@ -152,6 +152,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
             try encode(input, index)
             return false
         case .make(let output): try make(output)
+        case .check(let output): try check(output)
         case .verify(let output): try verify(output)
         case .judge(let output): try judge(output)
         }
@@ -244,12 +245,18 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         found[output] = try work.make()
     }
 
+    private func check(_ output: Int) throws {
+        let work = try builder(plan.outputs[output].input).check(output, cancellation: cancellation)
+        running.withLock { $0.other = work }
+        found[output] = try work.make()
+    }
+
     private var isCancelled: @Sendable () -> Bool { { [cancellation] in cancellation.isCancelled } }
 
     /// Evaluates the expectations of an output.
     private func judged(_ task: OutputTask, _ file: TemporaryFile) throws -> [JudgedExpectation] {
         let judged = try ExpectationJudge(
-            task: task, path: file.reopenPath, size: file.size, environment: environment,
+            task: task, subject: .file(file.reopenPath), size: file.size, environment: environment,
             isCancelled: isCancelled
         ).judge()
         if isCancelled() { throw CancellationError() }

@@ -181,7 +181,8 @@ struct OutputVerifier {
         }
         // The number of subtitle events can't be predicted.
         if track.mediaType == .subtitle { return nil }
-        if stop == nil, let problem = sourceProblem(planned, report, name) { return problem }
+        let source = SourceVerifier(damagePolicy: task.input.damagePolicy)
+        if stop == nil, let problem = source.problem(planned, report) { return problem }
         switch planned.action {
         case .copy:
             if report.hiddenSamples > 0, ContainerType.named(plan.container)?.hasEditLists == false {
@@ -201,7 +202,7 @@ struct OutputVerifier {
             else {
                 return "\(name) has \(report.writtenPackets) of \(report.appendedSamples) packets"
             }
-        case .subtitle: break
+        case .subtitle, .read: break
         case .smartCut(let cut):
             if let count = track.sampleCount, count != cut.pictureCount {
                 return "\(name) has \(count) frames instead of \(cut.pictureCount)"
@@ -242,56 +243,6 @@ struct OutputVerifier {
         }
         guard abs(samples - expected) <= max(1, tick) else {
             return "\(name) has \(samples) samples instead of \(expected)"
-        }
-        return nil
-    }
-
-    /// Returns the problem of a source that delivered less than its index declares: it is truncated or
-    /// damaged, and the job must fail.
-    private func sourceProblem(_ planned: TrackPlan, _ report: TrackReport, _ name: String) -> String? {
-        let expected = planned.expected
-        let source = "source track \(planned.source.index)"
-        if case .encode = planned.action, planned.source.mediaType == .video,
-            report.droppedSamples > max(1, report.appendedSamples / 1000), task.input.damagePolicy == .fail
-        {
-            return
-                "\(source): the times of \(report.droppedSamples) of \(report.appendedSamples + report.droppedSamples) frames don't increase: its timestamps are wrong or damaged (use `on_damage: skip` to drop such frames)"
-        }
-        if expected.isExact {
-            // Skipped data is missing; it is counted and reported instead.
-            if task.input.damagePolicy == .skip { return nil }
-            if let frames = expected.frames,
-                frames != report.appendedSamples + report.droppedSamples - report.hiddenSamples
-                    + report.damage.leading
-            {
-                return
-                    "\(source) is truncated or damaged: it contains \(report.appendedSamples) frames, its index states \(frames)"
-            }
-            if case .encode(let encoding) = planned.action, let samples = expected.samples {
-                // Audio that starts late is filled with silence if the container can't represent the gap. If
-                // a range starts in a gap, the source's timestamps indicate that the audio starts later; a
-                // damaged source lacks its end.
-                let given = Int64(report.appendedSamples + report.filledSamples)
-                let unit = Rational(1, max(1, encoding.encoder.sampleRate))
-                let reached = max(given, (report.end - expected.timeRange.start).ticks(in: unit))
-                // A decoder may withhold its first packet, and media may end a packet before the edit list does.
-                if reached < samples - Int64(encoding.encoder.sampleRate) / 10 {
-                    return
-                        "\(source) is truncated or damaged: it contains \(given) samples, its index states \(samples)"
-                }
-            }
-            return nil
-        }
-        guard planned.source.hasOwnDuration else { return nil }
-        let promised = expected.timeRange.end
-        let slack = max(MediaTime(value: 1, timescale: 1), promised.multiplied(by: 1, dividedBy: 20))
-        if promised - report.end > slack, task.input.damagePolicy == .fail {
-            return
-                "\(source) is truncated or damaged: it ends at \(report.end) s, its header states \(promised) s (if only the header is wrong, use `timing: precise`)"
-        }
-        if report.end - promised > slack {
-            return
-                "\(source) ends at \(report.end) s, its header states \(promised) s: its timestamps are damaged"
         }
         return nil
     }

@@ -4,10 +4,11 @@ internal import LibAV
 internal import Media
 internal import Publishing
 
-/// The work of an image or waveform output: from its source to the given file, which is verified.
+/// The work of an image or waveform output, from its source to the given file, which is verified; or of a check, which
+/// creates no file.
 protocol OutputWork: Sendable {
-    /// Creates and verifies the file. Blocks; cancelling the job's `Cancellation` ends it with
-    /// `CancellationError`.
+    /// Creates and verifies the file, or checks the source. Blocks; cancelling the job's `Cancellation` ends it
+    /// with `CancellationError`.
     func make() throws -> OutputFindings
     /// Completed fraction, from 0 to 1.
     var fraction: Double { get }

@@ -14,7 +14,7 @@ struct SessionBuilder {
     /// Environment in which sources are opened.
     let environment: MediaEnvironment
 
-    private var source: InputPlan { plan.inputs[input] }
+    var source: InputPlan { plan.inputs[input] }
     /// Indices of the media outputs that read the input.
     var outputs: [Int] {
         plan.outputs.indices.filter { plan.outputs[$0].input == input && plan.outputs[$0].isMedia }
@@ -70,7 +70,7 @@ struct SessionBuilder {
 
     /// Throws if a remote source has changed. Local files are checked by the supervisor; a remote source can
     /// only be checked here.
-    private func checkRemote(_ contents: AssetContents) throws {
+    func checkRemote(_ contents: AssetContents) throws {
         guard case .file(let path, let identity) = source.source, SourceLocation.isRemote(path),
             contents.fileSize != identity.size
         else { return }
@@ -79,7 +79,7 @@ struct SessionBuilder {
             at: plan.location, rule: .sourceUnreadable)
     }
 
-    private static func track(of planned: TrackPlan, in contents: AssetContents) throws -> AssetTrack {
+    static func track(of planned: TrackPlan, in contents: AssetContents) throws -> AssetTrack {
         guard let found = contents.tracks.first(where: { $0.index == planned.source.index }),
             found.mediaType == planned.source.mediaType
         else { throw MediaError.misuse("source track \(planned.source.index) no longer exists") }
@@ -100,7 +100,7 @@ struct SessionBuilder {
             planned: planned, encoding: encoding, file: file, limits: environment.sources.limits,
             cancellation: cancellation)
         switch output.kind {
-        case .media: break
+        case .media, .check: break
         case .images(let images): return StillWork(source, images: images)
         case .waveform(let waveform): return WaveformWork(source, waveform: waveform)
         }

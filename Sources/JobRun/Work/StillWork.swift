@@ -76,7 +76,7 @@ final class StillWork: OutputWork, Sendable {
         try pieces.append(composed.finish(), with: StillEncoder(whole, limits: source.limits))
         if sheet.index != nil {
             let index = SheetIndex(
-                images: images, sheet: sheet, file: source.task.output.destination, width: still.width,
+                images: images, sheet: sheet, file: source.task.output.destination ?? "", width: still.width,
                 height: still.height)
             try pieces.append(Array(index.text.utf8))
         }

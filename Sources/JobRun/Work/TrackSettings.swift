@@ -41,6 +41,7 @@ package struct TrackSettings: Sendable {
                 ? .video(encoding.video ?? VideoOutputSettings())
                 : .audio(encoding.audio ?? AudioOutputSettings())
             writer = .encode(encoding.encoder)
+        case .read: throw MediaError.misuse("a track that is only read is not written")
         }
         // Decoded audio is always counted in samples (`AssetReaderOutput`).
         if case .audio = reader { countsSamples = true }

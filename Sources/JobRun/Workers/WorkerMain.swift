@@ -260,7 +260,8 @@ package enum WorkerMain {
         _ channel: MessageChannel, _ current: Current
     ) {
         work.fault?.inject(channel)
-        let outputs = work.plan.outputs.count
+        // A check has no output.
+        let outputs = work.plan.outputs.count { !$0.isCheck }
         let own = outputs + (work.hasScratch ? 1 : 0)
         guard work.plan.isSound, descriptors.count == own + work.sources.count else {
             complain("an order without its files")

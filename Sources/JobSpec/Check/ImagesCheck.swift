@@ -42,7 +42,7 @@ enum ImagesCheck {
     private static func checkNames(
         of output: OutputSpec, _ images: ImagesSpec, into sink: inout DiagnosticSink
     ) {
-        let path = output.destination.path
+        guard let path = output.destination?.path else { return }
         let isNumbered = output.namesEachImage
         if let animation = images.animation {
             if let sheet = images.sheet {
@@ -113,6 +113,7 @@ extension ImagesSpec.Placeholder {
 extension OutputSpec {
     /// Whether each image is a separate file, according to the destination's name.
     package var namesEachImage: Bool {
-        ImagesSpec.Placeholder.all.contains { destination.path.value.contains($0) }
+        guard let path = destination?.path.value else { return false }
+        return ImagesSpec.Placeholder.all.contains { path.contains($0) }
     }
 }

@@ -98,7 +98,7 @@ struct JobDecoder {
     private func decoder(_ id: Located<String>?, _ scope: Scope) -> OutputDecoder {
         OutputDecoder(
             reader: reader, settings: SettingsResolver(reader: reader, definition: definition, scope: scope),
-            id: id, isTemplate: isTemplate)
+            id: id, isTemplate: isTemplate, asset: asset)
     }
 
     /// Reports a `cut` other than `exact` without copied frames. A `cut` from `defaults` may apply to no frames.

@@ -88,6 +88,7 @@ final class NodeReader {
                     "`\(entry.key)` is reserved by the job language, but not supported by this version of tandem",
                     at: entry.keyRange)
             } else {
+                isUnfinished = isUnfinished || ForeignWords.replacesRules(entry.key, in: type)
                 sink.error(
                     .unknownKey, "\(type.title) has no key `\(entry.key)`", at: entry.keyRange,
                     help: Self.decimal(at: index, of: entries)

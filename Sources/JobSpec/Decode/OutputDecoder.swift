@@ -12,6 +12,8 @@ struct OutputDecoder {
     let id: Located<String>?
     /// Whether the job's source is a pattern whose matches are not known yet.
     let isTemplate: Bool
+    /// The job's source.
+    let asset: AssetSpec
     /// The output's location under `outputs`; nil for the only output of a job without `outputs`.
     var own: SourceRange?
 
@@ -27,6 +29,9 @@ struct OutputDecoder {
     func output(_ fields: Fields) -> Result? {
         if let entry = fields["images"] {
             return stills(entry, fields).map { Result(spec: $0, isComplete: true) }
+        }
+        if let entry = fields["check"] {
+            return check(entry, fields).map { Result(spec: $0, isComplete: true) }
         }
         if let entry = fields["waveform"] {
             return waveform(entry, fields).map { Result(spec: $0, isComplete: true) }

@@ -44,7 +44,7 @@ extension JobExpander {
             // resolve it: in lists, which are replaced as a whole.
             let isInList = lists.contains { $0.contains(diagnostic.range) }
             // A job with `tracks` doesn't inherit `images`, and a job with `images` adds the missing keys.
-            let isInImages = ["images", "waveform"].contains {
+            let isInImages = ["images", "waveform", "check"].contains {
                 base.node[key: $0]?.range.contains(diagnostic.range) == true
             }
             // A composition is replaced as a whole.

@@ -60,7 +60,7 @@ extension JobExpander {
                 return asset
             }
             guard let output = output(named, of: job, readBy: own) else { return asset }
-            path = path ?? output.destination.path.value
+            path = path ?? output.destination?.path.value
             var asset = asset
             asset.source = .job(own, run: job.id.value, output: named)
             return asset
@@ -94,10 +94,12 @@ extension JobExpander {
                 (place, what) = (images.range, "still images, which can't be read as an asset")
             case .waveform(let waveform):
                 (place, what) = (waveform.range, "a waveform, which can't be read as an asset")
+            case .check(let check):
+                (place, what) = (check.range, "no output, because it is a check")
             }
             reader.sink.error(
                 .notSupported, "`\(job.base)` produces \(what)", at: (named ?? id).range,
-                notes: [Diagnostic.Note("the output is here", at: place)])
+                notes: [Diagnostic.Note("\(output.isCheck ? "the check" : "the output") is here", at: place)])
             return nil
         }
         let ids = job.outputs.compactMap(\.id?.value)

@@ -54,7 +54,7 @@ extension Language {
         ], alternatives: [.atLeastOne(["integrated", "true_peak"])])
     static let expect = MappingType(
         "expect", "`expect`",
-        "Expectations that the finished output must meet; otherwise the job fails, and nothing is published.",
+        "Expectations that the finished output must meet; otherwise the job fails, and nothing is published. With `check`, expectations of the source.",
         keys: [
             KeyInfo("duration", .oneOf([length(), .mapping(expectDuration)]), "Duration of the output."),
             KeyInfo("frames", .integer(1...1_000_000_000), "Number of frames of the first video track."),

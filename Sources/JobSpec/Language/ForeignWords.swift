@@ -156,10 +156,18 @@ enum ForeignWords {
         return value.map { form.takesKind(of: $0) } ?? true ? key : nil
     }
 
+    /// Whether an unknown key is reported in place of the keys that its mapping requires.
+    static func replacesRules(_ word: String, in type: MappingType) -> Bool {
+        ["output", "outputPart"].contains(type.name) && word == "check"
+    }
+
     /// Returns help for an unknown key: the replacement, or the reason why there is none; nil for other keys.
     static func help(_ word: String, in type: MappingType) -> String? {
         switch type.name {
         case "job", "jobPart": elsewhere[word.lowercased()]
+        case "output", "outputPart":
+            word == "check"
+                ? "write `check` in a separate job, and name that job in `needs`" : nil
         case "videoEncode", "videoEncodeSettings":
             word == "quality"
                 ? "`crf` is constant quality; a target quality such as an SSIM is not supported"
@@ -183,7 +191,7 @@ enum ForeignWords {
         "crop": "{ x: 0, y: 0, width: 640, height: 360 }", "color": "{ matrix: bt709, range: tv }",
         "selection": "{ language: eng }", "job": "{ asset: a.mp4, export: 1280x720, destination: out/a.mp4 }",
         "output": "{ export: 1280x720, destination: out/a.mp4 }", "images": "{ every: 5s }",
-        "sheet": "{ columns: 5, rows: 5 }", "waveform": "{ format: png }",
+        "sheet": "{ columns: 5, rows: 5 }", "waveform": "{ format: png }", "check": "{ decode: true }",
         "destination": "{ path: out/a.mp4, if_exists: replace }", "expect": "{ duration: 10s }",
         "duck": "{ under: voice, by: 12dB }", "levelPoint": "{ at: 0s, value: 1 }",
         "volumePoint": "{ at: 0s, value: 1 }", "opacityPoint": "{ at: 0s, value: 1 }",

@@ -77,7 +77,8 @@ extension Language {
             default: "drop"),
         KeyInfo(
             "expect", .mapping(expect),
-            "Expectations that the output must meet before it is published."),
+            "Expectations that the output must meet before it is published; with `check`, expectations of the source."
+        ),
     ]
     private static func destinationKey(_ type: MappingType, required: Bool) -> KeyInfo {
         KeyInfo(
@@ -104,6 +105,10 @@ extension Language {
                 "The section of the asset; all of it by default. Ranges of a list are joined in their order."
             ),
         ] + outputKeys + [
+            KeyInfo(
+                "check", .oneOf([.onlyTrue, .mapping(check)]),
+                "Instead of `tracks` and `destination`: reads the source and writes nothing. The job fails if the source is damaged, or if an expectation is not met."
+            ),
             destinationKey(destination.partial(), required: false),
             KeyInfo(
                 "outputs", .mapOf(.mapping(output.partial()), keys: .identifiers, mayBeEmpty: false),
@@ -127,8 +132,8 @@ extension Language {
                 "priority", .integer(-1000...1000), "Jobs of higher priority start first.", default: "0"),
             KeyInfo(
                 "threads", .integer(1...256),
-                "Threads of the job's video encoders, and processors that the job occupies in the schedule.",
-                default: "chosen for the encoder"),
+                "Threads of the job's video encoders (with `check`, of its video decoders), and processors that the job occupies in the schedule.",
+                default: "chosen for the codec"),
             KeyInfo(
                 "matrix",
                 .mapOf(.oneOf([.string(), .list(.string())]), keys: .identifiers, mayBeEmpty: false),
@@ -139,11 +144,11 @@ extension Language {
                 default: "exact"
             ),
         ],
-        laterKeys: ["package", "check", "when", "publish_if", "group"],
+        laterKeys: ["package", "when", "publish_if", "group"],
         alternatives: [
             .exactlyOne(["asset", "composition"]),
-            .exactlyOne(["tracks", "export", "images", "waveform", "outputs"]),
-            .atLeastOne(["destination", "outputs"]),
+            .exactlyOne(["tracks", "export", "images", "waveform", "check", "outputs"]),
+            .atLeastOne(["destination", "check", "outputs"]),
         ],
         stricter: [
             // The keys of the content may be in the outputs.

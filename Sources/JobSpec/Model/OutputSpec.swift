@@ -1,6 +1,6 @@
 package import Media
 
-/// One output of a job as a job file describes it.
+/// One output of a job as a job file describes it, or the check of the job's source.
 package struct OutputSpec: Sendable {
     /// Id under `outputs`; nil for the only output of a job without `outputs`.
     package let id: Located<String>?
@@ -8,7 +8,7 @@ package struct OutputSpec: Sendable {
     /// the encoder.
     package let tracks: [TrackRule]
     package let kind: Kind
-    /// Container; nil while it depends on the matches of a pattern.
+    /// Container; nil for a check, and while it depends on the matches of a pattern.
     package let container: Located<ContainerType>?
     /// Whether the index is moved to the front of the file.
     package let optimizeForNetwork: Located<Bool>?
@@ -25,7 +25,8 @@ package struct OutputSpec: Sendable {
     package let expectations: [Expectation]
     /// Handling of source tracks that no rule selects.
     package let leftover: Located<Leftover>?
-    package let destination: DestinationSpec
+    /// Destination; nil for a check.
+    package let destination: DestinationSpec?
 
     /// The kind of an output, with its configuration.
     package enum Kind: Sendable {
@@ -35,7 +36,20 @@ package struct OutputSpec: Sendable {
         case images(ImagesSpec)
         /// A waveform of one track.
         case waveform(WaveformSpec)
+        /// A check of the source, without an output.
+        case check(CheckSpec)
     }
+
+    /// Whether the container depends on the matches of a pattern.
+    package var lacksContainer: Bool {
+        switch kind {
+        case .media, .images, .waveform: container == nil
+        case .check: false
+        }
+    }
+
+    /// Whether the output is a check.
+    package var isCheck: Bool { if case .check = kind { true } else { false } }
 
     /// Image output; nil for other kinds.
     package var images: ImagesSpec? {

@@ -47,7 +47,7 @@ extension BatchPlanner {
             return made.path
         }
         let job = files[index].jobs.first { $0.id.value.exact == run.exact }
-        return (job?.output(output)?.destination.path).flatMap {
+        return (job?.output(output)?.destination?.path).flatMap {
             destinations.resolve(files[index].absolutePath($0))?.path
         }
     }

@@ -8,10 +8,10 @@ internal import Publishing
 extension BatchPlanner {
     /// Reports errors of a single destination: outside of the root, occupied, or not writable.
     func checkDestination(
-        _ destination: DestinationPath, of output: OutputSpec, in file: String,
+        _ destination: DestinationPath, as written: DestinationSpec, in file: String,
         into sink: inout DiagnosticSink
     ) {
-        let place = output.destination.path.range
+        let place = written.path.range
         let owner = memory.owner(ofFile: file, at: destination.path)
         let root = prober.environment.root
         if !root.holds(destination.path) {
@@ -38,10 +38,10 @@ extension BatchPlanner {
             // A file that another job file published may equal the requested output; `checkOwner` decides once the
             // plan is known.
             if DestinationPath.mark(at: destination.path) == nil {
-                refuse(destination, output, of: file, into: &sink)
+                refuse(destination, written, of: file, into: &sink)
             }
         }
-        if !destination.missing.dropLast().isEmpty, !output.destination.makesDirectories {
+        if !destination.missing.dropLast().isEmpty, !written.makesDirectories {
             sink.error(
                 .destinationUnwritable,
                 "the folder \(destination.folder) doesn't exist, and `make_directories` is false", at: place)
@@ -54,23 +54,24 @@ extension BatchPlanner {
 
     /// Reports an error if another job file published the destination, unless with the same plan.
     func checkOwner(
-        _ task: OutputTask, _ destination: DestinationPath, of output: OutputSpec,
+        _ task: OutputTask, _ destination: DestinationPath, as written: DestinationSpec,
         into sink: inout DiagnosticSink
     ) {
         let owner = memory.owner(ofFile: task.file, at: destination.path)
         guard let owner, let mark = DestinationPath.mark(at: destination.path), mark.owner != owner,
             !memory.isMade(by: task)
         else { return }
-        refuse(destination, output, of: task.file, into: &sink)
+        refuse(destination, written, of: task.file, into: &sink)
     }
 
     private func refuse(
-        _ destination: DestinationPath, _ output: OutputSpec, of file: String, into sink: inout DiagnosticSink
+        _ destination: DestinationPath, _ written: DestinationSpec, of file: String,
+        into sink: inout DiagnosticSink
     ) {
-        guard output.destination.ifExists == .fail, !memory.owns(destination.path, for: file) else { return }
+        guard written.ifExists == .fail, !memory.owns(destination.path, for: file) else { return }
         sink.error(
             .destinationExists, "\(DestinationPath.foreign(at: destination.path)): \(destination.path)",
-            at: output.destination.path.range,
+            at: written.path.range,
             help: "`destination: { path: …, if_exists: replace }` replaces it, `skip` keeps it")
     }
 
@@ -80,11 +81,11 @@ extension BatchPlanner {
         for file in files {
             for job in file.jobs {
                 for output in job.outputs {
-                    let place = output.destination.path.range
                     let name = OutputTask.name(job: job.id.value, output: output.id?.value)
-                    guard let path = destinations.resolve(file.absolutePath(output.destination.path)) else {
-                        continue
-                    }
+                    guard let written = output.destination?.path,
+                        let path = destinations.resolve(file.absolutePath(written))
+                    else { continue }
+                    let place = written.range
                     guard let earlier = first[path] else {
                         first[path] = (place, JobKey(file: file.path, id: job.id.value), name)
                         continue
@@ -152,12 +153,13 @@ extension BatchPlanner {
             for output in job.outputs {
                 guard let position = positions[key],
                     let spec = files[key.file].jobs[position].output(output.id),
+                    let place = spec.destination?.path.range,
                     spec.namesEachImage || output.others != nil
                 else { continue }
                 kept.append(
                     (
                         JobKey(file: job.file, id: job.id),
-                        OutputTask.name(job: job.id, output: output.id), spec.destination.path.range,
+                        OutputTask.name(job: job.id, output: output.id), place,
                         spec.namesEachImage ? output.files : output.others ?? []
                     ))
             }
@@ -191,9 +193,9 @@ extension BatchPlanner {
     mutating func checkSpace() {
         var needed: [UInt64: (bytes: Int64, path: DestinationPath, place: SourceRange)] = [:]
         for output in order.flatMap(\.outputs) {
-            guard let size = output.expectedSize, let path = destinations.resolve(output.destination) else {
-                continue
-            }
+            guard let size = output.expectedSize, let destination = output.destination,
+                let path = destinations.resolve(destination)
+            else { continue }
             let bytes = (needed[path.fileSystem]?.bytes ?? 0) &+ size
             needed[path.fileSystem] = (
                 bytes, path, needed[path.fileSystem]?.place ?? output.destinationLocation
@@ -225,7 +227,7 @@ extension BatchPlanner {
         let jobFiles = Set(
             files.compactMap { FileIdentity(path: $0.path).map { [$0.device, $0.inode] } })
         for file in files {
-            for written in file.jobs.flatMap(\.outputs).map(\.destination.path) + named(in: file) {
+            for written in file.jobs.flatMap(\.outputs).compactMap(\.destination?.path) + named(in: file) {
                 guard let path = destinations.resolve(file.absolutePath(written)),
                     let identity = FileIdentity(path: path.path)
                 else { continue }

@@ -38,7 +38,7 @@ extension BatchPlanner {
             for job in file.jobs {
                 guard let (pattern, left) = patterns[job.base.exact], left > 0 else { continue }
                 patterns[job.base.exact]?.left = left - 1
-                let own = job.outputs.map(\.destination.path).first {
+                let own = job.outputs.compactMap(\.destination?.path).first {
                     GlobPattern.matches(
                         path: parts(file.absolutePath($0)), parts(file.absolutePath(pattern)))
                 }

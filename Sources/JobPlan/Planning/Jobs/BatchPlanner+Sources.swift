@@ -45,13 +45,15 @@ extension BatchPlanner {
                 return (.file(path: path, identity: identity), description)
             }
             let tasks = plans[Key(file: index, id: run)].map { order[$0].tasks } ?? []
-            guard let needed = tasks.first(where: { $0.output.id == output?.value }) else {
+            guard let needed = tasks.first(where: { $0.output.id == output?.value }),
+                let path = needed.output.destination
+            else {
                 sink.error(
                     .sourceUnreadable,
                     "the job `\(run)`, whose output is the source, was rejected", at: id.range)
                 return nil
             }
-            return (.job(id: run, path: needed.output.destination), SourceDescription(foretoldBy: needed))
+            return (.job(id: run, path: path), SourceDescription(foretoldBy: needed))
         case .url(let url):
             guard let description = describe(url.value, asset.timing, at: url.range, into: &sink) else {
                 return nil

@@ -147,9 +147,9 @@ package struct BatchPlanner {
                         let name = OutputTask.name(job: job.id.value, output: output.id?.value)
                         stills.insert(JobKey(file: file.path, id: name))
                     }
-                    guard let path = table.resolve(file.absolutePath(output.destination.path)) else {
-                        continue
-                    }
+                    guard let written = output.destination?.path,
+                        let path = table.resolve(file.absolutePath(written))
+                    else { continue }
                     paths.insert(path)
                     if output.images?.sheet?.index != nil { paths.insert(path.sibling(path.stem + ".vtt")) }
                 }
@@ -333,12 +333,14 @@ package struct BatchPlanner {
         let covers = job.outputs.compactMap(\.metadata.cover).map(file.absolutePath)
         var question = SettledQuestion(file: file, job: job, source: nil, covers: covers, outputs: [])
         for output in job.outputs {
-            guard let path = destinations.resolve(file.absolutePath(output.destination.path)) else {
-                return nil
+            var path: DestinationPath?
+            if let written = output.destination?.path {
+                path = destinations.resolve(file.absolutePath(written))
+                if path == nil { return nil }
             }
             question.outputs.append(
                 SettledQuestion.Output(
-                    id: output.id?.value, destination: path.path,
+                    id: output.id?.value, destination: path?.path,
                     hasSeveralFiles: output.namesEachImage || output.images?.sheet?.index != nil))
         }
         switch job.asset.source {
@@ -358,13 +360,16 @@ package struct BatchPlanner {
         _ job: JobSpec, in index: Int, into sink: inout DiagnosticSink
     ) -> JobPlan? {
         let file = files[index]
-        guard !job.isTemplate, !job.outputs.contains(where: { $0.container == nil }) else {
+        guard !job.isTemplate, !job.outputs.contains(where: \.lacksContainer) else {
             sink.error(.noMatch, "the source of this job was not found", at: job.asset.range)
             return nil
         }
-        var targets: [DestinationPath] = []
+        var targets: [DestinationPath?] = []
         for output in job.outputs {
-            let written = output.destination.path
+            guard let written = output.destination?.path else {
+                targets.append(nil)
+                continue
+            }
             guard let path = destinations.resolve(file.absolutePath(written)) else {
                 sink.error(
                     .destinationUnwritable, "the parent of `\(written.value)` is not a folder",
@@ -392,30 +397,44 @@ package struct BatchPlanner {
             id: job.id.value, base: job.base, needs: job.needs.map(\.value), file: file.path,
             location: job.id.range, inputs: [], outputs: [], scheduling: job.scheduling)
         for (position, (output, destination)) in zip(job.outputs, targets).enumerated() {
-            guard let container = output.container else { continue }
-            if !isAnew, !output.namesEachImage {
-                checkDestination(destination, of: output, in: file.path, into: &sink)
+            let decision: Decision<(input: InputPlan, output: OutputPlan)>
+            if case .check(let spec) = output.kind {
+                decision =
+                    CheckPlanner(
+                        job: job, output: output, spec: spec, source: source, description: description,
+                        prober: prober, composed: composed
+                    ).decide()
+            } else if let container = output.container, let written = output.destination, let destination {
+                if !isAnew, !output.namesEachImage {
+                    checkDestination(destination, as: written, in: file.path, into: &sink)
+                }
+                decision =
+                    OutputPlanner(
+                        job: job, output: output, container: container, source: source,
+                        description: description, destination: destination, as: written, prober: prober,
+                        composed: composed, cover: covers[position]
+                    ).decide()
+            } else {
+                continue
             }
-            let planner = OutputPlanner(
-                job: job, output: output, container: container, source: source, description: description,
-                destination: destination, prober: prober, composed: composed, cover: covers[position])
-            let decision = planner.decide()
             sink.add(decision.reasons.diagnostics)
             guard var planned = decision.value else { continue }
             planned.output.notes = (composed?.notes ?? []) + planned.output.notes
             plan.add(planned.output, madeOf: planned.input)
             let task = OutputTask(
                 job: plan.id, file: plan.file, input: planned.input, output: planned.output)
+            // The expectations of a check are evaluated while its source is read.
+            guard let destination, let written = output.destination else { continue }
             ExpectationForecast(task).report(into: &sink)
             guard !isAnew else { continue }
             for (index, part) in task.files.enumerated() {
                 let path =
-                    part.output.destination.pathParts.last.map { destination.sibling($0) } ?? destination
+                    part.output.destination?.pathParts.last.map { destination.sibling($0) } ?? destination
                 if index > 0 || output.namesEachImage {
-                    checkDestination(path, of: output, in: file.path, into: &sink)
+                    checkDestination(path, as: written, in: file.path, into: &sink)
                     if sink.hasErrors { break }
                 }
-                checkOwner(part, path, of: output, into: &sink)
+                checkOwner(part, path, as: written, into: &sink)
             }
         }
         return sink.hasErrors ? nil : plan

@@ -5,7 +5,8 @@ internal import Media
 struct ExpectationPlanner {
     let track: TrackDescription
     let action: TrackPlan.Action
-    let container: ContainerType
+    /// The output's container; nil for a check, which has none.
+    let container: ContainerType?
 
     /// Returns the prediction for some ranges, joined in order; for the whole track if there are none.
     func expectation(of ranges: [TimeRange]) -> TrackPlan.Expectation {
@@ -30,13 +31,21 @@ struct ExpectationPlanner {
             (whole.frames, whole.isExact) = (cut.pictureCount, true)
         }
         // A range without audio becomes silence.
-        if track.mediaType == .audio, case .encode(let encoding) = action {
-            whole.samples = whole.timeRange.duration.ticks(
-                in: Rational(1, max(1, encoding.encoder.sampleRate)))
+        if track.mediaType == .audio, let sampleRate {
+            whole.samples = whole.timeRange.duration.ticks(in: Rational(1, max(1, sampleRate)))
             // Each join may round by one sample.
             whole.isExact = false
         }
         return whole
+    }
+
+    /// Sample rate of audio that is decoded; nil for packets.
+    private var sampleRate: Int32? {
+        switch action {
+        case .encode(let encoding): encoding.encoder.sampleRate
+        case .read(decodes: true): track.sampleRate
+        case .copy, .smartCut, .subtitle, .read: nil
+        }
     }
 
     private func expectation(of range: TimeRange?) -> TrackPlan.Expectation {
@@ -57,10 +66,10 @@ struct ExpectationPlanner {
                 frames = cut.pictureCount
                 isExact = true
             }
-        } else if track.mediaType == .audio, case .encode(let encoding) = action {
-            if !container.hasTimestamps { shown = TimeRange(start: .zero, end: shown.end) }
+        } else if track.mediaType == .audio, let sampleRate {
+            if container?.hasTimestamps == false { shown = TimeRange(start: .zero, end: shown.end) }
             let source = Rational(1, max(1, track.sampleRate))
-            let unit = Rational(1, max(1, encoding.encoder.sampleRate))
+            let unit = Rational(1, max(1, sampleRate))
             let count = (shown.start + shown.duration).ticks(in: source) - shown.start.ticks(in: source)
             samples = source.rescale(count, to: unit)
         } else if range != nil {

@@ -16,13 +16,15 @@ struct ImagePlanner {
     /// Size of one image, in pixels.
     let size: PixelSize
     let destination: DestinationPath
+    /// Location of the destination in the job file.
+    let destinationPlace: SourceRange
     let prober: any SourceProber
     private var reasons = Reasons()
 
     init(
         spec: ImagesSpec, output: OutputSpec, source: InputPlan.Source, description: SourceDescription,
         extent: PlannedExtent, track: TrackDescription, size: PixelSize, destination: DestinationPath,
-        prober: any SourceProber
+        at destinationPlace: SourceRange, prober: any SourceProber
     ) {
         self.spec = spec
         self.output = output
@@ -32,6 +34,7 @@ struct ImagePlanner {
         self.track = track
         self.size = size
         self.destination = destination
+        self.destinationPlace = destinationPlace
         self.prober = prober
     }
 
@@ -319,12 +322,12 @@ struct ImagePlanner {
             if times.count > 1 {
                 reasons.error(
                     .missingKey, "the destination is one file for \(times.count) still images",
-                    at: output.destination.path.range,
+                    at: destinationPlace,
                     help: "use `\(ImagesSpec.Placeholder.number)` in the name, or `sheet`")
             }
             return nil
         }
-        let place = output.destination.path.range
+        let place = destinationPlace
         let form = destination.path.pathParts.last ?? ""
         var seen: [ExactString: MediaTime] = [:]
         var names: [DestinationPath] = []

@@ -13,6 +13,7 @@ struct OutputPlanner {
     let source: InputPlan.Source
     let description: SourceDescription
     let destination: DestinationPath
+    let written: DestinationSpec
     let prober: any SourceProber
     /// Facts about a composition; nil for any other source.
     let composed: ComposedSource?
@@ -22,8 +23,8 @@ struct OutputPlanner {
 
     init(
         job: JobSpec, output: OutputSpec, container: Located<ContainerType>, source: InputPlan.Source,
-        description: SourceDescription, destination: DestinationPath, prober: any SourceProber,
-        composed: ComposedSource? = nil, cover: CoverPlan? = nil
+        description: SourceDescription, destination: DestinationPath, as written: DestinationSpec,
+        prober: any SourceProber, composed: ComposedSource? = nil, cover: CoverPlan? = nil
     ) {
         self.cover = cover
         self.prober = prober
@@ -34,6 +35,7 @@ struct OutputPlanner {
         self.source = source
         self.description = description
         self.destination = destination
+        self.written = written
     }
 
     /// The output's location in the job file.
@@ -68,8 +70,10 @@ struct OutputPlanner {
         case .media: break
         case .images(let images): plan.become(stills(images, of: tracks, extent))
         case .waveform(let waveform): drawn(waveform, as: &plan)
+        case .check: break
         }
-        return Decision(reasons.hasErrors ? nil : (input(extent), plan), reasons)
+        let input = InputPlan(job: job, source, description, extent, composed: composed)
+        return Decision(reasons.hasErrors ? nil : (input, plan), reasons)
     }
 
     private mutating func stills(_ spec: ImagesSpec, of tracks: [TrackPlan], _ extent: PlannedExtent)
@@ -81,7 +85,7 @@ struct OutputPlanner {
                 spec: spec, output: output, source: source, description: description, extent: extent,
                 track: track.source,
                 size: PixelSize(width: encoding.encoder.width, height: encoding.encoder.height),
-                destination: destination, prober: prober
+                destination: destination, at: written.path.range, prober: prober
             ).decide())
     }
 
@@ -94,16 +98,6 @@ struct OutputPlanner {
         plan.kind = .waveform(waveform)
         plan.expectedDuration = .zero
         plan.expectedSize = planner.bytes(of: waveform)
-    }
-
-    /// Returns the input that the output reads.
-    private func input(_ extent: PlannedExtent) -> InputPlan {
-        InputPlan(
-            source: source, awaited: composed?.awaited ?? [], timing: job.asset.timing,
-            sourceDescription: description, range: extent.range,
-            joinedRanges: extent.joined, requestedRange: extent.requested,
-            damagePolicy: job.onDamage?.value ?? .fail, rangeLocation: job.rangeLocation,
-            cut: extent.ranges.isEmpty ? nil : job.cut?.value)
     }
 
     private mutating func assemble(
@@ -164,8 +158,8 @@ struct OutputPlanner {
             chapters: chapters, covers: covers, cover: cover,
             attachments: attachments,
             destination: destination.path,
-            destinationLocation: output.destination.path.range,
-            ifExists: output.destination.ifExists, makesDirectories: output.destination.makesDirectories,
+            destinationLocation: written.path.range,
+            ifExists: written.ifExists, makesDirectories: written.makesDirectories,
             tracks: tracks, expectations: output.expectations,
             ledger: LedgerCollector.ledger(reasons.ledger, of: description), expectedDuration: duration,
             expectedSize: size.map { min($0, output.sizeLimit?.value ?? $0) },

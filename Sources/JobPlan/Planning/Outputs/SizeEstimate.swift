@@ -45,6 +45,7 @@ enum SizeEstimate {
         case .copy where track.source.mediaType == .subtitle, .subtitle: return 100
         case .copy where track.source.mediaType == .data: return Double(max(0, track.source.bitRate))
         case .copy, .smartCut: return track.source.bitRate > 0 ? Double(track.source.bitRate) : nil
+        case .read: return 0
         case .encode(let encoding):
             if let rate = encoding.encoder.bitRate, rate > 0 { return Double(rate) }
             if encoding.encoder.mediaType == .audio { return audio(encoding) }

@@ -56,12 +56,9 @@ extension ImagesSpec {
 extension OutputPlan {
     /// Turns the output into images of its only track; has no effect if the images couldn't be planned.
     mutating func become(_ images: ImagesPlan?) {
-        guard let images, let destination = images.stills.first?.destination ?? Optional(self.destination)
-        else {
-            return
-        }
+        guard let images else { return }
         kind = .images(images)
-        self.destination = destination
+        destination = images.stills.first?.destination ?? destination
         (expectedDuration, chapters) = (.zero, [])
         let count = images.stills.count
         for index in tracks.indices {

@@ -53,7 +53,7 @@ struct TrackPlanner {
         var outcome = LedgerEntry.Outcome.encoded
         var reason = "as track \(position)"
         switch plan.action {
-        case .copy: outcome = .copied
+        case .copy, .read: outcome = .copied
         case .subtitle(let codec): reason += ", \(codec.rawValue)"
         case .smartCut(let cut):
             outcome = .copied

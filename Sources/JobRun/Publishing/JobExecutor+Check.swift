@@ -1,0 +1,54 @@
+internal import Diagnostics
+internal import Dispatch
+internal import JobPlan
+internal import JobSpec
+internal import LibAV
+internal import Media
+
+/// Checks of sources, which publish nothing.
+extension JobExecutor {
+    /// Runs a check, unless the source has passed the same check before. `completion` is called on `queue`.
+    func check(
+        _ task: OutputTask, _ onWork: @Sendable () -> Void,
+        _ completion: @escaping @Sendable (JobOutcome) -> Void
+    ) {
+        let (digest, standing) = state?.standing(task) ?? (nil, .other)
+        if standing == .current, let digest {
+            state?.passed(task, digest: digest, seconds: state?.seconds(of: task) ?? 0)
+            return completion(.upToDate)
+        }
+        watchTime()
+        onWork()
+        let order = WorkOrder(plan: plan, outputs: [], scratch: nil)
+        let work = performer.perform(order) { @Sendable outcome in
+            self.queue.async { @Sendable in completion(self.end(check: task, digest, outcome)) }
+        }
+        follow(work)
+    }
+
+    private func end(check task: OutputTask, _ digest: PlanDigest?, _ outcome: WorkOutcome) -> JobOutcome {
+        do {
+            switch outcome {
+            case .cancelled: throw CancellationError()
+            case .failed(let failure): throw failure
+            case .finished(let findings):
+                if isCancelled { throw CancellationError() }
+                guard findings.outputs.count == 1, let found = findings.outputs.first else {
+                    throw MediaError.misuse("\(findings.outputs.count) findings of a check")
+                }
+                try SourceCheck(plan).check(when: "while it was read")
+                if let failure = failure(of: findings, leaving: { _ in nil }) { throw failure }
+                let warnings = JobWarnings(task: task, findings: found)
+                let digest = warnings.tellsOfDamage ? digest?.afterDamage : digest
+                if let digest { state?.passed(task, digest: digest, seconds: elapsed) }
+                let result = OutputResult(
+                    id: nil, destination: nil, size: 0, output: digest?.value ?? "",
+                    duration: found.tracks.map(\.end).max() ?? .zero, tracks: found.tracks,
+                    warnings: warnings.lines, expectations: found.expectations)
+                return .succeeded(JobResult(outputs: [result], seconds: elapsed))
+            }
+        } catch {
+            return self.outcome(of: error)
+        }
+    }
+}

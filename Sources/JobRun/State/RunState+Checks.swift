@@ -1,0 +1,55 @@
+internal import JobPlan
+internal import JobSpec
+internal import LibAV
+internal import Media
+
+/// Checks of sources. A check has no file, so the store's record is the only evidence that a source passed: if it is
+/// lost, the check runs again.
+extension RunState {
+    /// Records that a source passed a check, or was found to have passed it before.
+    func passed(_ task: OutputTask, digest: PlanDigest, seconds: Double) {
+        guard let store = store(of: task.file) else { return }
+        store.note(
+            StateStore.Record(
+                job: StateStore.JobName(file: store.name(ofFile: task.file), id: task.name),
+                shortcut: shortcut(of: task), digest: digest.value, destination: nil, output: digest.value,
+                seconds: seconds),
+            digest: digest)
+    }
+
+    /// Returns the record of a check that a source passed.
+    func checkRecord(_ file: String, _ name: String) -> StateStore.Record? {
+        record(file, name).flatMap { $0.destination == nil ? $0 : nil }
+    }
+
+    /// Returns the digest of a check's plan, and the relation of the recorded check to it.
+    func standing(ofCheck task: OutputTask, by digest: PlanDigest) -> (
+        digest: PlanDigest, standing: PlanDigest.Standing
+    ) {
+        guard !isForced, let kept = checkRecord(task.file, task.name)?.digest else { return (digest, .other) }
+        var standing = digest.standing(of: kept)
+        if standing == .other, let other = digestOtherwise(task) { standing = other.standing(of: kept) }
+        return (kept.contains("~") ? digest.afterDamage : digest, standing)
+    }
+
+    /// Returns the reasons why a check would run, a line each; empty if the source has passed it.
+    func reasons(forCheck task: OutputTask) throws(StateError) -> RunReasons {
+        guard checkRecord(task.file, task.name) != nil else {
+            let isNew = record(task.file, task.name) == nil
+            return RunReasons(lines: [
+                isNew
+                    ? "the source has not passed the check yet"
+                    : "the job had an output before, and is a check now"
+            ])
+        }
+        guard let digest = digest(of: task) else { return RunReasons(lines: ["the source can't be read"]) }
+        let (current, standing) = standing(ofCheck: task, by: digest)
+        if standing == .current { return RunReasons(lines: []) }
+        guard let store = store(of: task.file) else {
+            return RunReasons(lines: ["no record of an earlier run"])
+        }
+        let name = StateStore.JobName(file: store.name(ofFile: task.file), id: task.name)
+        let changes = try store.digest(of: name).map { current.changes(since: $0) } ?? []
+        return RunReasons(lines: changes.isEmpty ? ["its plan changed"] : changes)
+    }
+}

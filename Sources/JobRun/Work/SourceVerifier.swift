@@ -1,0 +1,74 @@
+internal import JobPlan
+internal import LibAV
+internal import Media
+
+/// The verification that a source delivered what its index declares. A source that delivered less is truncated or
+/// damaged, and the job must fail.
+struct SourceVerifier {
+    /// Handling of damaged data. Skipped data is missing; it is counted and reported instead.
+    let damagePolicy: DamagePolicy
+
+    /// Returns the problem of a source track; nil if it is complete.
+    func problem(_ planned: TrackPlan, _ report: TrackReport) -> String? {
+        let expected = planned.expected
+        let source = "source track \(planned.source.index)"
+        if isDecoded(planned), planned.source.mediaType == .video,
+            report.droppedSamples > max(1, report.appendedSamples / 1000), damagePolicy == .fail
+        {
+            return
+                "\(source): the times of \(report.droppedSamples) of \(report.appendedSamples + report.droppedSamples) frames don't increase: its timestamps are wrong or damaged (use `on_damage: skip` to drop such frames)"
+        }
+        if expected.isExact {
+            if damagePolicy == .skip { return nil }
+            if let frames = expected.frames,
+                frames != report.appendedSamples + report.droppedSamples - report.hiddenSamples
+                    + report.damage.leading
+            {
+                return
+                    "\(source) is truncated or damaged: it contains \(report.appendedSamples) frames, its index states \(frames)"
+            }
+            if let rate = sampleRate(of: planned), let samples = expected.samples {
+                // Audio that starts late is filled with silence if the container can't represent the gap. If
+                // a range starts in a gap, the source's timestamps indicate that the audio starts later; a
+                // damaged source lacks its end.
+                let given = Int64(report.appendedSamples + report.filledSamples)
+                let unit = Rational(1, max(1, rate))
+                let reached = max(given, (report.end - expected.timeRange.start).ticks(in: unit))
+                // A decoder may withhold its first packet, and media may end a packet before the edit list does.
+                if reached < samples - Int64(rate) / 10 {
+                    return
+                        "\(source) is truncated or damaged: it contains \(given) samples, its index states \(samples)"
+                }
+            }
+            return nil
+        }
+        guard planned.source.hasOwnDuration else { return nil }
+        let promised = expected.timeRange.end
+        let slack = max(MediaTime(value: 1, timescale: 1), promised.multiplied(by: 1, dividedBy: 20))
+        if promised - report.end > slack, damagePolicy == .fail {
+            return
+                "\(source) is truncated or damaged: it ends at \(report.end) s, its header states \(promised) s (if only the header is wrong, use `timing: precise`)"
+        }
+        if report.end - promised > slack {
+            return
+                "\(source) ends at \(report.end) s, its header states \(promised) s: its timestamps are damaged"
+        }
+        return nil
+    }
+
+    private func isDecoded(_ planned: TrackPlan) -> Bool {
+        switch planned.action {
+        case .encode, .read(decodes: true): true
+        case .copy, .smartCut, .subtitle, .read: false
+        }
+    }
+
+    /// Returns the sample rate of the decoded audio; nil for packets.
+    private func sampleRate(of planned: TrackPlan) -> Int32? {
+        switch planned.action {
+        case .encode(let encoding): encoding.encoder.sampleRate
+        case .read(decodes: true): planned.source.sampleRate
+        case .copy, .smartCut, .subtitle, .read: nil
+        }
+    }
+}

@@ -1,0 +1,154 @@
+internal import Diagnostics
+internal import LibAV
+internal import Media
+internal import YAMLDocument
+
+/// Decodes `check`.
+extension OutputDecoder {
+    /// Returns the check of a job's source; nil after an error is reported.
+    func check(_ entry: YAMLNode.Entry, _ fields: Fields) -> OutputSpec? {
+        refuseOutputKeys(fields, entry)
+        guard let spec = checkSpec(entry, fields) else { return nil }
+        let written = fields["expect"].map { ExpectDecoder(reader: reader).expectations($0.value) } ?? []
+        return OutputSpec(
+            id: id, tracks: [], kind: .check(spec), container: nil, optimizeForNetwork: nil,
+            fragmentInterval: nil, metadata: MetadataSpec(), chapters: nil, durationLimit: nil,
+            sizeLimit: nil, expectations: applicable(written, to: spec, fields), leftover: nil,
+            destination: nil)
+    }
+
+    /// Keys that describe an output.
+    private static let outputKeys = [
+        "destination", "container", "optimize_for_network", "fragment", "metadata", "chapters", "limit",
+        "leftover", "cut",
+    ]
+
+    /// Reports keys of outputs. Those from `defaults` are ignored.
+    private func refuseOutputKeys(_ fields: Fields, _ entry: YAMLNode.Entry) {
+        for key in Self.outputKeys {
+            guard let other = fields[key], !isDefault(other.keyRange), !isDefault(other.value.range) else {
+                continue
+            }
+            reader.sink.error(
+                .conflictingKeys, "`\(key)` can't be combined with `check`, which writes no output",
+                at: other.keyRange, notes: [Diagnostic.Note("`check` is here", at: entry.keyRange)],
+                help: "remove `\(key)`")
+        }
+    }
+
+    private func isDefault(_ place: SourceRange) -> Bool { place.context?.contains(.defaults) == true }
+
+    private func checkSpec(_ entry: YAMLNode.Entry, _ fields: Fields) -> CheckSpec? {
+        let node = entry.value
+        if node.text != nil {
+            guard let value = reader.boolean(node, "`check`") else { return nil }
+            if !value.value {
+                reader.sink.error(
+                    .invalidValue, "`check: false` is not supported; expected `true` or a mapping",
+                    at: node.range,
+                    help: "remove `check`, or use `check: { decode: false }` to read packets without decoding"
+                )
+                return nil
+            }
+            return CheckSpec(decodes: true, range: node.range)
+        }
+        guard let keys = reader.fields(node, as: Language.check) else { return nil }
+        guard let decode = reader.boolean("decode", of: keys) else {
+            return keys.has("decode") ? nil : CheckSpec(decodes: true, range: node.range)
+        }
+        if !decode.value { checkPackets(fields, decode.range) }
+        return CheckSpec(decodes: decode.value, range: node.range)
+    }
+
+    /// Reports a source without packets, and a range of packets.
+    private func checkPackets(_ fields: Fields, _ place: SourceRange) {
+        if let generated {
+            reader.sink.error(
+                .conflictingKeys,
+                "`decode: false` requires a media file; the source is \(generated), which has no packets",
+                at: place,
+                notes: [Diagnostic.Note("the source is here", at: asset.range)],
+                help: "use `check: true`")
+        }
+        if let range = fields["range"] {
+            reader.sink.error(
+                .conflictingKeys,
+                "`range` can't be combined with `decode: false`, which reads all packets of the source",
+                at: range.keyRange, notes: [Diagnostic.Note("`decode` is here", at: place)],
+                help: "use `check: true` to decode the range")
+        }
+    }
+
+    /// Description of a source that isn't a media file; nil for a file or a job's output.
+    private var generated: String? {
+        switch asset.source {
+        case .pattern: "a test signal"
+        case .images: "an image sequence"
+        case .image: "an image"
+        case .composition, .composed: "a composition"
+        case .file, .url, .glob, .job: nil
+        }
+    }
+
+    /// Returns the expectations that can be evaluated on the source. Others are reported, or ignored if they are from
+    /// `defaults`.
+    private func applicable(_ expectations: [Expectation], to spec: CheckSpec, _ fields: Fields)
+        -> [Expectation]
+    {
+        expectations.filter { expectation in
+            guard let (message, help) = obstacle(to: expectation.check, spec, fields) else { return true }
+            if !isDefault(expectation.location) {
+                reader.sink.error(.conflictingKeys, message, at: expectation.location, help: help)
+            }
+            return false
+        }
+    }
+
+    /// Returns the reason why an expectation can't be evaluated on the source, with help; nil if it can be.
+    private func obstacle(
+        to check: Expectation.Check, _ spec: CheckSpec, _ fields: Fields
+    ) -> (message: String, help: String)? {
+        switch check {
+        case .similarity:
+            return (
+                "`similarity` is not supported by `check`, which has no output to compare with the source",
+                "use `similarity` in a job with an output"
+            )
+        case .size where generated != nil:
+            return ("`size` requires a media file; the source is \(generated ?? "none")", "remove `size`")
+        case .frames, .loudness, .truePeak, .silence, .black, .decodes:
+            guard spec.decodes else {
+                return (
+                    "`\(check.key)` requires decoding, which `check: { decode: false }` disables",
+                    "use `check: true`"
+                )
+            }
+        case .duration, .property, .size: break
+        }
+        switch check {
+        case .duration where fields.has("range"), .frames where fields.has("range"):
+            return (
+                "`\(check.key)` can't be combined with `range`: it applies to the whole source",
+                "remove `range`, or check the whole source in another job"
+            )
+        default: return nil
+        }
+    }
+}
+
+extension Expectation.Check {
+    /// The key of `expect`.
+    fileprivate var key: String {
+        switch self {
+        case .duration: "duration"
+        case .frames: "frames"
+        case .size: "size"
+        case .property(let type, _, _): type.rawValue
+        case .loudness, .truePeak: "loudness"
+        case .silence: "silence"
+        case .black: "black"
+        case .similarity: "similarity"
+        case .decodes: "decodes"
+        }
+    }
+}

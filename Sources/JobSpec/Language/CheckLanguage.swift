@@ -1,0 +1,12 @@
+/// The keys of `check`.
+extension Language {
+    static let check = MappingType(
+        "check", "`check`",
+        "Reads the source and writes nothing. The job fails if the source is damaged or truncated, or if an expectation is not met. `expect` is optional; `similarity` is not supported. With `range`, only that section is decoded, and `loudness`, `silence`, `black` and `decodes` are measured in it; `duration` and `frames` apply to the whole source and can't be combined with `range`. With `on_damage: skip`, damage is skipped, counted and reported. A source that passed is checked again only after the source, the job or a library changes. Jobs whose `needs` names the check wait for it. Keys of outputs, such as `cut` and `destination`, are not supported.",
+        keys: [
+            KeyInfo(
+                "decode", .boolean,
+                "Whether video and audio are decoded. With `false`, all packets are read instead, and `range`, and `frames`, `loudness`, `silence`, `black` and `decodes` of `expect` are not supported.",
+                default: "true")
+        ])
+}
