@@ -3,26 +3,26 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Which of the source's tags go along, and which the job sets.
+/// The planner of an output's tags: selects those copied from the source, and adds those that the job sets.
 struct MetadataPlanner {
     let spec: MetadataSpec
     let container: ContainerType
     let source: [MetadataEntry]
-    /// The levels of the output's audio are not the source's.
+    /// Whether the job changes the levels of the audio, which makes the source's loudness tags wrong.
     let changesLevels: Bool
 
-    /// Tags that describe the file they came from, not what is in it.
+    /// Tags that describe the source's file, not its content.
     private static let technical = technicalTags.union(["com.android.version"])
 
-    /// The same of a file and of a track.
+    /// Technical tags of files and tracks.
     static let technicalTags: Set<String> = [
         "major_brand", "minor_version", "compatible_brands", "encoder", "duration",
     ]
 
-    /// QuickTime says where it was recorded in several ways; libavformat writes one.
+    /// Keys of the recording location. QuickTime has several; libavformat writes one.
     private static let places = ["location", "com.apple.quicktime.location.iso6709"]
 
-    /// The tag that a source's own stands for.
+    /// Returns the key under which a source's tag is written.
     private func name(of key: String) -> String {
         guard key.lowercased() == Self.places[1] else { return key }
         return source.contains { $0.key.lowercased() == Self.places[0] } ? key : Self.places[0]
@@ -61,12 +61,12 @@ struct MetadataPlanner {
         return Decision(entries, reasons)
     }
 
-    /// Why a tag beyond the limit doesn't go along.
+    /// Returns the reason for omitting a tag beyond the container's limit.
     static func surplus(in container: ContainerType) -> String {
         "\(container.name) holds at most \(container.maxTags) tags; `metadata: { keep: … }` selects"
     }
 
-    /// Why a tag doesn't go along; nil where it does. `set` are the keys that the job sets.
+    /// Returns the reason for omitting a tag; nil if it is copied. `set` contains the keys that the job sets.
     private func problem(with entry: MetadataEntry, set: Set<String>) -> String? {
         let (key, name) = (entry.key, entry.key.lowercased())
         if set.contains(key) { return "the job sets it" }
