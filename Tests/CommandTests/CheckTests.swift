@@ -98,6 +98,33 @@ import Testing
     }
 
     /// Damage is reported with its time at the line of the check, or counted. A failed check runs again.
+    /// A section that the source should have and doesn't is no pass, however short it is.
+    @Test func aRangeWithoutSamples_failsTheCheck() throws {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "anoisesrc=d=4:seed=1", "-c:a", "flac", scratch.file("a.flac"))
+        try truncate(scratch.file("a.flac"))
+        try write(
+            "  c: { asset: ./a.flac, range: { start: 3s, end: 3.5s }, check: true, expect: { decodes: true } }\n",
+            in: scratch)
+        let result = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(
+            result.status == 1 && result.errors.contains("a.flac: source track 0 is "), "\(result.errors)")
+    }
+
+    /// A check that fails after it had passed runs again, although the source looks as it did when it passed.
+    @Test func aFailure_replacesAnEarlierPass() throws {
+        let scratch = try folder()
+        try touch("2020-01-01", scratch)
+        try write("  c: { asset: ./a.mp4, check: true }\n", in: scratch)
+        #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
+        try damage(scratch.file("a.mp4"))
+        try touch("2020-01-01", scratch)
+        #expect(try tandem("run", "--force", "jobs.yaml", in: scratch).status == 1)
+        let explained = try tandem("explain", "jobs.yaml", "c", in: scratch)
+        #expect(explained.text == "c: will run\n  the source failed the check\n", "\(explained.text)")
+        #expect(try tandem("run", "jobs.yaml", in: scratch).status == 1)
+    }
+
     @Test func damage_failsOrIsCounted() throws {
         let scratch = try folder()
         try damage(scratch.file("a.mp4"))

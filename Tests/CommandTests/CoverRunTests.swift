@@ -107,11 +107,15 @@ internal import Testing
         damaged[whole.count / 2] ^= 0x55
         let files: [(name: String, data: Data, words: String)] = [
             ("short.png", whole.dropLast(6), "it is truncated"),
-            ("short.jpg", jpeg.dropLast(6), "it is truncated"), ("bad.png", damaged, "it can't be decoded"),
+            ("short.jpg", jpeg.dropLast(6), "it is truncated"),
+            // An end that was appended to half of the scan, and a second image after half of one.
+            ("half.jpg", jpeg.prefix(jpeg.count / 2) + [0xff, 0xd9], "it can't be decoded"),
+            ("joined.jpg", jpeg.prefix(jpeg.count / 2) + jpeg, "it is truncated"),
+            ("bad.png", damaged, "it can't be decoded"),
             ("gif.png", try bytes(scratch.file("art.gif")), "it is GIF; expected JPEG or PNG"),
             ("bmp.png", try bytes(scratch.file("art.bmp")), "it is BMP; expected JPEG or PNG"),
             ("text.png", Data("hello, world".utf8), "expected JPEG or PNG"),
-            ("big.png", whole + Data(count: 16_000_000), "a cover has at most 16000000"),
+            ("big.png", whole + Data(count: 16_000_000), "at most 16000000 are allowed"),
         ]
         for (name, data, words) in files {
             try data.write(to: URL(fileURLWithPath: scratch.file(name)))
@@ -153,7 +157,7 @@ internal import Testing
 
     /// A cover that changes between plan and work fails the job at its line, and nothing is published.
     @Test(arguments: [
-        ("mv other.png art.png", "it changed since it was planned"), ("rm art.png", "art.png: No such file"),
+        ("mv other.png art.png", "the file changed after planning"), ("rm art.png", "art.png: No such file"),
     ])
     func aCoverThatChangesMeanwhileFails(_ change: String, _ words: String) throws {
         let scratch = try folder()

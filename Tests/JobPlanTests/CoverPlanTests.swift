@@ -136,7 +136,7 @@ private struct CoverProber: SourceProber {
         ("metadata: { cover: none.jpg }", "source-unreadable", "none.jpg: no such file", 6),
         (
             "limit: { size: 80kB }\n    metadata: { cover: art.jpg }", "conflicting-keys",
-            "the cover has 90.0 kB, and the output at most 80.0 kB", 7
+            "the cover (90.0 kB) exceeds `limit: { size }` (80.0 kB)", 7
         ),
     ])
     func errorsAreLocated(_ keys: String, _ rule: String, _ message: String, _ line: Int) throws {
@@ -190,6 +190,6 @@ private struct CoverProber: SourceProber {
             result.plan.jobs.first?.outputs.first, "\(rendered(result.diagnostics, yaml))")
         #expect(output.covers.isEmpty && output.cover?.image.width == 32)
         let entry = try #require(output.ledger.first { $0.item == "cover png" })
-        #expect(entry.outcome == .left && entry.reason == "the job sets another one")
+        #expect(entry.outcome == .left && entry.reason == "replaced by the cover that the job sets")
     }
 }

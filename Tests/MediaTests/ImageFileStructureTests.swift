@@ -47,6 +47,18 @@ import Testing
         #expect(problem(jpeg + jpeg.dropLast(5)) == nil && problem(png + [0]) == nil)
     }
 
+    /// Text of a PNG file can inflate to gigabytes, and each of many scans of a JPEG file costs a pass over the image.
+    @Test func decodingCostsAreBounded() throws {
+        let image = try ImageFileStructure(png).image(in: png)
+        #expect(image.count == png.count - 16 && !image.contains(UInt8(ascii: "x")))
+        let scan: [UInt8] = [0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0]
+        let scans = Array(repeatElement(scan, count: 300).joined())
+        guard case .damaged? = problem(jpeg.dropLast(2) + scans + [0xff, 0xd9]) else {
+            Issue.record("300 scans are accepted")
+            return
+        }
+    }
+
     @Test func everyPrefixOfAFileIsTruncated() {
         for file in [png, jpeg] {
             for count in 8..<file.count {

@@ -103,7 +103,10 @@ package struct PlanFile: Codable, Sendable {
             now.jobs.map { (JobKey(file: $0.file, id: $0.id), $0) }, uniquingKeysWith: { first, _ in first })
         for was in plan.jobs {
             guard let found = current[JobKey(file: was.file, id: was.id)] else {
+                let refusal = now.refusals.first { $0.file.exact == was.file.exact && $0.id == was.id }
+                let error = refusal?.diagnostics.first { $0.severity == .error }
                 return "the job \(was.id) is now rejected"
+                    + (error.map { ": \($0.range): \($0.message)" } ?? "")
             }
             var same = found
             for (index, (now, then)) in zip(found.inputs, was.inputs).enumerated() {

@@ -4,7 +4,7 @@ internal import Media
 
 extension PlanText {
     /// Describes how a check reads the source.
-    static func told(_ check: CheckPlan) -> String {
+    static func summary(of check: CheckPlan) -> String {
         check.decodes
             ? "decodes video and audio, writes nothing" : "reads packets, writes nothing"
     }

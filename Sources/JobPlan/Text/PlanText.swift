@@ -65,7 +65,7 @@ package enum PlanText {
         case .media: break
         case .images(let images): container += ", " + told(images)
         case .waveform(let waveform): container = waveform.text
-        case .check(let check): container = told(check)
+        case .check(let check): container = summary(of: check)
         }
         if output.optimizesForNetwork { container += ", index at the start" }
         if let interval = output.fragmentInterval { container += ", in fragments of \(interval) s" }

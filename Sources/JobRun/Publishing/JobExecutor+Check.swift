@@ -48,7 +48,9 @@ extension JobExecutor {
                 return .succeeded(JobResult(outputs: [result], seconds: elapsed))
             }
         } catch {
-            return self.outcome(of: error)
+            let outcome = self.outcome(of: error)
+            if case .failed = outcome { state?.failed(check: task) }
+            return outcome
         }
     }
 }

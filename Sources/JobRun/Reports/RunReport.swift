@@ -199,6 +199,7 @@ package struct RunReport: Codable, Sendable {
     private static func settled(_ record: JobRecord, _ whole: Job) -> [Job] {
         var whole = whole
         whole.warnings = record.warnings
+        if let first = record.settled.first, first.destination == nil { whole.kind = Job.check }
         guard record.settled.count > 1 else { return [whole] }
         return record.settled.map { output in
             var job = whole

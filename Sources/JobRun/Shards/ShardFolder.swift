@@ -267,6 +267,11 @@ package struct ShardFolder: Sendable {
     /// which has the most details; else a failure; else the reason why no result is confirmed. Returns nil if
     /// there is no result.
     private func best(_ task: OutputTask, of claims: [RunReport.Job]) -> RunReport.Job? {
+        // A check has no file that confirms its result: the latest result counts.
+        var claims = claims
+        if task.output.isCheck, let latest = claims.max(by: { ($0.begun ?? 0) < ($1.begun ?? 0) }) {
+            claims = [latest]
+        }
         var fault: String?
         var failed: RunReport.Job?
         var confirmed: RunReport.Job?

@@ -17,7 +17,21 @@ extension RunState {
             digest: digest)
     }
 
-    /// Returns the record of a check that a source passed.
+    private static func isRemote(_ task: OutputTask) -> Bool {
+        if case .file(let path, _) = task.input.source { SourceLocation.isRemote(path) } else { false }
+    }
+
+    /// Records that a source failed a check: an earlier pass no longer counts, whatever the source looks like.
+    func failed(check task: OutputTask) {
+        guard checkRecord(task.file, task.name) != nil, let store = store(of: task.file) else { return }
+        store.note(
+            StateStore.Record(
+                job: StateStore.JobName(file: store.name(ofFile: task.file), id: task.name), shortcut: "",
+                digest: "", destination: nil, output: "", seconds: 0),
+            digest: nil)
+    }
+
+    /// Returns the record of a check that a source passed, or, with an empty digest, failed after it had passed.
     func checkRecord(_ file: String, _ name: String) -> StateStore.Record? {
         record(file, name).flatMap { $0.destination == nil ? $0 : nil }
     }
@@ -26,7 +40,11 @@ extension RunState {
     func standing(ofCheck task: OutputTask, by digest: PlanDigest) -> (
         digest: PlanDigest, standing: PlanDigest.Standing
     ) {
-        guard !isForced, let kept = checkRecord(task.file, task.name)?.digest else { return (digest, .other) }
+        guard !isForced, let kept = checkRecord(task.file, task.name)?.digest, !kept.isEmpty else {
+            return (digest, .other)
+        }
+        // A server's file is identified by its size alone, which doesn't show that it changed.
+        if Self.isRemote(task) { return (digest, .other) }
         var standing = digest.standing(of: kept)
         if standing == .other, let other = digestOtherwise(task) { standing = other.standing(of: kept) }
         return (kept.contains("~") ? digest.afterDamage : digest, standing)
@@ -41,6 +59,12 @@ extension RunState {
                     ? "the source has not passed the check yet"
                     : "the job had an output before, and is a check now"
             ])
+        }
+        if checkRecord(task.file, task.name)?.digest.isEmpty == true {
+            return RunReasons(lines: ["the source failed the check"])
+        }
+        if Self.isRemote(task) {
+            return RunReasons(lines: ["the source is a URL, whose content may have changed"])
         }
         guard let digest = digest(of: task) else { return RunReasons(lines: ["the source can't be read"]) }
         let (current, standing) = standing(ofCheck: task, by: digest)

@@ -7,11 +7,18 @@ internal import Media
 struct SourceVerifier {
     /// Handling of damaged data. Skipped data is missing; it is counted and reported instead.
     let damagePolicy: DamagePolicy
+    /// Whether the source is the subject of a check: it must reach the end that its header states within half a second, and
+    /// contain samples. For an output, whose content is compared with the plan as well, headers are trusted less.
+    var isCheck = false
 
     /// Returns the problem of a source track; nil if it is complete.
     func problem(_ planned: TrackPlan, _ report: TrackReport) -> String? {
         let expected = planned.expected
         let source = "source track \(planned.source.index)"
+        let isTimed = planned.source.mediaType == .video || planned.source.mediaType == .audio
+        if isCheck, isTimed, report.appendedSamples == 0 {
+            return "\(source) is truncated or empty: it contains no samples in the range that is checked"
+        }
         if isDecoded(planned), planned.source.mediaType == .video,
             report.droppedSamples > max(1, report.appendedSamples / 1000), damagePolicy == .fail
         {
@@ -44,7 +51,10 @@ struct SourceVerifier {
         }
         guard planned.source.hasOwnDuration else { return nil }
         let promised = expected.timeRange.end
-        let slack = max(MediaTime(value: 1, timescale: 1), promised.multiplied(by: 1, dividedBy: 20))
+        let slack =
+            isCheck
+            ? MediaTime(value: 1, timescale: 2)
+            : max(MediaTime(value: 1, timescale: 1), promised.multiplied(by: 1, dividedBy: 20))
         if promised - report.end > slack, damagePolicy == .fail {
             return
                 "\(source) is truncated or damaged: it ends at \(report.end) s, its header states \(promised) s (if only the header is wrong, use `timing: precise`)"

@@ -95,7 +95,7 @@ enum ContainerCheck {
             sink.error(
                 .containerSetting, "\(container.name) can't hold a cover", at: cover.range,
                 notes: [Diagnostic.Note("the container is determined here", at: place.range)],
-                help: "\(ContainerType.namesWithCoverImages.joined(separator: ", ")) can")
+                help: "use \(ContainerType.namesWithCoverImages.joined(separator: ", "))")
             return
         }
         guard let fragment = output.fragmentInterval else { return }

@@ -8,6 +8,7 @@ extension OutputDecoder {
     /// Returns the check of a job's source; nil after an error is reported.
     func check(_ entry: YAMLNode.Entry, _ fields: Fields) -> OutputSpec? {
         refuseOutputKeys(fields, entry)
+        refuseComposition(entry)
         guard let spec = checkSpec(entry, fields) else { return nil }
         let written = fields["expect"].map { ExpectDecoder(reader: reader).expectations($0.value) } ?? []
         return OutputSpec(
@@ -33,6 +34,18 @@ extension OutputDecoder {
                 .conflictingKeys, "`\(key)` can't be combined with `check`, which writes no output",
                 at: other.keyRange, notes: [Diagnostic.Note("`check` is here", at: entry.keyRange)],
                 help: "remove `\(key)`")
+        }
+    }
+
+    /// Reports a composition: it fills gaps, so that it is complete whatever its clips lack.
+    private func refuseComposition(_ entry: YAMLNode.Entry) {
+        switch asset.source {
+        case .composition, .composed:
+            reader.sink.error(
+                .conflictingKeys, "`check` can't be combined with a composition", at: asset.range,
+                notes: [Diagnostic.Note("`check` is here", at: entry.keyRange)],
+                help: "check each file of the composition in a job of its own")
+        case .pattern, .images, .image, .file, .url, .glob, .job: break
         }
     }
 
@@ -90,16 +103,15 @@ extension OutputDecoder {
         }
     }
 
-    /// Returns the expectations that can be evaluated on the source. Others are reported, or ignored if they are from
-    /// `defaults`.
+    /// Returns the expectations that can be evaluated on the source. Others are reported; `similarity` is ignored if it is
+    /// from `defaults`, because it has no meaning for any check.
     private func applicable(_ expectations: [Expectation], to spec: CheckSpec, _ fields: Fields)
         -> [Expectation]
     {
         expectations.filter { expectation in
             guard let (message, help) = obstacle(to: expectation.check, spec, fields) else { return true }
-            if !isDefault(expectation.location) {
-                reader.sink.error(.conflictingKeys, message, at: expectation.location, help: help)
-            }
+            if case .similarity = expectation.check, isDefault(expectation.location) { return false }
+            reader.sink.error(.conflictingKeys, message, at: expectation.location, help: help)
             return false
         }
     }

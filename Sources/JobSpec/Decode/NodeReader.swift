@@ -197,11 +197,17 @@ final class NodeReader {
                 }
             }
             if present == 0, group.isRequired, !isUnfinished {
-                let names = group.keys.map { "`\($0)`" }
+                // A key that can't be combined with one that is present is no way out.
+                let excluded = type.alternatives.filter { other in
+                    other.isExclusive && other.keys.contains { fields.has($0) }
+                }
+                let possible = group.keys.filter { key in !excluded.contains { $0.keys.contains(key) } }
+                let names = (possible.isEmpty ? group.keys : possible).map { "`\($0)`" }
                 let problem =
                     group.keys.count == type.keys.count && !group.isExclusive && names.count > 2
                     ? "\(type.title) is empty; expected at least one of \(names.joined(separator: ", "))"
-                    : "one of \(names.joined(separator: " or ")) is missing"
+                    : names.count == 1
+                        ? "\(names[0]) is missing" : "one of \(names.joined(separator: " or ")) is missing"
                 sink.error(.missingKey, problem, at: start(of: node))
             }
         }

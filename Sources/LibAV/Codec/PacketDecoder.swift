@@ -27,7 +27,7 @@ package struct PacketDecoder: ~Copyable, @unchecked Sendable {
     /// an eighth of the width and height, where the decoder supports that (`AVCodecContext.lowres`).
     package static func open(
         _ parameters: CodecParameters, timeBase: Rational, threads: Int = 0,
-        limits: InputLimits, isReduced: Bool = false
+        limits: InputLimits, isReduced: Bool = false, isStrict: Bool = false
     ) throws(AVError) -> PacketDecoder {
         let codec = try InputLimits.decoder(of: parameters)
         let context = try allocateCodec(codec)
@@ -46,6 +46,7 @@ package struct PacketDecoder: ~Copyable, @unchecked Sendable {
             context.pointee.thread_type = FF_THREAD_SLICE
             decoder.readsLog = true
         }
+        if isStrict { context.pointee.err_recognition |= AV_EF_EXPLODE }
         if isReduced { context.pointee.lowres = min(3, Int32(codec.pointee.max_lowres)) }
         try check(avcodec_open2(context, codec, nil), "avcodec_open2", context: context)
         return decoder

@@ -5,6 +5,18 @@ struct ImageFileStructure: Hashable {
     let codec: String
     let width: Int
     let height: Int
+    /// Sections of a PNG file that decoding needs; empty for a JPEG file, all of which is needed.
+    private let sections: [Range<Int>]
+
+    /// Chunks that libavcodec decodes an image from. Others can inflate to gigabytes of text.
+    private static let decodedChunks = Set(["IHDR", "PLTE", "tRNS", "IDAT", "IEND"].map { Array($0.utf8) })
+    /// Maximum number of scans. Each costs a pass over the image, and a file of the maximum size can have 300,000.
+    private static let maxScans = 256
+
+    /// Returns the data from which the image is decoded.
+    func image(in bytes: [UInt8]) -> [UInt8] {
+        sections.isEmpty ? bytes : sections.reduce(into: []) { $0 += bytes[$1] }
+    }
 
     /// The reason why a file is rejected.
     enum Problem: Error, Hashable, CustomStringConvertible {
@@ -18,7 +30,7 @@ struct ImageFileStructure: Hashable {
         var description: String {
             switch self {
             case .otherFormat(let name?): "it is \(name); expected JPEG or PNG"
-            case .otherFormat(nil): "it is no image that is supported; expected JPEG or PNG"
+            case .otherFormat(nil): "unsupported format; expected JPEG or PNG"
             case .truncated: "it is truncated: the end of the image is missing"
             case .damaged(let detail): "it is damaged: \(detail)"
             }
@@ -31,24 +43,29 @@ struct ImageFileStructure: Hashable {
     init(_ bytes: [UInt8]) throws(Problem) {
         if bytes.starts(with: Self.signature) {
             codec = "png"
-            (width, height) = try Self.parsePNG(bytes)
+            (width, height, sections) = try Self.parsePNG(bytes)
         } else if bytes.starts(with: [0xff, 0xd8]) {
             codec = "mjpeg"
             (width, height) = try Self.parseJPEG(bytes)
+            sections = []
         } else {
             throw .otherFormat(Self.otherFormat(bytes))
         }
         guard width > 0, height > 0 else { throw .damaged("the image has no size") }
     }
 
-    private static func parsePNG(_ bytes: [UInt8]) throws(Problem) -> (width: Int, height: Int) {
+    private static func parsePNG(
+        _ bytes: [UInt8]
+    ) throws(Problem) -> (width: Int, height: Int, sections: [Range<Int>]) {
         func number(_ at: Int) -> Int { (0..<4).reduce(0) { $0 << 8 | Int(bytes[at + $1]) } }
         var (at, size) = (signature.count, (width: 0, height: 0))
         var hasData = false
+        var sections = [0..<signature.count]
         while bytes.count - at >= 12 {
             let (length, type) = (number(at), Array(bytes[at + 4..<at + 8]))
             guard length <= Int(Int32.max) else { throw .damaged("a chunk has an invalid length") }
             guard bytes.count - at - 12 >= length else { throw .truncated }
+            if decodedChunks.contains(type) { sections.append(at..<at + 12 + length) }
             switch type {
             case Array("IHDR".utf8):
                 guard at == signature.count, length == 13 else { throw .damaged("its header is invalid") }
@@ -56,7 +73,7 @@ struct ImageFileStructure: Hashable {
             case Array("IDAT".utf8): hasData = true
             case Array("IEND".utf8):
                 guard hasData else { throw .damaged("it has no image data") }
-                return size
+                return (size.width, size.height, sections)
             default: break
             }
             guard at > signature.count || size.width > 0 else { throw .damaged("its header is missing") }
@@ -66,7 +83,7 @@ struct ImageFileStructure: Hashable {
     }
 
     private static func parseJPEG(_ bytes: [UInt8]) throws(Problem) -> (width: Int, height: Int) {
-        var (at, size, hasScan) = (2, (width: 0, height: 0), false)
+        var (at, size, scans) = (2, (width: 0, height: 0), 0)
         // Entropy-coded data have no length: they end at the next marker. An escaped 0xFF is followed by 0.
         while at + 1 < bytes.count {
             guard bytes[at] == 0xff, bytes[at + 1] != 0, bytes[at + 1] != 0xff else {
@@ -77,10 +94,12 @@ struct ImageFileStructure: Hashable {
             at += 2
             switch marker {
             case 0xd9:
-                guard hasScan, size.width > 0 else { throw .damaged("it has no image data") }
+                guard scans > 0, size.width > 0 else { throw .damaged("it has no image data") }
                 return size
-            // TEM, RSTn and SOI have no length.
-            case 0x01, 0xd0...0xd8: continue
+            // TEM and RSTn have no length.
+            case 0x01, 0xd0...0xd7: continue
+            // Another image begins where this one hasn't ended.
+            case 0xd8: throw .truncated
             default: break
             }
             guard bytes.count - at >= 2 else { throw .truncated }
@@ -88,7 +107,11 @@ struct ImageFileStructure: Hashable {
             guard length >= 2 else { throw .damaged("a segment has an invalid length") }
             guard bytes.count - at >= length else { throw .truncated }
             switch marker {
-            case 0xda: hasScan = true
+            case 0xda:
+                scans += 1
+                guard scans <= maxScans else { throw .damaged("it has more than \(maxScans) scans") }
+            case 0xc9...0xcb, 0xcd...0xcf, 0xf7:
+                throw .otherFormat("arithmetic-coded or JPEG-LS")
             // SOFn, but not DHT, JPG and DAC.
             case 0xc0...0xcf where ![0xc4, 0xc8, 0xcc].contains(marker):
                 guard length >= 8 else { throw .damaged("its frame header is invalid") }

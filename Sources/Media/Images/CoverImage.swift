@@ -57,17 +57,20 @@ package struct CoverImage: Codable, Hashable, Sendable {
         let (width, height) = (structure.width, structure.height)
         guard max(width, height) <= maxSide, Int64(width) * Int64(height) <= maxPixels else {
             throw CoverProblem(
-                "it has \(width)x\(height) pixels; a cover has at most \(maxPixels), and \(maxSide) a side")
+                "the image has \(width)x\(height) pixels; at most \(maxPixels / 1_000_000) megapixels and \(maxSide) per side are allowed"
+            )
         }
         let decoder: StillDecoder
         do throws(AVError) {
             let parameters = try CodecParameters.video(
                 codec: structure.codec, width: width, height: height, pixelFormat: .none, extradata: [])
-            decoder = StillDecoder(parameters, limits: environment.limits)
+            decoder = StillDecoder(parameters, limits: environment.limits, isStrict: true)
         } catch {
             throw CoverProblem("it can't be decoded: \(error)")
         }
-        if let problem = decoder.problem(in: bytes, size: PixelSize(width: width, height: height)) {
+        if let problem = decoder.problem(
+            in: structure.image(in: bytes), size: PixelSize(width: width, height: height))
+        {
             throw CoverProblem("it can't be decoded: \(problem)")
         }
         return CoverImage(
@@ -78,7 +81,7 @@ package struct CoverImage: Codable, Hashable, Sendable {
     /// Reads the file again, which must have the same content.
     func read(path: String, environment: SourceEnvironment) throws(CoverProblem) -> [UInt8] {
         let bytes = try Self.bytes(ofFile: path, environment: environment)
-        guard Self.digest(of: bytes) == digest else { throw CoverProblem("it changed since it was planned") }
+        guard Self.digest(of: bytes) == digest else { throw CoverProblem("the file changed after planning") }
         return bytes
     }
 
@@ -98,7 +101,7 @@ package struct CoverImage: Codable, Hashable, Sendable {
                 error.reason == .file(.directory) ? "is a directory, not an image file" : error.explanation)
         }
         guard source.size <= maxBytes else {
-            throw CoverProblem("it has \(source.size) bytes; a cover has at most \(maxBytes)")
+            throw CoverProblem("the file has \(source.size) bytes; at most \(maxBytes) are allowed")
         }
         guard let bytes = source.bytes(at: 0, Int(source.size)) else {
             throw CoverProblem(source.failure.map { "can't be read: \($0.reason)" } ?? "it became shorter")

@@ -5,15 +5,20 @@ final class StillDecoder {
     private let parameters: CodecParameters
     private let limits: InputLimits
     private let isReduced: Bool
+    private let isStrict: Bool
     private var decoder: PacketDecoder?
     /// Pixel format of the last file without a problem.
     private(set) var pixelFormat = PixelFormat.none
 
-    /// Creates a decoder for a codec; `isReduced`: whether to decode at the codec's lowest resolution.
-    init(_ parameters: CodecParameters, limits: InputLimits, isReduced: Bool = false) {
+    /// Creates a decoder for a codec; `isReduced`: whether to decode at the codec's lowest resolution; `isStrict`: whether
+    /// every error in the data is a problem, also if the decoder conceals it (`AV_EF_EXPLODE`).
+    init(
+        _ parameters: CodecParameters, limits: InputLimits, isReduced: Bool = false, isStrict: Bool = false
+    ) {
         self.parameters = parameters
         self.limits = limits
         self.isReduced = isReduced
+        self.isStrict = isStrict
     }
 
     /// Returns what is wrong with a file; nil if it decodes to a frame of this size.
@@ -21,7 +26,8 @@ final class StillDecoder {
         do throws(AVError) {
             if decoder == nil {
                 decoder = try PacketDecoder.open(
-                    parameters, timeBase: Rational(1, 25), threads: 1, limits: limits, isReduced: isReduced)
+                    parameters, timeBase: Rational(1, 25), threads: 1, limits: limits, isReduced: isReduced,
+                    isStrict: isStrict)
             }
             let packet = try Packet.of(bytes)
             let frame = try Frame()

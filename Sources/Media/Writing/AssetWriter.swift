@@ -143,9 +143,10 @@ public final class AssetWriter: @unchecked Sendable {
                 OutputSizeModel.Track(mediaType: $0.mediaType, codec: $1.codec, headerSize: $1.headerSize)
             })
         let tags = metadata + inputs.flatMap(\.metadata)
+        let written = muxer?.position ?? 0
         return FileSizeLimiter(
             limit: limit,
-            bytes: (muxer?.position ?? 0) + model.fixed(tags: tags, chapters: chapters, covers: covers),
+            bytes: written + model.fixed(tags: tags, chapters: chapters, covers: covers, written: written),
             model: model, canShorten: container.hasEditLists,
             tracks: zip(inputs, tracks).map { ($0.mediaType, $1.packetTimeBase) })
     }

@@ -35,7 +35,10 @@ struct OutputSizeModel {
     }
 
     /// Returns the size of everything outside packets, in addition to the header already written.
-    func fixed(tags: [MetadataEntry], chapters: [AssetChapter], covers: [CoverArt]) -> Int64 {
+    /// `written` are the bytes of that header.
+    func fixed(
+        tags: [MetadataEntry], chapters: [AssetChapter], covers: [CoverArt], written: Int64
+    ) -> Int64 {
         let text = tags.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 64 }
         // In a container with a chapter track, each chapter is a sample and also an entry in a list.
         let marks = chapters.reduce(0) { $0 + 2 * ($1.title?.utf8.count ?? 0) + 160 }
@@ -48,7 +51,10 @@ struct OutputSizeModel {
             case .matroska: 1024 + 200 * tracks.count + text + marks
             case .transport: 2048 + 600 * tracks.count
             case .ogg: 1024 + text
-            case .other: (tracks.first?.mediaType == .subtitle ? 256 : 4096) + own + text + marks + pictures
+            case .other:
+                (tracks.first?.mediaType == .subtitle ? 256 : 4096) + own + text + marks
+                    // These containers begin with their covers.
+                    + (written >= pictures ? 0 : pictures)
             }
         return Int64(bytes)
     }

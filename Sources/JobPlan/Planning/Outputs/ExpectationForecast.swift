@@ -50,8 +50,8 @@ struct ExpectationForecast {
             guard let position = plan.tracks.firstIndex(where: { $0.source.mediaType == type }),
                 position < output.tracks.count
             else {
-                return plan.covers.isEmpty && plan.cover == nil || type != .video
-                    ? "no \(type.rawValue)" : nil
+                // A cover is no video track.
+                return "no \(type.rawValue)"
             }
             guard let found = property(name, of: output.tracks[position], made: plan.tracks[position]) else {
                 return nil

@@ -210,7 +210,7 @@ struct OutputPlanner {
         if let cover, cover.image.size >= limit.value {
             reasons.error(
                 .conflictingKeys,
-                "the cover has \(PlanText.bytes(cover.image.size)), and the output at most \(PlanText.bytes(limit.value))",
+                "the cover (\(PlanText.bytes(cover.image.size))) exceeds `limit: { size }` (\(PlanText.bytes(limit.value)))",
                 at: cover.location, notes: [Diagnostic.Note("`limit` is here", at: limit.range)])
         }
         reasons.note(

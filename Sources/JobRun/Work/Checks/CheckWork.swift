@@ -47,10 +47,10 @@ final class CheckWork: OutputWork, Sendable {
             }
             return report
         }
-        let verifier = SourceVerifier(damagePolicy: task.input.damagePolicy)
+        let verifier = SourceVerifier(damagePolicy: task.input.damagePolicy, isCheck: true)
         for (planned, report) in zip(tracks, reports) where planned.source.mediaType != .subtitle {
             guard let problem = verifier.problem(planned, report) else { continue }
-            throw JobFailure(problem, at: task.output.location)
+            throw JobFailure("\(task.input.sourceName): \(problem)", at: task.output.destinationLocation)
         }
         let expectations = try ExpectationJudge(
             task: task, subject: asset.source, size: fileSize, extent: task.input.extent,
