@@ -41,7 +41,7 @@ private struct SignalProber: SourceProber {
 /// Processes the bytes of a job file: decoding, expansion, planning, and every format of messages, without opening media. Every path is
 /// described as a test signal.
 ///
-/// This is a separate target, so that each build and the tests cover it, not only the fuzzer's build.
+/// A separate target, so that each build and the tests cover it, not only the fuzzer's build.
 package func fuzzPlan(_ text: [UInt8]) {
     var sink = DiagnosticSink()
     let root = YAMLParser.parse(text, file: "fuzz.yaml", into: &sink)

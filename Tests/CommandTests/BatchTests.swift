@@ -85,7 +85,7 @@ import Testing
         #expect(try run(["run", "jobs.yaml"]).contains("done one"))
     }
 
-    /// Each match of a pattern is up to date by itself; a new match changes `${index}` of the others, which rerun if they use it.
+    /// The matches of a pattern are up to date independently of each other; a new match changes `${index}` of the others, which rerun if they use it.
     @Test func newMatchesOfAPatternRunAlone() throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=1", scratch.file("b.wav"))

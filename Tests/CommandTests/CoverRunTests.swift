@@ -133,7 +133,7 @@ internal import Testing
         #expect(!scratch.contents.contains("one.flac"))
     }
 
-    /// Nothing is read outside the root, by whatever name.
+    /// A cover outside the root is refused, whatever path leads to it.
     @Test func coversStayBeneathTheRoot() throws {
         let (scratch, outside) = (try folder(), try Scratch())
         try draw("testsrc", to: outside.file("secret.png"))

@@ -209,7 +209,7 @@ import Testing
                 destination: "out.mp4"), to: "jobs.yaml")
         let script = """
             import signal, subprocess, sys
-            # They exit by themselves, even if this script is killed.
+            # They exit without a signal, even if this script is killed.
             spin = "import time; end = time.time() + 300\\nwhile time.time() < end: pass"
             busy = [subprocess.Popen([sys.executable, "-c", spin]) for _ in range(4)]
             block = lambda: signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})

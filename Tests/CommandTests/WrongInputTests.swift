@@ -172,7 +172,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
         #expect(json?["errors"] as? Int == 1)
     }
 
-    /// `include` may contain variables from `vars`, `--set` and the environment. An included file can be validated by itself, but not run.
+    /// `include` may contain variables from `vars`, `--set` and the environment. An included file can be validated alone, but not run.
     /// A job's name may begin with `x-`.
     @Test func includesMayContainVariables() throws {
         let scratch = try folderWithSource()

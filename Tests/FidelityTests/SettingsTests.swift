@@ -75,7 +75,7 @@ import Publishing
         try frame("flat.mp4", in: scratch)
         try copyMovie(scratch.file("flat.mp4"), rotatedBy: degrees, to: scratch.file("a.mp4"))
         _ = try success(try await run(job("orientation: bake"), in: scratch.path))
-        // ffmpeg rotates its input by itself.
+        // ffmpeg rotates its input by default.
         #expect(try likeness("o.mp4", "a.mp4", chain: "null", in: scratch) > 34)
         let rotation = try Judge(scratch.file("o.mp4")).probe([
             "-select_streams", "v:0", "-show_entries", "stream_side_data=rotation",

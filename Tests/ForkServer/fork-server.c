@@ -3,7 +3,7 @@
 // program. The libraries are loaded once; each request forks, and the child enters the program's `main` with its own
 // arguments, environment, folder and output files.
 //
-// The server listens on the abstract Unix socket FORK_SERVER_SOCKET and ends when standard input is closed. A request is a length (32 bits)
+// The server listens on the abstract Unix socket FORK_SERVER_SOCKET, writes a byte to standard output, and ends when standard input is closed. A request is a length (32 bits)
 // and NUL-terminated strings: number of arguments, folder, file of standard output, file of standard error, arguments (the
 // program's name first), environment. The reply is the wait status (32 bits).
 
@@ -81,6 +81,8 @@ static struct arguments serve(const char *name) {
     memcpy(address.sun_path + 1, name, strlen(name));
     int server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (server < 0 || bind(server, (struct sockaddr *)&address, length) || listen(server, 64)) _exit(125);
+    if (write(1, "", 1) != 1) _exit(125);
+    close(1);
     struct pollfd polled[2 + MAX_CHILDREN] = {{.fd = 0, .events = POLLIN}, {.fd = server, .events = POLLIN}};
     struct { pid_t process; int connection; } children[MAX_CHILDREN];
     int count = 0;

@@ -170,7 +170,7 @@ private struct CoverProber: SourceProber {
         #expect(job.localFiles == ["/jobs/web.jpg", "/jobs/art.jpg"])
     }
 
-    /// What becomes of the source's own covers is in the ledger, with the reason.
+    /// The ledger lists the source's own covers, with the reason why they are dropped.
     @Test func theSourcesCoverIsReplaced() throws {
         let scratch = try Scratch()
         try ffmpeg(

@@ -4,7 +4,7 @@ import LibAV
 import TestSupport
 import Testing
 
-/// One damaged packet at any position, decoded with any number of threads: only its frame is skipped, and its time is reported.
+/// A damaged packet at any position, decoded with any number of threads: only its frame is skipped, and its time is reported.
 @Suite struct DamagedPacketTests {
     @Test(arguments: [1, 2, 3, 8], [0, 1, 25, 47, 48, 49]) func onlyTheDamagedFrameIsSkipped(
         threads: Int, damaged: Int

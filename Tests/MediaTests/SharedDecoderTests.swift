@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Publishing
 
-/// One decoder for several readers: each receives every frame, the slowest sets the pace, and none blocks the others once it has
+/// Tests of a decoder that several readers share: each receives every frame, the slowest sets the pace, and none blocks the others once it has
 /// ended, failed or been released.
 @Suite struct SharedDecoderTests {
     /// A stream of small frames that counts how many were requested.

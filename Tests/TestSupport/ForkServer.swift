@@ -51,18 +51,13 @@ final class ForkServer: Sendable {
             "LD_PRELOAD": library, "FORK_SERVER_SOCKET": socketName,
         ]) { $1 }
         process.standardInput = lifeline
+        let ready = Pipe()
+        process.standardOutput = ready
         try process.run()
-        // The library may be removed once the server listens.
-        let deadline = Date(timeIntervalSinceNow: 30)
-        while true {
-            if let connection = connect() {
-                close(connection)
-                return
-            }
-            guard process.isRunning, Date() < deadline else {
-                throw JudgeError(message: "\(program): no fork server")
-            }
-            usleep(5_000)
+        try ready.fileHandleForWriting.close()
+        // The server writes a byte once it listens; the library may be removed then. If it ends instead, the pipe does too.
+        guard ready.fileHandleForReading.readData(ofLength: 1).count == 1 else {
+            throw JudgeError(message: "\(program): no fork server")
         }
     }
 

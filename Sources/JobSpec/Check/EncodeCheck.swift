@@ -24,41 +24,68 @@ enum EncodeCheck {
         }
         choice(spec.tune, "tune", of: codec.tunes, codec: codec, into: &sink)
         color(spec, encoder: encoder, into: &sink)
-        if let passes = spec.passes, passes.value == 2 {
-            if !codec.takesTwoPasses {
-                sink.error(.codecSetting, "`passes: 2` is not supported by \(codec.label)", at: passes.range)
-            } else if case .bitRate? = spec.rateControl?.value {
-                if codec.countsFramesInTwoPasses, spec.frameRate == nil, !unknown.contains("frame_rate") {
-                    sink.error(
-                        .missingKey,
-                        "`passes: 2` of \(codec.label) requires `frame_rate`, because the encoder counts frames",
-                        at: passes.range)
-                }
-                if let preset = presetOfOnePass(spec) {
-                    let others = (codec.presets ?? []).filter { !codec.presetsOfOnePass.contains($0) }
-                    sink.error(
-                        .conflictingKeys,
-                        "`passes: 2` can't be combined with the preset `\(preset.value)` of \(codec.label)",
-                        at: passes.range,
-                        notes: [Diagnostic.Note("the preset is here", at: preset.range)],
-                        help:
-                            "presets that support two passes: \(others.map { "`\($0)`" }.joined(separator: ", "))"
-                    )
-                }
-            } else if !unknown.contains("bitrate") {
-                let constant: String? =
-                    switch spec.rateControl?.value {
-                    case .crf: "crf"
-                    case .qp: "qp"
-                    case .lossless: "lossless"
-                    default: nil
-                    }
-                sink.error(
-                    .codecSetting,
-                    "`passes: 2` requires `bitrate`"
-                        + (constant.map { "; with `\($0)` one pass is enough" } ?? ""), at: passes.range)
-            }
+        passes(spec, unknown: unknown, into: &sink)
+        bFrames(spec, into: &sink)
+        if let interval = spec.keyframeInterval, !codec.takesKeyframeInterval {
+            sink.error(
+                .codecSetting,
+                "`keyframe_interval` is not supported by \(codec.label): every frame is a keyframe",
+                at: interval.range)
         }
+        options(
+            &spec.options, of: encoder,
+            owned: owned.union(codec.keysOfOptions.keys).subtracting(
+                EncoderOptionCatalog.options(of: encoder.name).names), into: &sink)
+        if let check = availabilityCheck(codec, encoder, at: spec.encoderRange) { spec.checks.append(check) }
+        // The dry open of invalid settings would only repeat the error.
+        if sink.errorCount == before, let check = trial(spec, encoder: encoder) { spec.checks.append(check) }
+        if let filters = spec.filters { spec.checks.append(self.check(filters, .video)) }
+    }
+
+    /// Checks `passes: 2` against the codec, the rate control, the frame rate and the preset.
+    private static func passes(
+        _ spec: VideoEncodeSpec, unknown: Set<String>, into sink: inout DiagnosticSink
+    ) {
+        guard let passes = spec.passes, passes.value == 2 else { return }
+        let codec = spec.codec.value
+        if !codec.takesTwoPasses {
+            sink.error(.codecSetting, "`passes: 2` is not supported by \(codec.label)", at: passes.range)
+        } else if case .bitRate? = spec.rateControl?.value {
+            if codec.countsFramesInTwoPasses, spec.frameRate == nil, !unknown.contains("frame_rate") {
+                sink.error(
+                    .missingKey,
+                    "`passes: 2` of \(codec.label) requires `frame_rate`, because the encoder counts frames",
+                    at: passes.range)
+            }
+            if let preset = presetOfOnePass(spec) {
+                let others = (codec.presets ?? []).filter { !codec.presetsOfOnePass.contains($0) }
+                sink.error(
+                    .conflictingKeys,
+                    "`passes: 2` can't be combined with the preset `\(preset.value)` of \(codec.label)",
+                    at: passes.range,
+                    notes: [Diagnostic.Note("the preset is here", at: preset.range)],
+                    help:
+                        "presets that support two passes: \(others.map { "`\($0)`" }.joined(separator: ", "))"
+                )
+            }
+        } else if !unknown.contains("bitrate") {
+            let constant: String? =
+                switch spec.rateControl?.value {
+                case .crf: "crf"
+                case .qp: "qp"
+                case .lossless: "lossless"
+                default: nil
+                }
+            sink.error(
+                .codecSetting,
+                "`passes: 2` requires `bitrate`"
+                    + (constant.map { "; with `\($0)` one pass is enough" } ?? ""), at: passes.range)
+        }
+    }
+
+    /// Checks `b_frames` against the profile and the codec.
+    private static func bFrames(_ spec: VideoEncodeSpec, into sink: inout DiagnosticSink) {
+        let codec = spec.codec.value
         if let frames = spec.bFrames, let profile = spec.profile, frames.value > 0,
             codec.profiles?.first(where: { $0.name == profile.value })?.hasBFrames == false
         {
@@ -78,20 +105,6 @@ enum EncodeCheck {
                 sink.error(.codecSetting, "`b_frames` is not supported by \(codec.label)", at: frames.range)
             }
         }
-        if let interval = spec.keyframeInterval, !codec.takesKeyframeInterval {
-            sink.error(
-                .codecSetting,
-                "`keyframe_interval` is not supported by \(codec.label): every frame is a keyframe",
-                at: interval.range)
-        }
-        options(
-            &spec.options, of: encoder,
-            owned: owned.union(codec.keysOfOptions.keys).subtracting(
-                EncoderOptionCatalog.options(of: encoder.name).names), into: &sink)
-        if let check = availabilityCheck(codec, encoder, at: spec.encoderRange) { spec.checks.append(check) }
-        // The dry open of invalid settings would only repeat the error.
-        if sink.errorCount == before, let check = trial(spec, encoder: encoder) { spec.checks.append(check) }
-        if let filters = spec.filters { spec.checks.append(self.check(filters, .video)) }
     }
 
     private static func check(_ filters: Located<FilterChain>, _ type: MediaType) -> SettingsCheck {

@@ -3,7 +3,7 @@ internal import YAMLDocument
 
 /// The substitution of `${…}` in the scalars of a tree.
 ///
-/// Substituted values are not scanned again, so there is no recursion; variables are substituted beforehand.
+/// Substituted values are not scanned again, so there is no recursion; variables are substituted first.
 struct Substitution {
     let scope: Scope
     let reader: NodeReader

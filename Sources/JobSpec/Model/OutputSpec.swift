@@ -1,6 +1,6 @@
 package import Media
 
-/// One output of a job as a job file describes it, or the check of the job's source.
+/// The description of a job's output in a job file, or of the check of its source.
 package struct OutputSpec: Sendable {
     /// Id under `outputs`; nil for the only output of a job without `outputs`.
     package let id: Located<String>?

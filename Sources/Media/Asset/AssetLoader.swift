@@ -30,29 +30,11 @@ struct AssetLoader {
         let hasOwnZero = container.isMovie || container.isMatroska
 
         var streams: [StreamInfo] = []
-        for i in 0..<demuxer.streamCount {
-            var stream = try demuxer.stream(i)
-            if HDRMetadataSEI.areAskedFor(stream) {
-                stream.sideData += HDRMetadataSEI.read(
-                    path: path, stream: stream, environment: environment, interrupt: interrupt)
-            }
-            if ImageOrientation.isAskedFor(stream, in: container, of: demuxer.source) {
-                stream.sideData += ImageOrientation.read(
-                    path: path, stream: stream, environment: environment, interrupt: interrupt)
-            }
-            if FirstFrames.areAskedFor(stream) {
-                stream.fields = FirstFrames.fields(
-                    of: stream, path: path, environment: environment, interrupt: interrupt)
-            }
-            streams.append(stream)
+        for index in 0..<demuxer.streamCount {
+            streams.append(
+                withDataProperties(try demuxer.stream(index), in: container, of: demuxer.source, path: path))
         }
-        var paged: [Int: Int64] = [:]
-        for (index, length) in container.hasPages ? OggInspector(demuxer.source).lengths : [:]
-        where streams.indices.contains(index) && streams[index].parameters.sampleRate > 0 {
-            let unit = Rational(1, streams[index].parameters.sampleRate)
-            paged[index] = unit.rescale(length, to: streams[index].timeBase)
-            streams[index].duration = paged[index]
-        }
+        let paged = container.hasPages ? Self.setPagedDurations(of: &streams, demuxer.source) : [:]
         var gapless: [Int: GaplessTrim] = [:]
         for index in streams.indices {
             gapless[index] = movie.flatMap {
@@ -118,6 +100,40 @@ struct AssetLoader {
             chapters: demuxer.chapters.map {
                 Self.chapter($0, timeZero: container.saysDelayInTags ? .zero : chapterZero)
             })
+    }
+
+    /// Sets the durations of streams that the last pages of an Ogg file state, and returns them in units of each time base.
+    private static func setPagedDurations(
+        of streams: inout [StreamInfo], _ source: any ByteSource
+    ) -> [Int: Int64] {
+        var durations: [Int: Int64] = [:]
+        for (index, length) in OggInspector(source).lengths
+        where streams.indices.contains(index) && streams[index].parameters.sampleRate > 0 {
+            let unit = Rational(1, streams[index].parameters.sampleRate)
+            durations[index] = unit.rescale(length, to: streams[index].timeBase)
+            streams[index].duration = durations[index]
+        }
+        return durations
+    }
+
+    /// Returns a stream with the properties that only its data contain: HDR metadata, orientation, and field order.
+    private func withDataProperties(
+        _ stream: StreamInfo, in container: SourceContainer, of source: any ByteSource, path: String
+    ) -> StreamInfo {
+        var stream = stream
+        if HDRMetadataSEI.areAskedFor(stream) {
+            stream.sideData += HDRMetadataSEI.read(
+                path: path, stream: stream, environment: environment, interrupt: interrupt)
+        }
+        if ImageOrientation.isAskedFor(stream, in: container, of: source) {
+            stream.sideData += ImageOrientation.read(
+                path: path, stream: stream, environment: environment, interrupt: interrupt)
+        }
+        if FirstFrames.areAskedFor(stream) {
+            stream.fields = FirstFrames.fields(
+                of: stream, path: path, environment: environment, interrupt: interrupt)
+        }
+        return stream
     }
 
     /// Returns the properties that a track's headers declare for all its frames; nil if frames must be

@@ -364,20 +364,7 @@ package struct BatchPlanner {
             sink.error(.noMatch, "the source of this job was not found", at: job.asset.range)
             return nil
         }
-        var targets: [DestinationPath?] = []
-        for output in job.outputs {
-            guard let written = output.destination?.path else {
-                targets.append(nil)
-                continue
-            }
-            guard let path = destinations.resolve(file.absolutePath(written)) else {
-                sink.error(
-                    .destinationUnwritable, "the parent of `\(written.value)` is not a folder",
-                    at: written.range)
-                continue
-            }
-            targets.append(path)
-        }
+        let targets = targets(of: job, in: file, into: &sink)
         let covers = covers(of: job, in: index, into: &sink)
         composed = nil
         keepsFullChroma = job.outputs.contains { $0.tracks.contains(where: \.asksForFullChroma) }
@@ -438,5 +425,26 @@ package struct BatchPlanner {
             }
         }
         return sink.hasErrors ? nil : plan
+    }
+
+    /// Returns the resolved destination of each output, nil for a check; fewer after an error.
+    private mutating func targets(
+        of job: JobSpec, in file: JobFile, into sink: inout DiagnosticSink
+    ) -> [DestinationPath?] {
+        var targets: [DestinationPath?] = []
+        for output in job.outputs {
+            guard let written = output.destination?.path else {
+                targets.append(nil)
+                continue
+            }
+            guard let path = destinations.resolve(file.absolutePath(written)) else {
+                sink.error(
+                    .destinationUnwritable, "the parent of `\(written.value)` is not a folder",
+                    at: written.range)
+                continue
+            }
+            targets.append(path)
+        }
+        return targets
     }
 }
