@@ -55,6 +55,9 @@ public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertib
     /// Whether the range is a command-line argument.
     public var isArgument: Bool { line == 0 }
 
+    /// Whether the range is in `defaults`.
+    package var isDefault: Bool { context?.contains(.defaults) == true }
+
     /// Returns the same range in another context.
     public func with(context: SourceContext?) -> SourceRange {
         var copy = self

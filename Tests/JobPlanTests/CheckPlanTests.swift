@@ -33,7 +33,7 @@ import Testing
         #expect(output.tracks.map(\.action) == [.read(decodes: true), .read(decodes: true)])
         #expect(output.tracks[0].expected.frames == 50 && output.tracks[1].expected.samples == 96_000)
         #expect(output.expectedDuration == MediaTime(value: 2, timescale: 1) && output.expectedSize == nil)
-        #expect(plan.workGraph().nodes.map(\.task) == [.check(output: 0)])
+        #expect(plan.workGraph().nodes.map(\.task) == [.make(output: 0)])
     }
 
     @Test func range_limitsWhatIsDecoded() throws {

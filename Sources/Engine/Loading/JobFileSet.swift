@@ -4,7 +4,6 @@ internal import Glibc
 package import JobPlan
 package import JobSpec
 internal import LibAV
-internal import Locking
 internal import YAMLDocument
 
 /// The job files that were read and decoded, with their texts for messages.
@@ -51,11 +50,6 @@ package struct JobFileSet: Sendable {
         for path in paths { known.formUnion(load(path, options)) }
         options.checkVariables(known: known, at: .argument("--set"), into: &diagnostics)
     }
-
-    private static let retained = Guarded<[JobFileSet]>([])
-
-    /// Keeps the decoded files in memory until the process ends: releasing ten thousand jobs takes time without benefit.
-    package func retain() { Self.retained.withLock { $0.append(self) } }
 
     /// Parses `name=value` arguments; the last value of a name applies.
     /// - Throws: A usage error for an argument without a name.

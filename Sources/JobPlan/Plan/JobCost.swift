@@ -17,28 +17,26 @@ package struct JobCost: Hashable, Sendable {
         var (cores, memory, work) = (1.0, Int64(48) << 20, 0.02)
         var processors = 0.0
         let seconds = max(0, plan.expectedDuration.seconds)
-        for output in plan.outputs where output.isCheck {
-            for track in output.tracks {
-                let cost = Self.reading(track)
-                work += cost.work
-                memory += cost.memory
-                processors += cost.processors
-            }
-        }
         for output in plan.outputs {
-            guard let track = output.tracks.first, case .encode(let encoding) = track.action else { continue }
-            let area = Int64(encoding.encoder.width) * Int64(encoding.encoder.height)
-            let sourceArea = Int64(track.source.width) * Int64(track.source.height)
             switch output.kind {
-            case .media, .check: continue
+            case .media: continue
+            case .check:
+                for track in output.tracks {
+                    let cost = Self.reading(track)
+                    work += cost.work
+                    memory += cost.memory
+                    processors += cost.processors
+                }
             case .images(let images):
+                guard let (area, sourceArea, _) = Self.areas(of: output) else { continue }
                 // Images are found by seeking, and a few frames are decoded for each.
                 work += Double(images.stills.count) * 0.05
                 let cells = Int64(images.sheet.map { $0.columns * $0.rows } ?? 1)
                 memory += area * cells * 12 + sourceArea * 24
             case .waveform(let waveform):
+                guard let (area, sourceArea, seconds) = Self.areas(of: output) else { continue }
                 // A waveform decodes the whole track.
-                work += track.expected.timeRange.duration.seconds / 200
+                work += seconds / 200
                 memory += area * 12 + sourceArea * 24
                 memory += Int64(waveform.size.width) * Int64(waveform.size.height) * 8
             }
@@ -67,6 +65,16 @@ package struct JobCost: Hashable, Sendable {
         self.cores = plan.scheduling.threads.map(Double.init) ?? cores
         self.memory = memory
         self.work = work
+    }
+
+    /// Returns the pixels of a frame of the only track of an image output or waveform, encoded and in the source, and the
+    /// seconds that are read.
+    private static func areas(of output: OutputPlan) -> (encoded: Int64, source: Int64, seconds: Double)? {
+        guard let track = output.tracks.first, case .encode(let encoding) = track.action else { return nil }
+        return (
+            Int64(encoding.encoder.width) * Int64(encoding.encoder.height),
+            Int64(track.source.width) * Int64(track.source.height), track.expected.timeRange.duration.seconds
+        )
     }
 
     /// Estimates the cost of reading a track of a check.

@@ -6,10 +6,8 @@ package enum WorkTask: Codable, Hashable, Sendable {
     case firstPass(input: Int)
     /// Creates the media outputs of an input, with a single read and decode.
     case encode(input: Int)
-    /// Creates an image or waveform output.
+    /// Creates an image or waveform output, or reads the source of a check.
     case make(output: Int)
-    /// Reads the source of a check and evaluates its expectations.
-    case check(output: Int)
     /// Reads a media output back, verifies it against the plan and evaluates its expectations.
     case verify(output: Int)
     /// Evaluates the expectations of an existing output.
@@ -18,7 +16,7 @@ package enum WorkTask: Codable, Hashable, Sendable {
     /// Whether the task processes media from a source to a file. Other tasks are short in comparison.
     package var isLong: Bool {
         switch self {
-        case .firstPass, .encode, .make, .check: true
+        case .firstPass, .encode, .make: true
         case .measure, .verify, .judge: false
         }
     }
@@ -81,7 +79,7 @@ extension JobPlan {
             // Images are found by seeking; decoding the few frames that they need isn't worth delaying a
             // media output.
             for index in made where !outputs[index].isMedia {
-                _ = graph.add(outputs[index].isCheck ? .check(output: index) : .make(output: index))
+                _ = graph.add(.make(output: index))
             }
         }
         return graph

@@ -28,25 +28,20 @@ extension JobExecutor {
 
     private func end(check task: OutputTask, _ digest: PlanDigest?, _ outcome: WorkOutcome) -> JobOutcome {
         do {
-            switch outcome {
-            case .cancelled: throw CancellationError()
-            case .failed(let failure): throw failure
-            case .finished(let findings):
-                if isCancelled { throw CancellationError() }
-                guard findings.outputs.count == 1, let found = findings.outputs.first else {
-                    throw MediaError.misuse("\(findings.outputs.count) findings of a check")
-                }
-                try SourceCheck(plan).check(when: "while it was read")
-                if let failure = failure(of: findings, leaving: { _ in nil }) { throw failure }
-                let warnings = JobWarnings(task: task, findings: found)
-                let digest = warnings.tellsOfDamage ? digest?.afterDamage : digest
-                if let digest { state?.passed(task, digest: digest, seconds: elapsed) }
-                let result = OutputResult(
-                    id: nil, destination: nil, size: 0, output: digest?.value ?? "",
-                    duration: found.tracks.map(\.end).max() ?? .zero, tracks: found.tracks,
-                    warnings: warnings.lines, expectations: found.expectations)
-                return .succeeded(JobResult(outputs: [result], seconds: elapsed))
+            let findings = try findings(of: outcome)
+            guard findings.outputs.count == 1, let found = findings.outputs.first else {
+                throw MediaError.misuse("\(findings.outputs.count) findings of a check")
             }
+            try SourceCheck(plan).check(when: "while it was read")
+            if let failure = failure(of: findings, leaving: { _ in nil }) { throw failure }
+            let warnings = JobWarnings(task: task, findings: found)
+            let digest = warnings.tellsOfDamage ? digest?.afterDamage : digest
+            if let digest { state?.passed(task, digest: digest, seconds: elapsed) }
+            let result = OutputResult(
+                id: nil, destination: nil, size: 0, output: digest?.value ?? "",
+                duration: found.tracks.map(\.end).max() ?? .zero, tracks: found.tracks,
+                warnings: warnings.lines, expectations: found.expectations)
+            return .succeeded(JobResult(outputs: [result], seconds: elapsed))
         } catch {
             let outcome = self.outcome(of: error)
             if case .failed = outcome { state?.failed(check: task) }

@@ -273,15 +273,20 @@ final class JobExecutor: @unchecked Sendable {
     }
 
     private func end(judgement: WorkOutcome) throws {
-        switch judgement {
+        let findings = try findings(of: judgement)
+        if let failure = failure(of: findings, leaving: { _ in "; the output of an earlier run is kept" }) {
+            throw failure
+        }
+    }
+
+    /// Returns the findings of completed work; throws if it failed or the job was cancelled.
+    func findings(of outcome: WorkOutcome) throws -> WorkFindings {
+        switch outcome {
         case .cancelled: throw CancellationError()
         case .failed(let failure): throw failure
         case .finished(let findings):
-            if running.withLock({ $0.isCancelled }) { throw CancellationError() }
-            if let failure = failure(of: findings, leaving: { _ in "; the output of an earlier run is kept" })
-            {
-                throw failure
-            }
+            if isCancelled { throw CancellationError() }
+            return findings
         }
     }
 
@@ -325,23 +330,18 @@ final class JobExecutor: @unchecked Sendable {
 
     private func end(_ outcome: WorkOutcome) -> JobOutcome {
         do {
-            switch outcome {
-            case .cancelled: throw CancellationError()
-            case .failed(let failure): throw failure
-            case .finished(let findings):
-                if running.withLock({ $0.isCancelled }) { throw CancellationError() }
-                guard findings.outputs.count == making.count else {
-                    throw MediaError.misuse("\(findings.outputs.count) results for \(making.count) outputs")
-                }
-                // If another process created the same outputs meanwhile, these are discarded.
-                if findings.isAsExpected, making.flatMap(\.publisher.parts).allSatisfy(\.isMadeAlready) {
-                    discard()
-                    return rest
-                }
-                let outputs = try publish(findings)
-                return outputs.isEmpty
-                    ? rest : .succeeded(JobResult(outputs: outputs, skipped: skipped, seconds: elapsed))
+            let findings = try findings(of: outcome)
+            guard findings.outputs.count == making.count else {
+                throw MediaError.misuse("\(findings.outputs.count) results for \(making.count) outputs")
             }
+            // If another process created the same outputs meanwhile, these are discarded.
+            if findings.isAsExpected, making.flatMap(\.publisher.parts).allSatisfy(\.isMadeAlready) {
+                discard()
+                return rest
+            }
+            let outputs = try publish(findings)
+            return outputs.isEmpty
+                ? rest : .succeeded(JobResult(outputs: outputs, skipped: skipped, seconds: elapsed))
         } catch {
             discard()
             return self.outcome(of: error)
@@ -368,7 +368,7 @@ final class JobExecutor: @unchecked Sendable {
             }
         }
         for index in pieces.indices {
-            if running.withLock({ $0.isCancelled }) { throw CancellationError() }
+            if isCancelled { throw CancellationError() }
             try pieces[index].publisher.prepare(pieces[index].file, findings.outputs[pieces[index].output])
         }
         let published = try TemporaryFile.publishTogether(pieces.map(\.file)) { index, keepsReplaced in

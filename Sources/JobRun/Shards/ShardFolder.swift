@@ -65,19 +65,13 @@ package struct ShardFolder: Sendable {
                     jobs: jobs.map { plan.plan.jobs[$0] }, refusals: index == 0 ? plan.plan.refusals : [])
                 let data = try part.data()
                 try data.write(to: URL(filePath: name(ofShard: index)), options: .withoutOverwriting)
-                digests.append(Self.digest(of: data))
+                digests.append(SHA256Hasher.digest(of: Array(data)))
             }
             try JSONForm.data(of: Manifest(parts: digests))
                 .write(to: URL(filePath: manifest), options: .withoutOverwriting)
         } catch {
             throw Problem("\(path) can't be written: \(error)")
         }
-    }
-
-    private static func digest(of data: Data) -> String {
-        var hasher = SHA256Hasher()
-        data.withUnsafeBytes { hasher.update($0) }
-        return hasher.finish()
     }
 
     /// Returns the digests of all parts, in order.
@@ -107,7 +101,7 @@ package struct ShardFolder: Sendable {
         guard let data = contents(of: name(ofShard: index)) else {
             throw Problem("\(path) has no part \(index): \(name(ofShard: index)) can't be read")
         }
-        guard Self.digest(of: data) == digest else {
+        guard SHA256Hasher.digest(of: Array(data)) == digest else {
             throw Problem(
                 "\(name(ofShard: index)) was changed after it was planned")
         }

@@ -8,27 +8,27 @@ internal import Media
 extension RunState {
     /// Records that a source passed a check, or was found to have passed it before.
     func passed(_ task: OutputTask, digest: PlanDigest, seconds: Double) {
+        note(task, digest, shortcut: shortcut(of: task), seconds: seconds)
+    }
+
+    /// Records that a source failed a check: an earlier pass no longer counts, whatever the source looks like.
+    func failed(check task: OutputTask) {
+        guard checkRecord(task.file, task.name) != nil else { return }
+        note(task, nil, shortcut: "", seconds: 0)
+    }
+
+    private func note(_ task: OutputTask, _ digest: PlanDigest?, shortcut: String, seconds: Double) {
         guard let store = store(of: task.file) else { return }
+        let value = digest?.value ?? ""
         store.note(
             StateStore.Record(
                 job: StateStore.JobName(file: store.name(ofFile: task.file), id: task.name),
-                shortcut: shortcut(of: task), digest: digest.value, destination: nil, output: digest.value,
-                seconds: seconds),
+                shortcut: shortcut, digest: value, destination: nil, output: value, seconds: seconds),
             digest: digest)
     }
 
     private static func isRemote(_ task: OutputTask) -> Bool {
         if case .file(let path, _) = task.input.source { SourceLocation.isRemote(path) } else { false }
-    }
-
-    /// Records that a source failed a check: an earlier pass no longer counts, whatever the source looks like.
-    func failed(check task: OutputTask) {
-        guard checkRecord(task.file, task.name) != nil, let store = store(of: task.file) else { return }
-        store.note(
-            StateStore.Record(
-                job: StateStore.JobName(file: store.name(ofFile: task.file), id: task.name), shortcut: "",
-                digest: "", destination: nil, output: "", seconds: 0),
-            digest: nil)
     }
 
     /// Returns the record of a check that a source passed, or, with an empty digest, failed after it had passed.
@@ -52,28 +52,23 @@ extension RunState {
 
     /// Returns the reasons why a check would run, a line each; empty if the source has passed it.
     func reasons(forCheck task: OutputTask) throws(StateError) -> RunReasons {
-        guard checkRecord(task.file, task.name) != nil else {
-            let isNew = record(task.file, task.name) == nil
+        guard let record = checkRecord(task.file, task.name) else {
+            let isNew = self.record(task.file, task.name) == nil
             return RunReasons(lines: [
                 isNew
                     ? "the source has not passed the check yet"
                     : "the job had an output before, and is a check now"
             ])
         }
-        if checkRecord(task.file, task.name)?.digest.isEmpty == true {
-            return RunReasons(lines: ["the source failed the check"])
-        }
+        if record.digest.isEmpty { return RunReasons(lines: ["the source failed the check"]) }
         if Self.isRemote(task) {
             return RunReasons(lines: ["the source is a URL, whose content may have changed"])
         }
         guard let digest = digest(of: task) else { return RunReasons(lines: ["the source can't be read"]) }
         let (current, standing) = standing(ofCheck: task, by: digest)
         if standing == .current { return RunReasons(lines: []) }
-        guard let store = store(of: task.file) else {
-            return RunReasons(lines: ["no record of an earlier run"])
-        }
-        let name = StateStore.JobName(file: store.name(ofFile: task.file), id: task.name)
-        let changes = try store.digest(of: name).map { current.changes(since: $0) } ?? []
+        let before = try store(of: task.file)?.digest(of: record.job)
+        let changes = before.map { current.changes(since: $0) } ?? []
         return RunReasons(lines: changes.isEmpty ? ["its plan changed"] : changes)
     }
 }

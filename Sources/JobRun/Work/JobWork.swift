@@ -152,7 +152,6 @@ final class JobWork: WorkHandle, @unchecked Sendable {
             try encode(input, index)
             return false
         case .make(let output): try make(output)
-        case .check(let output): try check(output)
         case .verify(let output): try verify(output)
         case .judge(let output): try judge(output)
         }
@@ -239,14 +238,11 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     }
 
     private func make(_ output: Int) throws {
-        let work = try builder(plan.outputs[output].input).work(
-            output, file: order.outputs[output], cancellation: cancellation)
-        running.withLock { $0.other = work }
-        found[output] = try work.make()
-    }
-
-    private func check(_ output: Int) throws {
-        let work = try builder(plan.outputs[output].input).check(output, cancellation: cancellation)
+        let builder = builder(plan.outputs[output].input)
+        let work: any OutputWork =
+            plan.outputs[output].isCheck
+            ? try builder.check(output, cancellation: cancellation)
+            : try builder.work(output, file: order.outputs[output], cancellation: cancellation)
         running.withLock { $0.other = work }
         found[output] = try work.make()
     }

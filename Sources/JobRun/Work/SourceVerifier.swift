@@ -19,7 +19,7 @@ struct SourceVerifier {
         if isCheck, isTimed, report.appendedSamples == 0 {
             return "\(source) is truncated or empty: it contains no samples in the range that is checked"
         }
-        if isDecoded(planned), planned.source.mediaType == .video,
+        if planned.action.isDecoded, planned.source.mediaType == .video,
             report.droppedSamples > max(1, report.appendedSamples / 1000), damagePolicy == .fail
         {
             return
@@ -34,7 +34,7 @@ struct SourceVerifier {
                 return
                     "\(source) is truncated or damaged: it contains \(report.appendedSamples) frames, its index states \(frames)"
             }
-            if let rate = sampleRate(of: planned), let samples = expected.samples {
+            if let rate = planned.action.sampleRate(of: planned.source), let samples = expected.samples {
                 // Audio that starts late is filled with silence if the container can't represent the gap. If
                 // a range starts in a gap, the source's timestamps indicate that the audio starts later; a
                 // damaged source lacks its end.
@@ -64,21 +64,5 @@ struct SourceVerifier {
                 "\(source) ends at \(report.end) s, its header states \(promised) s: its timestamps are damaged"
         }
         return nil
-    }
-
-    private func isDecoded(_ planned: TrackPlan) -> Bool {
-        switch planned.action {
-        case .encode, .read(decodes: true): true
-        case .copy, .smartCut, .subtitle, .read: false
-        }
-    }
-
-    /// Returns the sample rate of the decoded audio; nil for packets.
-    private func sampleRate(of planned: TrackPlan) -> Int32? {
-        switch planned.action {
-        case .encode(let encoding): encoding.encoder.sampleRate
-        case .read(decodes: true): planned.source.sampleRate
-        case .copy, .smartCut, .subtitle, .read: nil
-        }
     }
 }

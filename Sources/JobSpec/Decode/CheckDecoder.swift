@@ -7,7 +7,9 @@ internal import YAMLDocument
 extension OutputDecoder {
     /// Returns the check of a job's source; nil after an error is reported.
     func check(_ entry: YAMLNode.Entry, _ fields: Fields) -> OutputSpec? {
-        refuseOutputKeys(fields, entry)
+        refuse(
+            Self.movieKeys.filter { $0 != "expect" } + ["destination", "leftover", "cut"], fields, entry,
+            because: ", which writes no output", help: { "remove `\($0)`" })
         refuseComposition(entry)
         guard let spec = checkSpec(entry, fields) else { return nil }
         let written = fields["expect"].map { ExpectDecoder(reader: reader).expectations($0.value) } ?? []
@@ -16,25 +18,6 @@ extension OutputDecoder {
             fragmentInterval: nil, metadata: MetadataSpec(), chapters: nil, durationLimit: nil,
             sizeLimit: nil, expectations: applicable(written, to: spec, fields), leftover: nil,
             destination: nil)
-    }
-
-    /// Keys that describe an output.
-    private static let outputKeys = [
-        "destination", "container", "optimize_for_network", "fragment", "metadata", "chapters", "limit",
-        "leftover", "cut",
-    ]
-
-    /// Reports keys of outputs. Those from `defaults` are ignored.
-    private func refuseOutputKeys(_ fields: Fields, _ entry: YAMLNode.Entry) {
-        for key in Self.outputKeys {
-            guard let other = fields[key], !isDefault(other.keyRange), !isDefault(other.value.range) else {
-                continue
-            }
-            reader.sink.error(
-                .conflictingKeys, "`\(key)` can't be combined with `check`, which writes no output",
-                at: other.keyRange, notes: [Diagnostic.Note("`check` is here", at: entry.keyRange)],
-                help: "remove `\(key)`")
-        }
     }
 
     /// Reports a composition: it fills gaps, so that it is complete whatever its clips lack.
@@ -48,8 +31,6 @@ extension OutputDecoder {
         case .pattern, .images, .image, .file, .url, .glob, .job: break
         }
     }
-
-    private func isDefault(_ place: SourceRange) -> Bool { place.context?.contains(.defaults) == true }
 
     private func checkSpec(_ entry: YAMLNode.Entry, _ fields: Fields) -> CheckSpec? {
         let node = entry.value
@@ -110,7 +91,7 @@ extension OutputDecoder {
     {
         expectations.filter { expectation in
             guard let (message, help) = obstacle(to: expectation.check, spec, fields) else { return true }
-            if case .similarity = expectation.check, isDefault(expectation.location) { return false }
+            if case .similarity = expectation.check, expectation.location.isDefault { return false }
             reader.sink.error(.conflictingKeys, message, at: expectation.location, help: help)
             return false
         }

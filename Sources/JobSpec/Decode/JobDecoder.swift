@@ -103,7 +103,7 @@ struct JobDecoder {
 
     /// Reports a `cut` other than `exact` without copied frames. A `cut` from `defaults` may apply to no frames.
     private func checkCut(_ job: JobSpec) {
-        guard let cut = job.cut, cut.value != .exact, cut.range.context?.contains(.defaults) != true else {
+        guard let cut = job.cut, cut.value != .exact, !cut.range.isDefault else {
             return
         }
         let all = job.outputs.flatMap(\.tracks)
@@ -125,7 +125,7 @@ struct JobDecoder {
     private func checkChapters(_ job: JobSpec) {
         if case .composition = job.asset.source { return }
         for case let chapters? in job.outputs.map(\.chapters) {
-            guard case .clips = chapters.value, chapters.range.context?.contains(.defaults) != true else {
+            guard case .clips = chapters.value, !chapters.range.isDefault else {
                 continue
             }
             reader.sink.error(

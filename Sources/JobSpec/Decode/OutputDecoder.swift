@@ -69,21 +69,28 @@ struct OutputDecoder {
     }
 
     /// Keys that apply only to media outputs.
-    private static let movieKeys = [
+    static let movieKeys = [
         "container", "optimize_for_network", "fragment", "metadata", "chapters", "limit", "expect",
     ]
 
     private func refuseMovieKeys(_ fields: Fields, _ kind: YAMLNode.Entry) {
-        for key in Self.movieKeys {
-            // Keys from `defaults`, and keys that the job sets for all its outputs, are ignored.
+        refuse(Self.movieKeys, fields, kind)
+    }
+
+    /// Reports keys of a job or output that can't be combined with its kind; `reason` is the end of a sentence. Keys from
+    /// `defaults`, and keys that the job sets for all its outputs, are ignored.
+    func refuse(
+        _ keys: [String], _ fields: Fields, _ kind: YAMLNode.Entry, because reason: String = "",
+        help: (String) -> String? = { _ in nil }
+    ) {
+        for key in keys {
             guard let other = fields[key], own?.contains(other.keyRange) != false,
-                other.keyRange.context?.contains(.defaults) != true,
-                other.value.range.context?.contains(.defaults) != true
+                !other.keyRange.isDefault, !other.value.range.isDefault
             else { continue }
             reader.sink.error(
-                .conflictingKeys, "`\(key)` can't be combined with `\(kind.key)`",
+                .conflictingKeys, "`\(key)` can't be combined with `\(kind.key)`\(reason)",
                 at: other.keyRange,
-                notes: [Diagnostic.Note("`\(kind.key)` is here", at: kind.keyRange)])
+                notes: [Diagnostic.Note("`\(kind.key)` is here", at: kind.keyRange)], help: help(key))
         }
     }
 

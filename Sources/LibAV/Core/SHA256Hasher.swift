@@ -37,6 +37,13 @@ package struct SHA256Hasher: ~Copyable {
             decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
+    /// Returns the digest of bytes in hexadecimal.
+    package static func digest(of bytes: [UInt8]) -> String {
+        var hasher = SHA256Hasher()
+        hasher.update(bytes)
+        return hasher.finish()
+    }
+
     /// Returns the digest of a file's content; nil if it can't be read.
     package static func digest(ofFile path: String, in environment: SourceEnvironment) -> String? {
         guard let source = try? environment.open(path) else { return nil }

@@ -35,13 +35,7 @@ struct AssetLoader {
                 withDataProperties(try demuxer.stream(index), in: container, of: demuxer.source, path: path))
         }
         let paged = container.hasPages ? Self.setPagedDurations(of: &streams, demuxer.source) : [:]
-        var gapless: [Int: GaplessTrim] = [:]
-        for index in streams.indices {
-            gapless[index] = movie.flatMap {
-                GaplessTrim(of: streams[index], among: streams, metadata: demuxer.metadata, movie: $0)
-            }
-            gapless[index]?.apply(to: &streams[index])
-        }
+        let gapless = movie.map { Self.trim(&streams, metadata: demuxer.metadata, movie: $0) } ?? [:]
         demuxer.origins = gapless.mapValues(\.origin)
         // Declared durations of a fragmented file are unreliable, and so is a duration computed from size and
         // bit rate.
@@ -80,10 +74,7 @@ struct AssetLoader {
                             of: stream, path: path, environment: environment, interrupt: interrupt)
                 ))
         }
-        let shown = tracks.filter {
-            !$0.isAttachedPicture
-                && ($0.mediaType == .video || $0.mediaType == .audio || kinds == [.subtitle])
-        }
+        let shown = Self.timed(tracks, kinds)
         let end = shown.map(\.timeRange.end).max()
         let duration = [end, end == nil || end == .zero ? header : nil].compactMap { $0 }.max() ?? .zero
         // Inspectors of boxes and pages treat unreadable data as absent.
@@ -100,6 +91,27 @@ struct AssetLoader {
             chapters: demuxer.chapters.map {
                 Self.chapter($0, timeZero: container.saysDelayInTags ? .zero : chapterZero)
             })
+    }
+
+    /// Returns the tracks that determine the duration: video and audio, or subtitles if there is nothing else.
+    private static func timed(_ tracks: [AssetTrack], _ kinds: Set<MediaType>) -> [AssetTrack] {
+        tracks.filter {
+            !$0.isAttachedPicture
+                && ($0.mediaType == .video || $0.mediaType == .audio || kinds == [.subtitle])
+        }
+    }
+
+    /// Applies the trims that tags declare to the streams of a movie, and returns them by stream index.
+    private static func trim(
+        _ streams: inout [StreamInfo], metadata: [MetadataEntry], movie: MovieInspector
+    ) -> [Int: GaplessTrim] {
+        var trims: [Int: GaplessTrim] = [:]
+        for index in streams.indices {
+            trims[index] = GaplessTrim(
+                of: streams[index], among: streams, metadata: metadata, movie: movie)
+            trims[index]?.apply(to: &streams[index])
+        }
+        return trims
     }
 
     /// Sets the durations of streams that the last pages of an Ogg file state, and returns them in units of each time base.

@@ -75,19 +75,21 @@ package struct CoverImage: Codable, Hashable, Sendable {
         }
         return CoverImage(
             codec: structure.codec, width: width, height: height, pixelFormat: decoder.pixelFormat,
-            size: Int64(bytes.count), digest: digest(of: bytes))
+            size: Int64(bytes.count), digest: SHA256Hasher.digest(of: bytes))
     }
 
     /// Reads the file again, which must have the same content.
     func read(path: String, environment: SourceEnvironment) throws(CoverProblem) -> [UInt8] {
         let bytes = try Self.bytes(ofFile: path, environment: environment)
-        guard Self.digest(of: bytes) == digest else { throw CoverProblem("the file changed after planning") }
+        guard SHA256Hasher.digest(of: bytes) == digest else {
+            throw CoverProblem("the file changed after planning")
+        }
         return bytes
     }
 
     /// Returns whether a picture of an output is this image, byte for byte.
     package func isSame(as picture: CoverArt) -> Bool {
-        picture.parameters.codecName == codec && Self.digest(of: picture.bytes) == digest
+        picture.parameters.codecName == codec && SHA256Hasher.digest(of: picture.bytes) == digest
     }
 
     private static func bytes(
@@ -107,12 +109,6 @@ package struct CoverImage: Codable, Hashable, Sendable {
             throw CoverProblem(source.failure.map { "can't be read: \($0.reason)" } ?? "it became shorter")
         }
         return bytes
-    }
-
-    private static func digest(of bytes: [UInt8]) -> String {
-        var hasher = SHA256Hasher()
-        hasher.update(bytes)
-        return hasher.finish()
     }
 }
 

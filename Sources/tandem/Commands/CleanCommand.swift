@@ -28,7 +28,7 @@ struct CleanCommand: ParsableCommand {
     var wait = false
 
     func run() throws {
-        let set = try variables.load(spec.files, access)
+        let set = try variables.load(spec.files, access.granted(for: spec.files))
         try reporting.require(set.diagnostics, of: set)
         let locks = try state.location.lock(set, waits: wait)
         let strays = StrayOutputs(set, state: try state.location.open(set))

@@ -21,7 +21,7 @@ struct ExplainCommand: ParsableCommand {
     @OptionGroup var reporting: ReportArguments
 
     func run() throws {
-        let set = try variables.load([file], access)
+        let set = try variables.load([file], access.granted(for: [file]))
         try reporting.require(set.diagnostics, of: set)
         let state = try state.location.open(set, isReading: true)
         let pool = try workers.settings.pool(in: nil, set.access, onlyLooks: true)

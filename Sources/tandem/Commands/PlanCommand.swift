@@ -45,7 +45,7 @@ struct PlanCommand: ParsableCommand {
     func run() throws {
         // Parts can be run from any folder, so paths are absolute.
         let paths = shards == nil ? spec.files : spec.files.map { StateFolder(path: $0).absolute }
-        let set = try variables.load(paths, access)
+        let set = try variables.load(paths, access.granted(for: paths))
         let checked = try reporting.passing(set) { () throws(Pipeline.Rejection) in
             try set.loaded.checked(reporting.strictness)
         }

@@ -134,7 +134,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         let set =
             try saved.map { JobFileSet(files: $0.file.files, variables: $0.file.variables, access: access) }
-            ?? variables.load(spec.files, self.access, given: access)
+            ?? variables.load(spec.files, access)
         try saved?.check(set)
         unfinished.concerns(set.paths)
         var found = set.diagnostics

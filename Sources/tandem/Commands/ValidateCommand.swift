@@ -13,7 +13,7 @@ struct ValidateCommand: ParsableCommand {
     @OptionGroup var workers: WorkerArguments
 
     func run() throws {
-        let set = try variables.load(spec.files, access, allowsNoJobs: true)
+        let set = try variables.load(spec.files, access.granted(for: spec.files), allowsNoJobs: true)
         let found = try workers.settings.probing(set.access) { prober in set.loaded.allDiagnostics(prober) }
         try reporting.require(found, of: set)
     }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Diagnostics
 internal import Engine
+internal import Locking
 
 // A group within a group is avoided: in debug builds ArgumentParser validates each group five times for each level above it,
 // which took 150 ms of every process that the tests start.
@@ -18,19 +19,19 @@ struct VariableArguments: ParsableArguments {
         help: ArgumentHelp("Set a variable; overrides `vars`.", valueName: "name=value"))
     var variables: [String] = []
 
-    /// Returns the variables by name.
     func values() throws -> [String: String] { try JobFileSet.variables(variables) }
 
-    /// Reads and decodes job files; `given` is an access that is already granted. `allowsNoJobs` accepts files that are only
-    /// included by others.
+    /// Retains the decoded files until the process ends: releasing ten thousand jobs takes time without benefit.
+    private static let retained = Guarded<[JobFileSet]>([])
+
+    /// Reads and decodes job files. `allowsNoJobs` accepts files that are only included by others.
     func load(
-        _ files: [String], _ access: AccessArguments, given: SourceAccess? = nil, allowsNoJobs: Bool = false
+        _ files: [String], _ access: @autoclosure () throws -> SourceAccess, allowsNoJobs: Bool = false
     ) throws -> JobFileSet {
         guard !files.isEmpty else { throw ValidationError("Missing expected argument '<files> ...'") }
         let set = JobFileSet(
-            files: files, variables: try values(), access: try given ?? access.granted(for: files),
-            allowsNoJobs: allowsNoJobs)
-        set.retain()
+            files: files, variables: try values(), access: try access(), allowsNoJobs: allowsNoJobs)
+        Self.retained.withLock { $0.append(set) }
         return set
     }
 }

@@ -17,6 +17,23 @@ package struct TrackPlan: Codable, Hashable, Sendable {
         indirect case encode(Encoding)
         /// The track is read, decoded or as packets, and nothing is written.
         case read(decodes: Bool)
+
+        /// Whether the track is decoded as a whole.
+        package var isDecoded: Bool {
+            switch self {
+            case .encode, .read(decodes: true): true
+            case .copy, .smartCut, .subtitle, .read: false
+            }
+        }
+
+        /// Returns the sample rate of the decoded audio of a track; nil for packets.
+        package func sampleRate(of source: TrackDescription) -> Int32? {
+            switch self {
+            case .encode(let encoding): encoding.encoder.sampleRate
+            case .read(decodes: true): source.sampleRate
+            case .copy, .smartCut, .subtitle, .read: nil
+            }
+        }
     }
 
     /// The settings with which a track is encoded.
@@ -119,7 +136,7 @@ extension TrackPlan.Setting.Origin {
             self = .preset
         } else if range?.context?.contains(.settings) == true {
             self = .settings
-        } else if range?.context?.contains(.defaults) == true {
+        } else if range?.isDefault == true {
             self = .defaults
         } else {
             self = .job

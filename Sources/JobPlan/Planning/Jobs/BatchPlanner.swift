@@ -389,7 +389,7 @@ package struct BatchPlanner {
                 decision =
                     CheckPlanner(
                         job: job, output: output, spec: spec, source: source, description: description,
-                        prober: prober, composed: composed
+                        prober: prober
                     ).decide()
             } else if let container = output.container, let written = output.destination, let destination {
                 if !isAnew, !output.namesEachImage {

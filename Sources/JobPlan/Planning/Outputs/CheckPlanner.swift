@@ -11,8 +11,6 @@ struct CheckPlanner {
     let source: InputPlan.Source
     let description: SourceDescription
     let prober: any SourceProber
-    /// Facts about a composition; nil for any other source.
-    let composed: ComposedSource?
 
     /// Returns the plan of the check and the input that it reads; nil after an error.
     func decide() -> Decision<(input: InputPlan, output: OutputPlan)> {
@@ -38,7 +36,7 @@ struct CheckPlanner {
             check: CheckPlan(decodes: spec.decodes, location: spec.range),
             expectations: output.expectations, ledger: [], expectedDuration: duration, expectedSize: nil,
             sizeLimit: nil, sizeLimitLocation: nil, notes: reasons.notes)
-        let input = InputPlan(job: job, source, description, extent, composed: composed)
+        let input = InputPlan(job: job, source, description, extent, composed: nil)
         return Decision((input, plan), reasons)
     }
 

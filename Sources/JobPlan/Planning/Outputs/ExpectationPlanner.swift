@@ -40,13 +40,7 @@ struct ExpectationPlanner {
     }
 
     /// Sample rate of audio that is decoded; nil for packets.
-    private var sampleRate: Int32? {
-        switch action {
-        case .encode(let encoding): encoding.encoder.sampleRate
-        case .read(decodes: true): track.sampleRate
-        case .copy, .smartCut, .subtitle, .read: nil
-        }
-    }
+    private var sampleRate: Int32? { action.sampleRate(of: track) }
 
     private func expectation(of range: TimeRange?) -> TrackPlan.Expectation {
         let start = range?.start ?? .zero

@@ -24,7 +24,7 @@ struct OutputPlanner {
     init(
         job: JobSpec, output: OutputSpec, container: Located<ContainerType>, source: InputPlan.Source,
         description: SourceDescription, destination: DestinationPath, as written: DestinationSpec,
-        prober: any SourceProber, composed: ComposedSource? = nil, cover: CoverPlan? = nil
+        prober: any SourceProber, composed: ComposedSource?, cover: CoverPlan?
     ) {
         self.cover = cover
         self.prober = prober

@@ -54,7 +54,9 @@ final class CheckWork: OutputWork, Sendable {
         }
         let expectations = try ExpectationJudge(
             task: task, subject: asset.source, size: fileSize, extent: task.input.extent,
-            environment: asset.environment, isCancelled: { cancellation.isCancelled }
+            // Reading the tracks has decoded them and throws at damage; `decodes` isn't supported without decoding.
+            hasDecoded: task.input.damagePolicy == .fail, environment: asset.environment,
+            isCancelled: { cancellation.isCancelled }
         ).judge()
         if cancellation.isCancelled { throw CancellationError() }
         return OutputFindings(tracks: reports, expectations: expectations)
