@@ -48,6 +48,9 @@ package func fuzzPlan(_ text: [UInt8]) {
     var options = SpecOptions()
     options.files = NoFiles()
     options.environment = ["HOME": "/nowhere"]
+    // The time of an input depends on its instances alone; a slow input within these limits is a finding.
+    options.limits.combinations = 50
+    options.limits.instances = 200
     let result = JobFileDecoder.decode(
         root, path: "fuzz.yaml", directory: "/nowhere", options: options, after: sink)
     var all = result.sink

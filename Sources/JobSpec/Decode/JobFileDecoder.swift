@@ -14,6 +14,8 @@ package struct SpecOptions: Sendable {
     package var allowsNetwork = false
     /// The source of included files.
     package var files: any SpecFiles = SystemSpecFiles()
+    /// The limits of matrices and job instances.
+    package var limits = ExpansionLimits()
 
     /// Creates options without variables and environment.
     package init(allowsNetwork: Bool = false) { self.allowsNetwork = allowsNetwork }
@@ -89,8 +91,9 @@ package struct JobFileDecoder {
             return Result(sink: reader.sink)
         }
         let definition = BatchDefinition(
-            path: path, sections: sections, variables: variables, environment: options.environment, jobs: jobs
-        )
+            path: path, sections: sections, variables: variables, environment: options.environment,
+            jobs: jobs,
+            limits: options.limits)
         SectionCheck(reader: reader, definition: definition).check(sections)
         let expander = JobExpander(definition: definition, reader: reader, matches: nil)
         let specs = expander.jobs()

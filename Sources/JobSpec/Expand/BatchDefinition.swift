@@ -18,6 +18,7 @@ final class BatchDefinition: Sendable {
     let ownFolder: String?
     let bases: [Base]
     let positions: [String: Int]
+    let limits: ExpansionLimits
     let settingsBudget = SettingsBudget()
     /// Ids of the assets, for messages.
     let listedAssets: String
@@ -26,9 +27,10 @@ final class BatchDefinition: Sendable {
 
     init(
         path: String, sections: SpecSections, variables: [String: Scope.Value], environment: [String: String],
-        jobs: [YAMLNode.Entry]
+        jobs: [YAMLNode.Entry], limits: ExpansionLimits
     ) {
         self.path = path
+        self.limits = limits
         scope = Scope(variables: variables, environment: environment)
         settings = sections.settings
         assets = Dictionary(sections.assets.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })

@@ -3,9 +3,15 @@ internal import YAMLDocument
 
 /// The limits of all job instances together, checked before any is created: a few kilobytes of YAML can
 /// request a thousand clips in each of a thousand instances.
-enum ExpansionLimits {
+package struct ExpansionLimits: Sendable {
+    /// Maximum number of combinations of one job's `matrix`.
+    package var combinations = 10_000
     /// Maximum number of instances of all jobs of a file.
-    static let instances = 200_000
+    package var instances = 200_000
+
+    /// Creates the default limits.
+    package init() {}
+
     /// Number of YAML nodes of an instance that are not counted.
     static let freeNodes = 256
     /// Maximum number of counted nodes over all instances of a file. Each takes about a kilobyte once it is decoded.
@@ -38,9 +44,9 @@ enum ExpansionLimits {
         var instances = 0
         var surplus = 0
 
-        /// Whether the counts exceed the limits.
-        var isTooMuch: Bool {
-            instances > ExpansionLimits.instances || surplus > ExpansionLimits.surplusNodes
+        /// Returns whether the counts exceed the limits.
+        func exceeds(_ limits: ExpansionLimits) -> Bool {
+            instances > limits.instances || surplus > ExpansionLimits.surplusNodes
         }
 
         /// Adds instances of a job. Saturates on overflow.

@@ -13,7 +13,8 @@ extension JobExpander {
         let expander = JobExpander(definition: definition, reader: own, matches: nil)
         let base = BatchDefinition.Base(id: Located("defaults", at: node.range), node: Self.respelled(node))
         let matrix = base.node[key: "matrix"]
-        let combination = Matrix.combinations(matrix, scope: definition.scope, reader: own)?.first
+        let combination = Matrix.combinations(
+            matrix, limit: definition.limits.combinations, scope: definition.scope, reader: own)?.first
         let hasMatrix = matrix != nil && combination != nil
         expander.lookOn(base, combination ?? [], hasMatrix: hasMatrix, isPartial: true)
         if let asset = base.node[key: "asset"], !mentionsMatrix(asset) || hasMatrix {

@@ -6,10 +6,10 @@ extension JobExpander {
     /// Returns the instances of a job that reads outputs of others: one for each instance that it reads.
     func read(_ runs: [Run], results: [[JobSpec]]) -> [JobSpec] {
         var expanded = runs.flatMap { each(of: $0, results: results) }
-        if expanded.count > ExpansionLimits.instances {
+        if expanded.count > definition.limits.instances {
             if let run = runs.first {
                 reader.sink.error(
-                    .fanOut, "the job expands to more than \(ExpansionLimits.instances) instances",
+                    .fanOut, "the job expands to more than \(definition.limits.instances) instances",
                     at: definition.bases[run.base].id.range)
             }
             return []

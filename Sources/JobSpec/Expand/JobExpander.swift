@@ -91,24 +91,26 @@ struct JobExpander {
     /// Outlines and decodes all jobs, in parallel if no file is opened for them; nil after an error if they exceed
     /// the limits.
     private func shares() -> [Share]? {
+        let definition = definition
         let count = definition.bases.count
         let total = Guarded(ExpansionLimits.Count())
         guard matches == nil else {
             let outline = outline(of: 0..<count, total)
-            if total.withLock({ $0.isTooMuch }) { return tooMany(at: outline.last, total.withLock { $0 }) }
+            if total.withLock({ $0.exceeds(definition.limits) }) {
+                return tooMany(at: outline.last, total.withLock { $0 })
+            }
             return [Share(jobs: decode(outline.free), waiting: outline.waiting)]
         }
-        let definition = definition
         let heard = NodeReader()
         let shares = Self.sideBySide(count, into: heard) { range, reader in
             let expander = JobExpander(definition: definition, reader: reader, matches: nil)
             let outline = expander.outline(of: range, total)
-            let isTooMuch = total.withLock { $0.isTooMuch }
+            let isTooMuch = total.withLock { $0.exceeds(definition.limits) }
             return Share(jobs: isTooMuch ? [] : expander.decode(outline.free), waiting: outline.waiting)
         }
         // The job that exceeds the limit is determined sequentially; the diagnostics of the parallel parts depend on
         // timing and are discarded.
-        if total.withLock({ $0.isTooMuch }) {
+        if total.withLock({ $0.exceeds(definition.limits) }) {
             let total = Guarded(ExpansionLimits.Count())
             let last = outline(of: 0..<count, total).last
             return tooMany(at: last, total.withLock { $0 })
@@ -120,7 +122,7 @@ struct JobExpander {
     /// Outlines jobs until all instances, counted in `total`, exceed the limits.
     private func outline(of jobs: Range<Int>, _ total: borrowing Guarded<ExpansionLimits.Count>) -> Outline {
         var outline = Outline()
-        for job in jobs where total.withLock({ !$0.isTooMuch }) {
+        for job in jobs where total.withLock({ !$0.exceeds(definition.limits) }) {
             let runs = self.outline(job)
             total.withLock { $0.add(instances: runs.count, nodes: nodes(of: job)) }
             outline.add(runs, of: job)
@@ -130,8 +132,8 @@ struct JobExpander {
 
     private func tooMany(at job: Int, _ count: ExpansionLimits.Count) -> [Share]? {
         let what =
-            count.instances > ExpansionLimits.instances
-            ? "\(ExpansionLimits.instances) job instances"
+            count.instances > definition.limits.instances
+            ? "\(definition.limits.instances) job instances"
             : "\(ExpansionLimits.surplusNodes) values in job instances that have more than \(ExpansionLimits.freeNodes) each"
         reader.sink.error(
             .fanOut, "the file expands to more than \(what)", at: definition.bases[job].id.range)
@@ -167,7 +169,8 @@ struct JobExpander {
         let node = Self.respelled(base.node)
         guard
             let combinations = Matrix.combinations(
-                node[key: "matrix"], scope: definition.scope, reader: reader)
+                node[key: "matrix"], limit: definition.limits.combinations, scope: definition.scope,
+                reader: reader)
         else {
             lookOn(base, [], hasMatrix: false, facts: checkAsset(of: node, in: base))
             return []

@@ -6,12 +6,11 @@ internal import YAMLDocument
 enum Matrix {
     typealias Combination = [(key: String, value: Scope.Value)]
 
-    /// Maximum number of combinations of one job.
-    static let limit = 10_000
-
-    /// Returns all combinations, with the last key changing fastest; one empty combination without a matrix.
-    /// Returns nil after an error is reported.
-    static func combinations(_ node: YAMLNode?, scope: Scope, reader: NodeReader) -> [Combination]? {
+    /// Returns all combinations, at most `limit`, with the last key changing fastest; one empty combination
+    /// without a matrix. Returns nil after an error is reported.
+    static func combinations(
+        _ node: YAMLNode?, limit: Int, scope: Scope, reader: NodeReader
+    ) -> [Combination]? {
         guard let node else { return [[]] }
         guard case .mapping(let entries) = node.content else {
             reader.sink.error(
