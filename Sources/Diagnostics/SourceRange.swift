@@ -96,7 +96,7 @@ public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertib
 
 extension CodingUserInfoKey {
     /// The key that is set to encode source ranges as null, so that a digest doesn't depend on locations.
-    package static let omitsPlaces = CodingUserInfoKey(rawValue: "tandem.omitsPlaces")!
+    package static let omitsAnnotations = CodingUserInfoKey(rawValue: "tandem.omitsAnnotations")!
 }
 
 extension SourceRange: Codable {
@@ -115,7 +115,7 @@ extension SourceRange: Codable {
 
     /// Encodes file, lines and columns, but not the context.
     public func encode(to encoder: any Encoder) throws {
-        if encoder.userInfo[.omitsPlaces] != nil {
+        if encoder.userInfo[.omitsAnnotations] != nil {
             var value = encoder.singleValueContainer()
             return try value.encodeNil()
         }

@@ -152,12 +152,21 @@ import FileSystem
             // Their coding differs from their stored properties.
             if Self.customCoded.contains("\(type(of: value))") { return [] }
             return mirror.children.flatMap { child -> [String] in
-                let label = child.label.map { $0.replacing(".", with: "_") } ?? ""
+                var (label, value) = (child.label.map { $0.replacing(".", with: "_") } ?? "", child.value)
+                if let annotated = annotated(value) {
+                    (label, value) = (String(label.dropFirst()), annotated)
+                }
                 let key = label.replacing(/[A-Z]/) { "_" + $0.output.lowercased() }
                 guard let inner = known[key] as? [String: Any] else { return ["\(path).\(key)"] }
-                return missing(child.value, inner, schema, "\(path).\(key)")
+                return missing(value, inner, schema, "\(path).\(key)")
             }
         default: return []
         }
+    }
+
+    /// Returns the value of an annotation, whose storage has the property's name after `_`; nil for other values.
+    private func annotated(_ value: Any) -> Any? {
+        "\(type(of: value))".hasPrefix("Annotation<")
+            ? Mirror(reflecting: value).children.first { $0.label == "wrappedValue" }?.value : nil
     }
 }

@@ -61,7 +61,7 @@ import Testing
             #expect(try alpha(scratch.file(name)) == shown)
             #expect(
                 try #require(records.first?.plan).outputs[0].ledger.contains {
-                    $0.item.lowercased() == "tag alpha_mode" && $0.outcome == .copied
+                    $0.item.text.lowercased() == "tag alpha_mode" && $0.outcome == .copied
                 })
         }
         _ = try success(try await run(job("./b.mkv", "encode: { codec: ffv1 }", "d.mkv"), in: scratch.path))
@@ -87,7 +87,7 @@ import Testing
         _ = try success(copied)
         #expect(
             try #require(copied.first?.plan).outputs[0].ledger.contains {
-                $0.item == "alpha plane" && $0.outcome == .left
+                $0.item.text == "alpha plane" && $0.outcome == .left
             })
         let wrong = decode(job("./a.webm", "encode: { codec: vp9, pixel_format: yuva420p }", "c.mp4"))
         #expect(wrong.sink.diagnostics.contains { $0.message.contains("can't hold the alpha plane") })

@@ -186,7 +186,8 @@ import Testing
             }
             _ = try success(records)
             #expect(try dovi(target) == isKept)
-            let entry = try #require(records[0].plan?.outputs[0].ledger.first { $0.item == "side data dovi" })
+            let entry = try #require(
+                records[0].plan?.outputs[0].ledger.first { $0.item.text == "side data dovi" })
             #expect((entry.outcome == .copied) == isKept, "\(target)")
         }
         let outcomes = try await run(

@@ -222,8 +222,9 @@ import Testing
         let streams = (json["streams"] as? [[String: Any]])?.first?["tags"] as? [String: String] ?? [:]
         let found = try tags(path, "format_tags").merging(streams) { one, _ in one }
         let names = Set(found.keys.map { $0.lowercased() })
-        for entry in try #require(records[0].plan?.outputs[0].ledger) where entry.item.hasPrefix("tag ") {
-            let key = entry.item.dropFirst(4).lowercased()
+        for entry in try #require(records[0].plan?.outputs[0].ledger) where entry.item.text.hasPrefix("tag ")
+        {
+            let key = entry.item.text.dropFirst(4).lowercased()
             guard keys.contains(key) else { continue }
             // Vorbis comments have one field for both.
             let isThere = names.contains(key) || key == "comment" && names.contains("description")

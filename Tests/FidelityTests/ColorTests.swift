@@ -220,9 +220,10 @@ import Testing
                     _ = try success(records, id)
                     let output = try colors("\(id).\(target)")
                     let ledger = try #require(records.first { $0.id == id }?.plan?.outputs[0].ledger)
-                    let entry = ledger.first { $0.item.hasPrefix("colour") }
+                    let entry = ledger.first { $0.item.text.hasPrefix("colour") }
                     #expect((entry != nil) == (source != output), "\(id): \(source) \(output)")
-                    #expect(entry?.item.contains("full range") ?? false == (source[3] != output[3]), "\(id)")
+                    #expect(
+                        entry?.item.text.contains("full range") ?? false == (source[3] != output[3]), "\(id)")
                     if entry != nil { lost += 1 }
                 }
             }

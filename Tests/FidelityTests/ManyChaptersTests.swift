@@ -59,7 +59,7 @@ import Testing
         let yaml = job("encode: { codec: aac }", to: "o.mp4")
         let output = try #require(try plan(yaml, in: scratch).output)
         #expect(output.chapters.count == 10)
-        let entry = try #require(output.ledger.first { $0.item == "990 chapters too short" })
+        let entry = try #require(output.ledger.first { $0.item.text == "990 chapters too short" })
         #expect(entry.outcome == .left && entry.reason == "mp4 can't represent chapters shorter than 0.001 s")
         _ = try success(try await run(yaml, in: scratch.path))
         #expect(
@@ -85,7 +85,7 @@ import Testing
         let yaml = job("encode: { codec: opus }", to: "o.ogg")
         let output = try #require(try plan(yaml, in: scratch).output)
         #expect(output.chapters.count == 1000)
-        #expect(output.ledger.contains { $0.item == "200 chapters too many" && $0.outcome == .left })
+        #expect(output.ledger.contains { $0.item.text == "200 chapters too many" && $0.outcome == .left })
         _ = try success(try await run(yaml, in: scratch.path))
         let list = (0..<1001).map { "{ start: \($0)ms, title: x }" }.joined(separator: ", ")
         let own = try plan(
@@ -114,7 +114,7 @@ import Testing
         try write(file, in: scratch)
         let output = try #require(try plan(job("copy: true", to: "o.mka"), in: scratch).output)
         #expect(output.metadata.count == 10_000)
-        let left = output.ledger.filter { $0.item.hasPrefix("tag K") && $0.outcome == .left }
+        let left = output.ledger.filter { $0.item.text.hasPrefix("tag K") && $0.outcome == .left }
         #expect(left.count == 1000)
         #expect(
             left.allSatisfy { $0.reason == "mkv holds at most 10000 tags; `metadata: { keep: … }` selects" })

@@ -195,7 +195,7 @@ import Testing
             let (file, _) = decode(text, directory: scratch.path)
             let planned = BatchPlanner.plan([try #require(file)]).plan
             let ledger = planned.jobs.flatMap(\.outputs).flatMap(\.ledger)
-            let left = ledger.filter { $0.outcome == .left }.map(\.item).joined(separator: " ")
+            let left = ledger.filter { $0.outcome == .left }.map(\.item.text).joined(separator: " ")
             #expect(left.contains("creation_time") && left.contains("location"), "\(ledger)")
             return
         }
@@ -216,7 +216,8 @@ import Testing
         let planned = BatchPlanner.plan([try #require(decode(text, directory: scratch.path).file)]).plan
         #expect(
             planned.jobs[0].outputs[0].ledger.contains {
-                $0.outcome == .left && $0.item == "tag CREATION_TIME" || $0.item == "tag creation_time"
+                $0.outcome == .left && $0.item.text == "tag CREATION_TIME"
+                    || $0.item.text == "tag creation_time"
             }, "\(planned.jobs[0].outputs[0].ledger)")
     }
 

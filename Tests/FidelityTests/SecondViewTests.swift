@@ -27,7 +27,8 @@ import Testing
             let result = BatchPlanner.plan([try #require(file)])
             let entries = try #require(result.plan.jobs.first?.outputs.first?.ledger)
             #expect(
-                entries.filter { $0.item == "side data second view" }.map(\.reason) == (view ? [reason] : []),
+                entries.filter { $0.item.text == "side data second view" }.map(\.reason)
+                    == (view ? [reason] : []),
                 "\(entries)")
         }
     }

@@ -287,7 +287,7 @@ import Testing
                 """, in: scratch.path)
             _ = try success(records)
             let ledger = try #require(records.first?.plan?.outputs[0].ledger)
-            #expect(ledger.contains { $0.item == "hidden beginning" } == isReported, "\(name)")
+            #expect(ledger.contains { $0.item.text == "hidden beginning" } == isReported, "\(name)")
         }
     }
 

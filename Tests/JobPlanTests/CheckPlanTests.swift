@@ -65,16 +65,16 @@ import Testing
     @Test func digest_dependsOnWhatIsChecked() throws {
         let plain = try digest("")
         for keys in [", priority: 3", ", timeout: 10s", ", on_damage: skip", ", threads: 1"] {
-            #expect(try digest(keys).standing(of: plain.value) == .current, "\(keys)")
+            #expect(try digest(keys).relation(to: plain.value) == .current, "\(keys)")
         }
-        #expect(try digest(", range: { end: 1s }").standing(of: plain.value) == .other)
+        #expect(try digest(", range: { end: 1s }").relation(to: plain.value) == .other)
         let expecting = try digest(", expect: { frames: 50 }")
-        #expect(expecting.standing(of: plain.value) == .unjudged)
+        #expect(expecting.relation(to: plain.value) == .unevaluated)
         #expect(expecting.changes(since: plain) == ["added expectation: frames 50"])
         // A pass with skipped damage doesn't count for a check that fails on damage.
         let damaged = try digest(", on_damage: skip").afterDamage.value
-        #expect(try digest(", on_damage: skip").standing(of: damaged) == .current)
-        #expect(plain.standing(of: damaged) == .other)
+        #expect(try digest(", on_damage: skip").relation(to: damaged) == .current)
+        #expect(plain.relation(to: damaged) == .other)
     }
 
     /// A plan that combines a check with outputs is rejected.

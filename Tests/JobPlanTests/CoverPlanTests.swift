@@ -189,7 +189,7 @@ private struct CoverProber: SourceProber {
         let output = try #require(
             result.plan.jobs.first?.outputs.first, "\(rendered(result.diagnostics, yaml))")
         #expect(output.covers.isEmpty && output.cover?.image.width == 32)
-        let entry = try #require(output.ledger.first { $0.item == "cover png" })
+        let entry = try #require(output.ledger.first { $0.item.text == "cover png" })
         #expect(entry.outcome == .left && entry.reason == "replaced by the cover that the job sets")
     }
 }

@@ -74,7 +74,7 @@ private struct ProberWithoutDevices: SourceProber {
         let (other, changed) = try encoding("codec: av1, encoder: libaom-av1, crf: 40")
         let setting = try #require(other.settings.first { $0.key == "encoder" })
         #expect(setting.value == "libaom-av1" && setting.origin == .job)
-        #expect(changed.standing(of: digest.value) == .other)
+        #expect(changed.relation(to: digest.value) == .other)
         let lines = changed.changes(since: digest)
         #expect(lines.contains { $0.contains("libaom-av1") && $0.contains("libsvtav1") }, "\(lines)")
         #expect(changed.parts.contains { $0.key == "encoder libaom-av1" && $0.value.hasPrefix("libaom.so") })

@@ -19,28 +19,28 @@ import Testing
         let source = try source()
         let unnamed = LedgerCollector.ledger([], of: source)
         #expect(unnamed.allSatisfy { $0.outcome == .left && $0.reason == LedgerCollector.unnamed })
-        #expect(unnamed.contains { $0.track == nil && $0.item == "tag title" })
+        #expect(unnamed.contains { $0.track == nil && $0.item == .tag("title") })
         #expect(Set(unnamed.compactMap(\.track)) == [0, 1])
         // Items of a track are listed if the track is used.
-        let audio = LedgerText.plainName(source.tracks[1])
+        let audio = LedgerItem.track(source.tracks[1])
         let taken = LedgerCollector.ledger(
             [LedgerEntry(track: 1, item: audio, outcome: .copied, reason: "as track 0")], of: source)
-        #expect(taken.contains { $0.track == 1 && $0.item == "tag language" && $0.outcome == .left })
+        #expect(taken.contains { $0.track == 1 && $0.item == .tag("language") && $0.outcome == .left })
     }
 
     @Test func entriesAreInSourceOrderAndDuplicatesAreMerged() throws {
         let source = try source()
-        let video = LedgerText.plainName(source.tracks[0])
-        func entry(_ item: String, _ outcome: LedgerEntry.Outcome, _ reason: String) -> LedgerEntry {
+        let video = LedgerItem.track(source.tracks[0])
+        func entry(_ item: LedgerItem, _ outcome: LedgerEntry.Outcome, _ reason: String) -> LedgerEntry {
             LedgerEntry(track: 0, item: item, outcome: outcome, reason: reason)
         }
-        let copied = entry("tag title", .copied, "kept")
+        let copied = entry(.tag("title"), .copied, "kept")
         let ledger = LedgerCollector.ledger(
             [
-                LedgerEntry(track: nil, item: "tag title", outcome: .copied, reason: "kept"),
-                copied, entry(video, .copied, "as track 0"), entry("tag title", .left, "set by the rule"),
-                copied, entry(video, .encoded, "as track 1"), entry("tag x", .left, "one"),
-                entry("tag x", .left, "two"),
+                LedgerEntry(track: nil, item: .tag("title"), outcome: .copied, reason: "kept"),
+                copied, entry(video, .copied, "as track 0"), entry(.tag("title"), .left, "set by the rule"),
+                copied, entry(video, .encoded, "as track 1"), entry(.tag("x"), .left, "one"),
+                entry(.tag("x"), .left, "two"),
             ], of: source)
         let own = ledger.filter { $0.track == 0 && $0.reason != LedgerCollector.unnamed }
         #expect(own.map(\.reason) == ["as track 0", "as track 1", "kept", "one"])

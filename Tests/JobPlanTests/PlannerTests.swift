@@ -162,13 +162,15 @@ import Publishing
             """, in: scratch)
         let job = try #require(result.plan.jobs.first)
         #expect(job.outputs[0].tracks.map(\.source.index) == [2, 0])
-        let tracks = job.outputs[0].ledger.filter { !$0.item.hasPrefix("tag") && !$0.item.hasPrefix("side") }
+        let tracks = job.outputs[0].ledger.filter {
+            !$0.item.text.hasPrefix("tag") && !$0.item.text.hasPrefix("side")
+        }
         #expect(tracks.map(\.outcome) == [.copied, .left, .encoded])
         #expect(
             job.outputs[0].metadata == [
                 MetadataEntry(key: "title", value: "T"), MetadataEntry(key: "comment", value: "x"),
             ])
-        #expect(job.outputs[0].ledger.contains { $0.item == "tag ARTIST" && $0.outcome == .left })
+        #expect(job.outputs[0].ledger.contains { $0.item.text == "tag ARTIST" && $0.outcome == .left })
         let copy = try JSONDecoder().decode(JobPlan.self, from: try JSONEncoder().encode(job))
         #expect(copy == job)
     }

@@ -53,7 +53,8 @@ import Testing
         let output = try #require(result.plan.jobs.first?.outputs.first)
         #expect(output.metadata.contains { $0.key.uppercased() == "REPLAYGAIN_TRACK_GAIN" } == areKept)
         #expect(output.metadata.contains { $0.key == "title" })
-        let entry = try #require(output.ledger.first { $0.item.uppercased() == "TAG REPLAYGAIN_TRACK_GAIN" })
+        let entry = try #require(
+            output.ledger.first { $0.item.text.uppercased() == "TAG REPLAYGAIN_TRACK_GAIN" })
         #expect(
             entry.outcome == (areKept ? .copied : .left) && (areKept || entry.reason == LoudnessTags.reason))
     }
@@ -191,7 +192,7 @@ import Testing
             let yaml =
                 "version: 1\njobs:\n  it: { asset: ./s.flac, tracks: [ { audio: first, encode: { codec: \(codec) } } ], destination: o.\(target) }\n"
             let entry = try plan(yaml, in: scratch).plan.jobs.first?.outputs.first?.ledger.first {
-                $0.item.lowercased() == "tag creation_time"
+                $0.item.text.lowercased() == "tag creation_time"
             }
             #expect(entry?.outcome == (isText ? .copied : .left), "\(target)")
             _ = try success(try await run(yaml, in: scratch.path))

@@ -36,7 +36,7 @@ package struct InputPlan: Codable, Hashable, Sendable {
     /// Requested range, if it differs from the one that is read.
     package var requestedRange: TimeRange?
     /// Handling of damaged data.
-    package var damagePolicy: DamagePolicy
+    @Annotation package var damagePolicy: DamagePolicy
     /// Location of the range in the job file.
     package var rangeLocation: SourceRange?
     /// Cut mode; nil if the job doesn't set one.

@@ -9,7 +9,7 @@ enum PlanDetails {
     /// Returns the lines of an output, without empty values.
     static func of(_ task: OutputTask) throws -> [MetadataEntry] {
         var leaves = LeafEncoder()
-        leaves.userInfo[.omitsPlaces] = true
+        leaves.userInfo[.omitsAnnotations] = true
         var keys: [[String]: String] = [:]
         var seen: [String: Int] = [:]
         var lines: [MetadataEntry] = []

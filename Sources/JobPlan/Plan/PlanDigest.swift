@@ -18,17 +18,16 @@ package struct PlanDigest: Codable, Hashable, Sendable {
     package var details: [MetadataEntry]?
     /// The expectations, a line each.
     package var expected: [String]?
-    /// SHA-256 of parts and details; if there are expectations, followed by `+` and their digest. `~` stands
-    /// between the two if damaged data was skipped.
-    package var value: String
+    /// The digest of parts, details and expectations.
+    package var value: DigestValue
     private var skipsDamage: Bool?
 
     /// The relation of an existing output to a plan.
-    package enum Standing: Sendable {
+    package enum Relation: Sendable {
         /// The output is the one that the plan creates, and its expectations were evaluated.
         case current
         /// The output is the one that the plan creates, but the plan's expectations weren't evaluated.
-        case unjudged
+        case unevaluated
         /// The output differs from the one that the plan creates.
         case other
     }
@@ -38,8 +37,8 @@ package struct PlanDigest: Codable, Hashable, Sendable {
     package init(_ task: OutputTask, content: String? = nil, programs: [MetadataEntry] = PlanDigest.programs)
         throws
     {
-        let parts = Self.told(of: task, content: content, programs: programs)
-        let details = try PlanDetails.of(Self.essence(of: task, isByContent: content != nil))
+        let parts = Self.parts(of: task, content: content, programs: programs)
+        let details = try PlanDetails.of(Self.unlisted(task, isByContent: content != nil))
         self.parts = parts
         self.details = details
         let checks = try task.output.expectations.map {
@@ -49,55 +48,57 @@ package struct PlanDigest: Codable, Hashable, Sendable {
         skipsDamage = task.input.damagePolicy == .skip
         var hasher = SHA256Hasher()
         for part in parts + details { hasher.update("\(part.key)\0\(part.value)\n") }
-        value = hasher.finish()
-        if !checks.isEmpty { value += "+" + ContentDigest.of(checks.joined(separator: "\n").utf8) }
+        value = DigestValue(
+            recipe: hasher.finish(),
+            expectations: checks.isEmpty ? nil : ContentDigest.of(checks.joined(separator: "\n").utf8))
     }
 
     /// The digest of an output that was created with damaged data skipped.
     package var afterDamage: PlanDigest {
         var digest = self
-        digest.value = Self.made(value) + "~" + value.dropFirst(Self.made(value).count)
+        digest.value.skippedDamage = true
         return digest
     }
 
     /// Returns the relation to the plan of an existing output, given the recorded value of its digest.
-    package func standing(of kept: String) -> Standing {
-        let isDamaged = kept.contains("~")
-        guard Self.made(kept) == Self.made(value), !isDamaged || skipsDamage == true else { return .other }
-        let judged = value.split(separator: "+").dropFirst().first
-        return judged == nil || judged == kept.split(separator: "+").dropFirst().first ? .current : .unjudged
+    package func relation(to recorded: DigestValue) -> Relation {
+        guard recorded.recipe == value.recipe, !recorded.skippedDamage || skipsDamage == true else {
+            return .other
+        }
+        return value.expectations == nil || value.expectations == recorded.expectations
+            ? .current : .unevaluated
     }
-
-    private static func made(_ value: String) -> Substring { value.prefix { $0 != "~" && $0 != "+" } }
 
     /// Returns the changes from an earlier digest to this one, a line each.
     package func changes(since before: PlanDigest) -> [String] {
-        var told = PartChanges(from: before.parts, to: parts)
-        if Self.made(value) == Self.made(before.value) {
-            return standing(of: before.value) == .other
+        var listed = PartChanges(from: before.parts, to: parts)
+        if value.recipe == before.value.recipe {
+            return relation(to: before.value) == .other
                 ? ["damaged data was skipped, and `on_damage: skip` was removed"]
                 : expectationChanges(since: before)
         }
         guard let old = before.details, let new = details else {
-            return told.isEmpty ? ["the output was created by an earlier version of Tandem"] : told.lines
+            return listed.isEmpty ? ["the output was created by an earlier version of Tandem"] : listed.lines
         }
         // Changes that follow from those already listed are omitted.
-        let isSource = told.names.contains { $0.hasPrefix("source") }
-        let tracks = told.names.compactMap { name in
+        let isSource = listed.names.contains { $0.hasPrefix("source") }
+        let tracks = listed.names.compactMap { name in
             name.hasPrefix("track ") ? name.split(separator: " ").prefix(2).joined(separator: " ") : nil
         }
-        let isRange = told.names.contains("range")
+        let isRange = listed.names.contains("range")
         let changes = PartChanges(from: old, to: new)
-        func isForetold(_ name: String) -> Bool { name.hasPrefix("expected ") || name.contains(" expected ") }
-        told.add(changes) { name in
-            if isForetold(name) || isRange && name.hasPrefix("range ") { return false }
+        func isPredicted(_ name: String) -> Bool {
+            name.hasPrefix("expected ") || name.contains(" expected ")
+        }
+        listed.add(changes) { name in
+            if isPredicted(name) || isRange && name.hasPrefix("range ") { return false }
             if isSource, name.hasPrefix("source") || name.contains(" source ") { return false }
             return !tracks.contains { track in
                 ["video", "audio", "encoder"].contains { name.hasPrefix("\(track) \($0) ") }
             }
         }
-        if told.isEmpty { told.add(changes, where: isForetold) }
-        return told.lines + expectationChanges(since: before)
+        if listed.isEmpty { listed.add(changes, where: isPredicted) }
+        return listed.lines + expectationChanges(since: before)
     }
 
     /// Returns the expectations that are new or were removed since an earlier digest, a line each.
@@ -111,7 +112,7 @@ package struct PlanDigest: Codable, Hashable, Sendable {
     package static let programs: [MetadataEntry] =
         [MetadataEntry(key: "tandem", value: ProgramVersion.current)] + LibraryVersions.all
 
-    private static func told(
+    private static func parts(
         of task: OutputTask, content: String?, programs: [MetadataEntry]
     ) -> [MetadataEntry] {
         let (input, plan) = (task.input, task.output)
@@ -184,58 +185,21 @@ package struct PlanDigest: Codable, Hashable, Sendable {
         ]
     }
 
-    /// Returns the task without values that don't affect the output, and without those that `told` lists.
-    private static func essence(of task: OutputTask, isByContent: Bool) -> OutputTask {
+    /// Returns the task without the values that are listed as parts.
+    private static func unlisted(_ task: OutputTask, isByContent: Bool) -> OutputTask {
         var task = task
-        (task.job, task.file) = ("", "")
-        task.input = essence(of: task.input, isByContent: isByContent)
-        task.output = essence(of: task.output)
-        return task
-    }
-
-    private static func essence(of input: InputPlan, isByContent: Bool) -> InputPlan {
-        var input = input
-        input.damagePolicy = .fail
-        input.sourceDescription.tracks = []
-        input.sourceDescription.metadata = []
-        input.sourceDescription.chapters = []
-        switch input.source {
-        case .file(let path, _): input.source = .job(id: "", path: isByContent ? "" : path)
+        (task.output.metadata, task.output.cover) = ([], nil)
+        switch task.input.source {
+        case .file(let path, _): task.input.source = .job(id: "", path: isByContent ? "" : path)
         case .images(var sequence, _):
             if isByContent { sequence.path = "" }
-            input.source = .images(sequence, identity: "")
+            task.input.source = .images(sequence, identity: "")
         case .composition(var composition, _):
             if isByContent { composition.forgetPaths() }
-            input.source = .composition(composition, identities: [])
+            task.input.source = .composition(composition, identities: [])
         case .pattern, .job: break
         }
-        return input
-    }
-
-    private static func essence(of output: OutputPlan) -> OutputPlan {
-        var output = output
-        // The destination is compared through the output's mark and the state.
-        (output.id, output.input, output.destination) = (nil, 0, output.destination.map { _ in "" })
-        if case .images(var images) = output.kind {
-            for index in images.stills.indices { images.stills[index].destination = nil }
-            if images.sheet?.index != nil { images.sheet?.index = "" }
-            output.kind = .images(images)
-        }
-        for index in output.tracks.indices {
-            (output.tracks[index].askedTags, output.tracks[index].unforetold) = ([], nil)
-            // The origin of a setting doesn't affect the output.
-            guard case .encode(var encoding) = output.tracks[index].action else { continue }
-            (encoding.settings, encoding.askedColor) = ([], [])
-            output.tracks[index].action = .encode(encoding)
-        }
-        (output.metadata, output.askedTags, output.cover) = ([], [], nil)
-        output.expectations = []
-        output.ledger = []
-        output.notes = []
-        output.ifExists = .fail
-        output.makesDirectories = true
-        output.expectedSize = nil
-        return output
+        return task
     }
 }
 

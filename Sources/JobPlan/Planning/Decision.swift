@@ -13,7 +13,7 @@ struct Reasons {
     mutating func note(_ text: String) { notes.append(text) }
 
     mutating func account(
-        for item: String, of track: Int?, _ outcome: LedgerEntry.Outcome, _ reason: String
+        for item: LedgerItem, of track: Int?, _ outcome: LedgerEntry.Outcome, _ reason: String
     ) {
         ledger.append(LedgerEntry(track: track, item: item, outcome: outcome, reason: reason))
     }

@@ -2,6 +2,8 @@ package import LibAV
 package import Media
 
 /// The description of a source that planning uses: probed, or predicted from the plan of the job that creates it.
+///
+/// The contents of a source follow from its identity, which a digest includes.
 package struct SourceDescription: Codable, Hashable, Sendable {
     /// Container format by libavformat's name.
     package var container: String
@@ -15,11 +17,11 @@ package struct SourceDescription: Codable, Hashable, Sendable {
     /// Time zero on the file's own clock.
     package var timeZero: MediaTime
     /// Tracks in the order of the file.
-    package var tracks: [TrackDescription]
-    package var metadata: [MetadataEntry]
+    @Annotation package var tracks: [TrackDescription]
+    @Annotation package var metadata: [MetadataEntry]
     /// Timecode of the first frame, such as `01:00:00:00`.
     package var timecode: String?
-    package var chapters: [AssetChapter]
+    @Annotation package var chapters: [AssetChapter]
 
     /// Creates a description of a probed asset. Numbers out of range are clamped.
     package init(_ contents: AssetContents) {

@@ -123,18 +123,21 @@ package enum PlanText {
             let outcome: LedgerEntry.Outcome
             let reason: String
         }
-        let tags = entries.filter { $0.item.hasPrefix("tag ") }
-        let groups = Dictionary(grouping: tags) {
-            Group(track: $0.track, outcome: $0.outcome, reason: $0.reason)
+        var groups: [Group: [String]] = [:]
+        for entry in entries {
+            guard case .tag(let key) = entry.item else { continue }
+            groups[Group(track: entry.track, outcome: entry.outcome, reason: entry.reason), default: []]
+                .append(key)
         }
         var seen: Set<Group> = []
         return entries.compactMap { entry in
-            var item = entry.item
-            if item.hasPrefix("tag ") {
+            var item = entry.item.text
+            if case .tag = entry.item {
                 let group = Group(track: entry.track, outcome: entry.outcome, reason: entry.reason)
                 guard seen.insert(group).inserted else { return nil }
-                let names = (groups[group] ?? []).map { String($0.item.dropFirst(4)) }
-                if names.count > 1 { item = "tags " + names.joined(separator: ", ") }
+                if let names = groups[group], names.count > 1 {
+                    item = "tags " + names.joined(separator: ", ")
+                }
             }
             let place = entry.track.map { "track \($0)" } ?? "file"
             return

@@ -41,7 +41,7 @@ extension BatchRunner {
     private func isWanted(_ file: InterruptedSet.Missing, _ task: OutputTask?, _ state: RunState) -> Bool {
         guard !state.isForced, let task, let digest = state.digest(of: task),
             let mark = DestinationPath.mark(at: file.part),
-            case .current = digest.standing(of: mark.digest)
+            case .current = digest.relation(to: DigestValue(mark.digest))
         else { return false }
         let publisher = OutputPublisher(task: task, sources: sources, state: state)
         return (try? publisher?.replacesExisting()) != nil

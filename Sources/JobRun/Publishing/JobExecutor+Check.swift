@@ -38,7 +38,7 @@ extension JobExecutor {
             let digest = warnings.tellsOfDamage ? digest?.afterDamage : digest
             if let digest { state?.passed(task, digest: digest, seconds: elapsed) }
             let result = OutputResult(
-                id: nil, destination: nil, size: 0, output: digest?.value ?? "",
+                id: nil, destination: nil, size: 0, output: digest?.value.text ?? "",
                 duration: found.tracks.map(\.end).max() ?? .zero, tracks: found.tracks,
                 warnings: warnings.lines, expectations: found.expectations)
             return .succeeded(JobResult(outputs: [result], seconds: elapsed))

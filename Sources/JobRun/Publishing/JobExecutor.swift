@@ -153,9 +153,9 @@ final class JobExecutor: @unchecked Sendable {
                     state?.succeeded(part, digest: digest, seconds: state?.seconds(of: part) ?? 0)
                 }
                 state?.succeeded(whole: task)
-            case .unjudged where task.output.isJudgedAgain:
+            case .unevaluated where task.output.isJudgedAgain:
                 if let digest { judged.append((publisher, digest)) }
-            case .unjudged, .other: wanted.append(publisher)
+            case .unevaluated, .other: wanted.append(publisher)
             }
         }
         guard !wanted.isEmpty || !judged.isEmpty else { return completion(.upToDate) }

@@ -16,7 +16,7 @@ struct JobWarnings {
                 "ends at \(stop) s of \(plan.expectedDuration) s, because of the `limit` of \(PlanText.bytes(limit))"
             )
         }
-        lines += plan.tracks.compactMap(\.unforetold)
+        lines += plan.tracks.compactMap(\.deviation)
         let tracks = zip(plan.tracks, findings.tracks)
         for what in [leading, dropped, captions, change, fields] {
             lines += tracks.compactMap { track, report in what(track, report).map { said($0, of: track) } }

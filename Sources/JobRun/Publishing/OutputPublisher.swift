@@ -76,7 +76,8 @@ struct OutputPublisher {
     /// Whether the file at the destination was created by the same plan, and need not be created again.
     var isMadeAlready: Bool {
         guard let digest, state?.isForced == false else { return false }
-        return (RunState.mark(of: task)?.digest).map { digest.standing(of: $0) != .other } ?? false
+        return (RunState.mark(of: task)?.digest).map { digest.relation(to: DigestValue($0)) != .other }
+            ?? false
     }
 
     /// Writes a finished file to disk, with its modification time and its mark, so that only its name is
@@ -88,7 +89,7 @@ struct OutputPublisher {
             try file.setModified(seconds: source.modified, nanoseconds: source.modifiedNanoseconds)
         }
         let mark = DestinationPath.Mark(
-            output: file.fingerprint, digest: digest?.value ?? "",
+            output: file.fingerprint, digest: digest?.value.text ?? "",
             owner: RunState.owner(task.file, at: destination), job: task.name)
         let isMarked = file.setAttribute(DestinationPath.attribute, mark.text)
         try file.synchronize()

@@ -302,7 +302,9 @@ package enum HTMLRenderer {
             text += "<h3>Ledger</h3>\n"
             text += rows(
                 ["Item", "Track", "Outcome", "Reason or format"],
-                job.ledger.map { [$0.item, $0.track.map { "\($0)" } ?? "", $0.outcome.text, $0.reason] },
+                job.ledger.map {
+                    [$0.item.text, $0.track.map { "\($0)" } ?? "", $0.outcome.text, $0.reason]
+                },
                 caption: "Ledger of the source")
         }
         return text + "</div>\n</details>\n"

@@ -367,7 +367,9 @@ extension RunReport.Job {
         }
         // The file was created by the same plan in another job or under another id, and is up to date for
         // this one as well.
-        if let digest = try? PlanDigest(task), digest.standing(of: mark.digest) != .other { return nil }
+        if let digest = try? PlanDigest(task), digest.relation(to: DigestValue(mark.digest)) != .other {
+            return nil
+        }
         return "its output was published by another job: \(path)"
     }
 

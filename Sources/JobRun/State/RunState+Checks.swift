@@ -19,7 +19,7 @@ extension RunState {
 
     private func note(_ task: OutputTask, _ digest: PlanDigest?, shortcut: String, seconds: Double) {
         guard let store = store(of: task.file) else { return }
-        let value = digest?.value ?? ""
+        let value = digest?.value.text ?? ""
         store.note(
             StateStore.Record(
                 job: StateStore.JobName(file: store.name(ofFile: task.file), id: task.name),
@@ -38,16 +38,17 @@ extension RunState {
 
     /// Returns the digest of a check's plan, and the relation of the recorded check to it.
     func standing(ofCheck task: OutputTask, by digest: PlanDigest) -> (
-        digest: PlanDigest, standing: PlanDigest.Standing
+        digest: PlanDigest, standing: PlanDigest.Relation
     ) {
-        guard !isForced, let kept = checkRecord(task.file, task.name)?.digest, !kept.isEmpty else {
+        guard !isForced, let text = checkRecord(task.file, task.name)?.digest, !text.isEmpty else {
             return (digest, .other)
         }
+        let kept = DigestValue(text)
         // A server's file is identified by its size alone, which doesn't show that it changed.
         if Self.isRemote(task) { return (digest, .other) }
-        var standing = digest.standing(of: kept)
-        if standing == .other, let other = digestOtherwise(task) { standing = other.standing(of: kept) }
-        return (kept.contains("~") ? digest.afterDamage : digest, standing)
+        var standing = digest.relation(to: kept)
+        if standing == .other, let other = digestOtherwise(task) { standing = other.relation(to: kept) }
+        return (kept.skippedDamage ? digest.afterDamage : digest, standing)
     }
 
     /// Returns the reasons why a check would run, a line each; empty if the source has passed it.

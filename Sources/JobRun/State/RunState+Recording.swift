@@ -23,7 +23,7 @@ extension RunState {
         guard let destination = task.output.destination else { return }
         try store(of: task.file)?.intend(
             destination: destination,
-            StateStore.Intent(output: output, digest: digest?.value ?? ""))
+            StateStore.Intent(output: output, digest: digest?.value.text ?? ""))
     }
 
     /// Records that an output was created, or was found to be up to date by its plan.
@@ -38,7 +38,7 @@ extension RunState {
             StateStore.Record(
                 job: StateStore.JobName(file: store.name(ofFile: task.file), id: task.name),
                 shortcut: shortcut,
-                digest: digest.value, destination: destination, output: output, seconds: seconds),
+                digest: digest.value.text, destination: destination, output: output, seconds: seconds),
             // The parts of the digest are stored once, with the first file.
             digest: task.part == 0 ? digest : nil)
     }
@@ -95,7 +95,7 @@ extension RunState {
     func judged(_ task: OutputTask, _ digest: PlanDigest) {
         adopt(task)
         if let destination = task.output.destination, var mark = DestinationPath.mark(at: destination) {
-            mark.digest = digest.value
+            mark.digest = digest.value.text
             write(mark, to: destination)
         }
         succeeded(task, digest: digest, seconds: seconds(of: task) ?? 0)

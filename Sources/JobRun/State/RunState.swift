@@ -162,7 +162,7 @@ package final class RunState: PlanMemory, Sendable {
     /// Returns whether the file at an output's destination was created by an equal plan (`PlanMemory`).
     package func isMade(by task: OutputTask) -> Bool {
         guard let mark = Self.mark(of: task), !mark.digest.isEmpty else { return false }
-        return digest(of: task).map { $0.standing(of: mark.digest) != .other } ?? false
+        return digest(of: task).map { $0.relation(to: DigestValue(mark.digest)) != .other } ?? false
     }
 
     /// Returns the mark of a file; nil if the file is another of the output's files that was moved to this path.
@@ -178,11 +178,11 @@ package final class RunState: PlanMemory, Sendable {
     }
 
     /// Returns the digest of an output's plan, and the relation of the files at the destination to it.
-    package func standing(_ task: OutputTask) -> (digest: PlanDigest?, standing: PlanDigest.Standing) {
+    package func standing(_ task: OutputTask) -> (digest: PlanDigest?, standing: PlanDigest.Relation) {
         guard let digest = digest(of: task) else { return (nil, .other) }
         if task.output.isCheck { return standing(ofCheck: task, by: digest) }
         // The output isn't current if one of its files isn't.
-        var (found, worst) = (digest, PlanDigest.Standing.current)
+        var (found, worst) = (digest, PlanDigest.Relation.current)
         for part in task.files {
             let (own, standing) = self.standing(part, by: digest)
             if case .current = standing {
@@ -198,29 +198,29 @@ package final class RunState: PlanMemory, Sendable {
     /// Returns the relation of one file to the plan.
     private func standing(
         _ task: OutputTask, by digest: PlanDigest
-    ) -> (digest: PlanDigest, standing: PlanDigest.Standing) {
+    ) -> (digest: PlanDigest, standing: PlanDigest.Relation) {
         guard !isForced, let destination = task.output.destination,
             let now = TemporaryFile.fingerprint(path: destination)
         else { return (digest, .other) }
         let intended = intended(task.file, destination, output: now)
         // Both files have equal size and time, so that it is unknown which one this is.
         if intended == "" { return (digest, .other) }
-        var kept = [intended, Self.mark(of: task)?.digest].compactMap { $0 }
+        var kept = [intended, Self.mark(of: task)?.digest].compactMap { $0.map(DigestValue.init) }
         if let record = record(task.file, task.name),
             record.destination?.exact == destination.exact,
             record.output == now
         {
-            kept.insert(record.digest, at: 0)
+            kept.insert(DigestValue(record.digest), at: 0)
         }
-        var best: (kept: String, standing: PlanDigest.Standing) = ("", .other)
+        var best: (kept: DigestValue?, standing: PlanDigest.Relation) = (nil, .other)
         func compare(_ digest: PlanDigest) {
-            for one in kept where best.standing != .current && digest.standing(of: one) != .other {
-                best = (one, digest.standing(of: one))
+            for one in kept where best.standing != .current && digest.relation(to: one) != .other {
+                best = (one, digest.relation(to: one))
             }
         }
         compare(digest)
         if best.standing == .other, !kept.isEmpty { digestOtherwise(task).map(compare) }
-        return (best.kept.contains("~") ? digest.afterDamage : digest, best.standing)
+        return (best.kept?.skippedDamage == true ? digest.afterDamage : digest, best.standing)
     }
 
     /// Returns the digest of a file that was published by a run that ended before recording it; empty if the
@@ -344,12 +344,12 @@ package final class RunState: PlanMemory, Sendable {
         }
         switch standing {
         case .current: return RunReasons(lines: [])
-        case .unjudged where task.output.isJudgedAgain:
+        case .unevaluated where task.output.isJudgedAgain:
             let lines = before.map { digest.expectationChanges(since: $0) } ?? []
             return RunReasons(
                 lines: lines.isEmpty ? ["its expectations were not evaluated"] : lines,
                 onlyJudges: true)
-        case .unjudged, .other: break
+        case .unevaluated, .other: break
         }
         guard let record else { return unknown }
         guard let former = record.destination else {

@@ -11,7 +11,7 @@ package struct ImagesPlan: Codable, Hashable, Sendable {
         /// Presentation time on the source's time line.
         package var sourceTime: MediaTime
         /// Absolute path of the image file; nil if one file contains all images.
-        package var destination: String?
+        @Annotation package var destination: String?
     }
 
     /// A sheet: many images in one file.
@@ -21,7 +21,7 @@ package struct ImagesPlan: Codable, Hashable, Sendable {
         /// Number of images in a column.
         package var rows: Int
         /// Absolute path of the WebVTT file that maps times to parts of the sheet; nil without such a file.
-        package var index: String?
+        @Annotation package var index: String?
     }
 
     /// All images, ordered by time.

@@ -13,8 +13,7 @@ package struct LedgerEntry: Codable, Hashable, Sendable {
     }
     /// Index of the item's track; nil for items of the file.
     package var track: Int?
-    /// Name of the item: `video h264 1280x720`, `chapters`, `tag title`.
-    package var item: String
+    package var item: LedgerItem
     package var outcome: Outcome
     /// Reason of the outcome, or the new format of the item.
     package var reason: String

@@ -6,11 +6,11 @@ public import Media
 /// The plan of one output of a job: a file, a set of image files, or the check of a source, which writes nothing.
 public struct OutputPlan: Codable, Hashable, Sendable {
     /// Id of the output under `outputs`; nil for the only output of a job.
-    public var id: String?
+    @Annotation public var id: String?
     /// Location of the output in the job file; the job's location if the output is described there.
     package var location: SourceRange
     /// Index of the job's input that the output reads.
-    package var input: Int
+    @Annotation package var input: Int
     /// Name of the container; for a check, libavformat's name of the source's format.
     public var container: String
     /// Whether the index is written at the beginning of the file (fast start).
@@ -21,7 +21,7 @@ public struct OutputPlan: Codable, Hashable, Sendable {
     public var metadata: [MetadataEntry]
     /// Keys of the tags that the job sets, in lower case. If one of them is missing in the finished file, the job fails;
     /// a missing tag of the source is only a warning.
-    package var askedTags: [String] = []
+    @Annotation package var askedTags: [String] = []
     /// Whether the output's file receives the modification time of the source's.
     package var keepsFileTimes = false
     /// Chapters of the output.
@@ -33,13 +33,13 @@ public struct OutputPlan: Codable, Hashable, Sendable {
     /// Attachments to copy, by their track indices in the source.
     package var attachments: [Int]
     /// Absolute path of the output; nil for a check.
-    public var destination: String?
+    @Annotation public var destination: String?
     /// Location of the destination in the job file; for a check, the location of `check`.
     package var destinationLocation: SourceRange
     /// Handling of an existing file at the destination that isn't an output of this job.
-    package var ifExists: IfExists
+    @Annotation package var ifExists: IfExists
     /// Whether missing folders are created.
-    package var makesDirectories: Bool
+    @Annotation package var makesDirectories: Bool
     /// Tracks of the output, in order.
     package var tracks: [TrackPlan]
     /// Still images, if `kind` is `images`. Coded form of `kind`, which sets `images`, `waveform` and `check`.
@@ -49,19 +49,19 @@ public struct OutputPlan: Codable, Hashable, Sendable {
     /// Check, if `kind` is `check`.
     var check: CheckPlan?
     /// Expectations that the output must meet before it is published.
-    package var expectations: [Expectation]
+    @Annotation package var expectations: [Expectation]
     /// Account of all items of the source.
-    package var ledger: [LedgerEntry]
+    @Annotation package var ledger: [LedgerEntry]
     /// Predicted duration of the output.
     public var expectedDuration: MediaTime
     /// Predicted size in bytes; nil if it can't be predicted.
-    public var expectedSize: Int64?
+    @Annotation public var expectedSize: Int64?
     /// Maximum size in bytes, at which the output ends; nil without a limit.
     package var sizeLimit: Int64?
     /// Location of the size limit in the job file.
     package var sizeLimitLocation: SourceRange?
     /// Notes for the user, such as about upscaling.
-    public var notes: [String]
+    @Annotation public var notes: [String]
 }
 
 extension OutputPlan {

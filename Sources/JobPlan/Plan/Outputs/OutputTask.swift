@@ -3,9 +3,9 @@ package import Media
 /// One output of a job with its input: the unit that is verified, evaluated, published and recorded.
 package struct OutputTask: Codable, Hashable, Sendable {
     /// Id of the job instance.
-    package var job: String
+    @Annotation package var job: String
     /// Path of the job file as the user named it.
-    package var file: String
+    @Annotation package var file: String
     package var input: InputPlan
     package var output: OutputPlan
     /// Index of the file in the output, from 0. Not part of the coded form.

@@ -51,10 +51,10 @@ package struct TrackPlan: Codable, Hashable, Sendable {
         /// Whether the track is encoded in two passes.
         package var hasTwoPasses: Bool
         /// Settings with their origins, for the user.
-        package var settings: [Setting]
+        @Annotation package var settings: [Setting]
         /// Keys of the encoder's color that the job sets: `primaries`, `transfer`, `matrix`, `range`. If one of them
         /// is missing in the finished file, the job fails; a missing value of the source is only a warning.
-        package var askedColor: [String] = []
+        @Annotation package var askedColor: [String] = []
 
         /// Sets a bit rate that differs from the default.
         mutating func take(bitRate: Int64) {
@@ -113,16 +113,21 @@ package struct TrackPlan: Codable, Hashable, Sendable {
     /// Tags of the output's track.
     package var metadata: [MetadataEntry]
     /// Keys of the tags that the rule sets, in lower case.
-    package var askedTags: [String] = []
+    @Annotation package var askedTags: [String] = []
     /// Dispositions by libavformat's names, such as `default`.
     package var disposition: [String]
     /// Types of side data that are kept.
     package var sideData: [String]
-    /// Difference from the prediction that was made before the source existed; nil if there is none.
-    package var unforetold: String?
+    /// Reason why the track is re-encoded although its rule copies it; nil if it isn't.
+    @Annotation package var fallbackReason: String?
+    /// Deviation from the plan that was made before the source existed; nil if there is none.
+    @Annotation package var deviation: String?
 }
 
 extension TrackPlan {
+    /// Type and index of the source track, for messages.
+    package var label: String { "\(source.mediaType.rawValue) track \(source.index)" }
+
     var cut: SmartCut? { if case .smartCut(let cut) = action { cut } else { nil } }
 
     /// Returns whether the track reads a source track, by its index, alone or in a mix.

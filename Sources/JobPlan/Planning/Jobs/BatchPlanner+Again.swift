@@ -26,7 +26,7 @@ extension BatchPlanner {
             throw PlanningError(diagnostics: sink.diagnostics)
         }
         for index in fresh.outputs.indices where plan.outputs.indices.contains(index) {
-            fresh.outputs[index].tell(beside: plan.outputs[index])
+            fresh.outputs[index].markCopies(plannedBy: plan.outputs[index])
         }
         return fresh
     }
@@ -55,12 +55,11 @@ extension BatchPlanner {
 
 extension OutputPlan {
     /// Marks tracks that are re-encoded although the earlier plan predicted a copy.
-    fileprivate mutating func tell(beside foretold: OutputPlan) {
-        for (index, track) in tracks.enumerated() where foretold.tracks.indices.contains(index) {
-            guard case .copy = foretold.tracks[index].action, case .encode = track.action else { continue }
-            let label = "\(track.source.mediaType.rawValue) track \(track.source.index)"
-            tracks[index].unforetold =
-                notes.first { $0.hasPrefix("\(label) is re-encoded") } ?? "\(label) is re-encoded"
+    fileprivate mutating func markCopies(plannedBy earlier: OutputPlan) {
+        for (index, track) in tracks.enumerated() where earlier.tracks.indices.contains(index) {
+            guard case .copy = earlier.tracks[index].action, case .encode = track.action else { continue }
+            tracks[index].deviation =
+                "\(track.label) is re-encoded" + (track.fallbackReason.map { ": \($0)" } ?? "")
         }
     }
 }

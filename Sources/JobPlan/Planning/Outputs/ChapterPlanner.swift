@@ -61,7 +61,7 @@ struct ChapterPlanner {
         case .keep: (chapters, reason) = ([], problem)
         }
         if !source.isEmpty {
-            reasons.account(for: Self.number(source.count), of: nil, outcome, reason)
+            reasons.account(for: .named(Self.number(source.count)), of: nil, outcome, reason)
         }
         return Decision(reasons.hasErrors ? nil : chapters, reasons)
     }
@@ -75,12 +75,12 @@ struct ChapterPlanner {
         let long = chapters.filter { $0.timeRange.duration >= container.value.shortestChapter }
         if long.count < chapters.count {
             reasons.account(
-                for: "\(Self.number(chapters.count - long.count)) too short", of: nil, .left,
+                for: .named("\(Self.number(chapters.count - long.count)) too short"), of: nil, .left,
                 "\(name) can't represent chapters shorter than \(container.value.shortestChapter) s")
         }
         if long.count > limit {
             reasons.account(
-                for: "\(Self.number(long.count - limit)) too many", of: nil, .left,
+                for: .named("\(Self.number(long.count - limit)) too many"), of: nil, .left,
                 "\(name) holds at most \(limit); `chapters` can list others")
         }
         return Array(long.prefix(limit))

@@ -22,7 +22,7 @@ struct CoverPlanner {
         for cover in covers {
             let isKept = isKept(cover)
             reasons.account(
-                for: LedgerText.plainName(cover), of: cover.index, isKept ? .copied : .left,
+                for: .track(cover), of: cover.index, isKept ? .copied : .left,
                 isKept ? "kept" : reason(cover))
             if isKept { accountForTags(of: cover, in: &reasons) }
         }
@@ -47,7 +47,7 @@ struct CoverPlanner {
         for tag in cover.tags {
             let isKept = ["title", "comment"].contains(tag.key) && !container.attachesCovers
             reasons.account(
-                for: "tag \(tag.key)", of: cover.index, isKept ? .copied : .left,
+                for: .tag(tag.key), of: cover.index, isKept ? .copied : .left,
                 isKept
                     ? "kept"
                     : TrackTagPlanner.isTechnical(tag.key)

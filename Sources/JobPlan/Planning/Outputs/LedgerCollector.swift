@@ -14,7 +14,7 @@ enum LedgerCollector {
         let byTrack = Dictionary(grouping: entries, by: \.track)
         var result: [LedgerEntry] = []
         for track in source.tracks {
-            let name = LedgerText.plainName(track)
+            let name = LedgerItem.track(track)
             let own = merged(byTrack[track.index] ?? [])
             result += own.filter { $0.item == name } + own.filter { $0.item != name }
             result += missing(of: track, in: own)
@@ -22,8 +22,8 @@ enum LedgerCollector {
         let own = merged(byTrack[nil] ?? [])
         result += own
         let items = Set(own.map(\.item))
-        for tag in source.metadata where !isTimecode(tag.key) && !items.contains("tag \(tag.key)") {
-            result.append(LedgerEntry(track: nil, item: "tag \(tag.key)", outcome: .left, reason: unnamed))
+        for tag in source.metadata where !isTimecode(tag.key) && !items.contains(.tag(tag.key)) {
+            result.append(LedgerEntry(track: nil, item: .tag(tag.key), outcome: .left, reason: unnamed))
         }
         return result
     }
@@ -33,7 +33,7 @@ enum LedgerCollector {
     private static func merged(_ entries: [LedgerEntry]) -> [LedgerEntry] {
         let taken = Set(entries.filter { $0.outcome != .left }.map(\.item))
         var seen: Set<LedgerEntry> = []
-        var left: Set<String> = []
+        var left: Set<LedgerItem> = []
         return entries.filter { entry in
             guard seen.insert(entry).inserted else { return false }
             guard entry.outcome == .left else { return true }
@@ -43,17 +43,17 @@ enum LedgerCollector {
 
     /// Returns entries for known items of a track that have none. Items of a dropped track need none.
     private static func missing(of track: TrackDescription, in entries: [LedgerEntry]) -> [LedgerEntry] {
-        let name = LedgerText.plainName(track)
+        let name = LedgerItem.track(track)
         let items = Set(entries.map(\.item))
-        var expected: [String] = []
-        if !items.contains(name) && !items.contains("timecode track") { expected.append(name) }
+        var expected: [LedgerItem] = []
+        if !items.contains(name) && !items.contains(.timecodeTrack) { expected.append(name) }
         let isTaken = entries.contains { $0.item == name && $0.outcome != .left }
         if isTaken, track.mediaType != .attachment {
-            expected += track.tags.filter { !isTimecode($0.key) }.map { "tag \($0.key)" }
+            expected += track.tags.filter { !isTimecode($0.key) }.map { .tag($0.key) }
             if !track.isAttachedPicture {
-                expected += track.carriedKinds.map { "side data \($0)" }
-                if track.transform?.isIdentity == false { expected.append("display matrix") }
-                if track.cleanAperture != nil { expected.append("clean aperture") }
+                expected += track.carriedKinds.map { .sideData($0) }
+                if track.transform?.isIdentity == false { expected.append(.displayMatrix) }
+                if track.cleanAperture != nil { expected.append(.cleanAperture) }
             }
         }
         return expected.filter { !items.contains($0) }.map {

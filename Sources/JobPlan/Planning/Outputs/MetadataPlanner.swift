@@ -50,10 +50,10 @@ struct MetadataPlanner {
                 left.append((entry.key, Self.surplus(in: container)))
             } else {
                 entries.append(MetadataEntry(key: name(of: entry.key), value: entry.value))
-                reasons.account(for: "tag \(entry.key)", of: nil, .copied, "kept")
+                reasons.account(for: .tag(entry.key), of: nil, .copied, "kept")
             }
         }
-        for (key, problem) in left { reasons.account(for: "tag \(key)", of: nil, .left, problem) }
+        for (key, problem) in left { reasons.account(for: .tag(key), of: nil, .left, problem) }
         // The timecode is a track's.
         entries += spec.set.filter { $0.key.value.lowercased() != "timecode" }.map {
             MetadataEntry(key: $0.key.value, value: $0.value)

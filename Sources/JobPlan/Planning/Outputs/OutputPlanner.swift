@@ -288,7 +288,7 @@ struct OutputPlanner {
         if rule.isOptional {
             reasons.note("optional subtitle track \(track.index) dropped: it has no event\(whose)")
             reasons.account(
-                for: LedgerText.plainName(track), of: track.index, .left, "it has no event\(whose)")
+                for: .track(track), of: track.index, .left, "it has no event\(whose)")
         } else {
             reasons.error(
                 .noSuchTrack, "subtitle track \(track.index) has no event\(whose)", at: rule.selection.range,
@@ -329,7 +329,7 @@ struct OutputPlanner {
     private mutating func attachments(_ chosen: [Chosen]) -> [Int] {
         let files = chosen.filter(\.isAttachment).flatMap(\.tracks)
         for file in files {
-            reasons.account(for: LedgerText.plainName(file), of: file.index, .copied, "kept")
+            reasons.account(for: .track(file), of: file.index, .copied, "kept")
         }
         return files.map(\.index)
     }

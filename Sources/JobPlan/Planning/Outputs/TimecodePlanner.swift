@@ -21,16 +21,16 @@ struct TimecodePlanner {
         if let code = source.timecode {
             let isKept = set == nil && kept.code != nil
             reasons.account(
-                for: "timecode \(code)", of: nil, isKept ? .copied : .left,
+                for: .named("timecode \(code)"), of: nil, isKept ? .copied : .left,
                 set == nil ? kept.reason : "set by the job")
         }
         let written = set ?? kept.code
         for track in source.tracks where track.isTimecode {
             if written != nil {
-                reasons.account(for: "timecode track", of: track.index, .copied, "rewritten")
+                reasons.account(for: .timecodeTrack, of: track.index, .copied, "rewritten")
             } else {
                 reasons.account(
-                    for: LedgerText.plainName(track), of: track.index, .left, "no rule selects it")
+                    for: .track(track), of: track.index, .left, "no rule selects it")
             }
         }
         return Decision(reasons.hasErrors ? nil : written ?? "", reasons)

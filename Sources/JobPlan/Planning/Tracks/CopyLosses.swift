@@ -14,7 +14,7 @@ struct CopyLosses {
     func account(in reasons: inout Reasons) {
         accountForDisplay(in: &reasons)
         func left(_ item: String, _ reason: String) {
-            reasons.account(for: item, of: track.index, .left, "\(container.name) \(reason)")
+            reasons.account(for: .named(item), of: track.index, .left, "\(container.name) \(reason)")
         }
         if track.sideData.contains(TrackDescription.hiddenBeginning), let reason = hiddenBeginning {
             left("hidden beginning", reason)
@@ -35,10 +35,10 @@ struct CopyLosses {
     /// Accounts for display properties. Also for tracks with re-encoded edges.
     func accountForDisplay(in reasons: inout Reasons) {
         if track.transform?.isIdentity == false {
-            reasons.account(for: "display matrix", of: track.index, .copied, "kept")
+            reasons.account(for: .displayMatrix, of: track.index, .copied, "kept")
         }
         if track.cleanAperture != nil {
-            reasons.account(for: "clean aperture", of: track.index, .left, Self.aperture)
+            reasons.account(for: .cleanAperture, of: track.index, .left, Self.aperture)
         }
     }
 

@@ -104,7 +104,7 @@ struct FramePlanner {
             if track.cleanAperture != nil {
                 let isCropped = prepared.settings.crop != nil
                 reasons.account(
-                    for: "clean aperture", of: track.index, isCropped ? .encoded : .left,
+                    for: .cleanAperture, of: track.index, isCropped ? .encoded : .left,
                     isCropped ? "the frame is cropped" : CopyLosses.aperture)
             }
         }
@@ -166,7 +166,7 @@ struct FramePlanner {
                     ? (.copied, "kept")
                     : prepared.settings.turn != nil
                         ? (.encoded, "the frame is rotated") : (.left, "replaced by the job's rotation")
-                reasons.account(for: "display matrix", of: track.index, outcome, reason)
+                reasons.account(for: .displayMatrix, of: track.index, outcome, reason)
             }
         }
         guard let orientation = spec.orientation else { return true }

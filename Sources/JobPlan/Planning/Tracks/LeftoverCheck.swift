@@ -13,12 +13,13 @@ enum LeftoverCheck {
         let taken = Set(chosen)
         for track in description.tracks
         where !taken.contains(track.index) && !track.isAttachedPicture && !track.isTimecode {
-            let name = LedgerText.plainName(track)
             reasons.account(
-                for: name, of: track.index, .left,
+                for: .track(track), of: track.index, .left,
                 track.isUnknown
                     ? "its format is unknown; it can only be selected by index" : "no rule selects it")
-            tell("no rule selects track \(track.index) of the source: \(name)", output, [], &reasons)
+            tell(
+                "no rule selects track \(track.index) of the source: \(LedgerText.plainName(track))", output,
+                [], &reasons)
         }
         return reasons
     }
@@ -27,7 +28,7 @@ enum LeftoverCheck {
     static func decide(_ output: OutputSpec, of left: [ComposedSource.Left]) -> Reasons {
         var reasons = Reasons()
         for one in left {
-            reasons.account(for: "\(one.owner): \(one.track)", of: nil, .left, one.reason)
+            reasons.account(for: .named("\(one.owner): \(one.track)"), of: nil, .left, one.reason)
             guard one.isUnasked else { continue }
             tell(
                 "\(one.owner): \(one.track) is not used", output,

@@ -21,9 +21,11 @@ struct TrackPlanner {
         _ selected: TrackDescription, by rule: TrackRule, mix: AudioMix?, at position: Int
     ) -> Decision<TrackPlan> {
         var reasons = Reasons()
-        guard let made = made(of: selected, by: rule, &reasons) else { return Decision(nil, reasons) }
-        let track = made.track
-        var action = made.action
+        guard let treatment = treatment(of: selected, by: rule, &reasons) else {
+            return Decision(nil, reasons)
+        }
+        let track = treatment.track
+        var action = treatment.action
         if case .encode(var encoding) = action {
             guard tryEncoder(&encoding, of: track, rule: rule, &reasons) else {
                 return Decision(nil, reasons)
@@ -32,16 +34,17 @@ struct TrackPlanner {
         }
         let expected =
             track.mediaType == .subtitle
-            ? cues(of: track) : expectation(of: track, action, rotated: made.transform, by: rule, &reasons)
+            ? cues(of: track)
+            : expectation(of: track, action, rotated: treatment.transform, by: rule, &reasons)
         guard let expected, let tags = reasons.take(tags(of: track, action, mix: mix, rule: rule)) else {
             return Decision(nil, reasons)
         }
         let plan = TrackPlan(
             source: track, mix: mix?.poorer(for: action), action: action, expected: expected,
-            transform: track.mediaType == .subtitle ? nil : made.transform,
+            transform: track.mediaType == .subtitle ? nil : treatment.transform,
             location: rule.range,
             metadata: tags.entries, askedTags: tags.asked, disposition: tags.disposition,
-            sideData: sideData(of: track, action, &reasons))
+            sideData: sideData(of: track, action, &reasons), fallbackReason: treatment.fallbackReason)
         account(for: plan, at: position, &reasons)
         return Decision(plan, reasons)
     }
@@ -66,16 +69,16 @@ struct TrackPlanner {
             if plan.mix.map({ $0.inputs.count > 1 }) == true { reason += ", mixed" }
         }
         for track in description.tracks where plan.takes(track.index) {
-            reasons.account(for: LedgerText.plainName(track), of: track.index, outcome, reason)
+            reasons.account(for: .track(track), of: track.index, outcome, reason)
             guard track.index != plan.source.index else { continue }
             // The output's track has the tags and side data of the mix's first track.
             for tag in track.tags where tag.key.lowercased() != "timecode" {
                 reasons.account(
-                    for: "tag \(tag.key)", of: track.index, .left,
+                    for: .tag(tag.key), of: track.index, .left,
                     "the mix keeps those of track \(plan.source.index)")
             }
             for kind in track.carriedKinds {
-                reasons.account(for: "side data \(kind)", of: track.index, .left, "not supported in outputs")
+                reasons.account(for: .sideData(kind), of: track.index, .left, "not supported in outputs")
             }
         }
     }
@@ -105,7 +108,7 @@ struct TrackPlanner {
             }
             if problem == nil { carried.append(kind) }
             reasons.account(
-                for: "side data \(kind)", of: track.index, problem == nil ? .copied : .left,
+                for: .sideData(kind), of: track.index, problem == nil ? .copied : .left,
                 problem ?? "kept")
         }
         return carried
@@ -116,7 +119,7 @@ struct TrackPlanner {
         of track: TrackDescription, as codec: SubtitleCodec, _ reasons: inout Reasons
     ) {
         for (item, reason) in SubtitleLosses.of(track.codec, as: codec) {
-            reasons.account(for: item, of: track.index, .left, reason)
+            reasons.account(for: .named(item), of: track.index, .left, reason)
         }
     }
 
@@ -124,14 +127,22 @@ struct TrackPlanner {
 
     /// The action on a track, with the rotation of the output's frames for display. `track` is the source's,
     /// or the composition's after its clips are copied.
-    private typealias Made = (
-        action: TrackPlan.Action, transform: DisplayTransform?, track: TrackDescription
-    )
+    private struct Treatment {
+        var action: TrackPlan.Action
+        var transform: DisplayTransform?
+        var track: TrackDescription
+        /// Reason why a rule that copies is not followed.
+        var fallbackReason: String?
+
+        init(_ action: TrackPlan.Action, _ transform: DisplayTransform?, _ track: TrackDescription) {
+            (self.action, self.transform, self.track) = (action, transform, track)
+        }
+    }
 
     /// Returns the action on a track; nil after an error.
-    private func made(
+    private func treatment(
         of track: TrackDescription, by rule: TrackRule, _ reasons: inout Reasons
-    ) -> Made? {
+    ) -> Treatment? {
         guard case .copy(let place, let otherwise) = rule.action else {
             return encoded(track, rule.action, by: rule, &reasons)
         }
@@ -141,15 +152,18 @@ struct TrackPlanner {
             widenedTrack: extent.widenedTrack, composed: composed)
         switch reasons.take(copying.decide(track)) {
         case nil: return nil
-        case .copy: return (.copy, track.transform, track)
-        case .smartCut(let cut): return (.smartCut(cut), track.transform, track)
+        case .copy: return Treatment(.copy, track.transform, track)
+        case .smartCut(let cut): return Treatment(.smartCut(cut), track.transform, track)
         case .joined(let clips):
-            return (.smartCut(clips.cut), clips.like.transform, track.with(clips))
+            return Treatment(.smartCut(clips.cut), clips.like.transform, track.with(clips))
         case .foretold(let like):
-            return (.copy, like.transform, track.with(packetsLike: like, over: track.timeRange))
+            return Treatment(.copy, like.transform, track.with(packetsLike: like, over: track.timeRange))
         case .joinedAudio(let audio):
-            return (.copy, nil, track.with(packetsLike: audio.like, over: audio.timeRange))
-        case .fallBack(let action, _): return encoded(track, action, by: rule, &reasons)
+            return Treatment(.copy, nil, track.with(packetsLike: audio.like, over: audio.timeRange))
+        case .fallBack(let action, let why):
+            var treatment = encoded(track, action, by: rule, &reasons)
+            treatment?.fallbackReason = why
+            return treatment
         }
     }
 
@@ -157,7 +171,7 @@ struct TrackPlanner {
     private func encoded(
         _ track: TrackDescription, _ wanted: TrackRule.Action, by rule: TrackRule,
         _ reasons: inout Reasons
-    ) -> Made? {
+    ) -> Treatment? {
         switch wanted {
         case .copy: return nil
         case .encodeVideo(let spec): return video(track, spec, by: rule, &reasons)
@@ -174,7 +188,7 @@ struct TrackPlanner {
                     at: rule.selection.range)
                 return nil
             }
-            return (.encode(encoding), track.transform, track)
+            return Treatment(.encode(encoding), track.transform, track)
         case .encodeSubtitle(let spec):
             guard SubtitleCodec.canConvert(from: track.codec) else {
                 reasons.error(
@@ -184,14 +198,14 @@ struct TrackPlanner {
                 return nil
             }
             accountForStyles(of: track, as: spec.codec.value, &reasons)
-            return (.subtitle(spec.codec.value), track.transform, track)
+            return Treatment(.subtitle(spec.codec.value), track.transform, track)
         }
     }
 
     private func video(
         _ track: TrackDescription, _ written: VideoEncodeSpec, by rule: TrackRule,
         _ reasons: inout Reasons
-    ) -> Made? {
+    ) -> Treatment? {
         let spec = FramePlanner.settled(written, for: track)
         if written.color?.isForHighRangeAlone == true, FramePlanner.isLightUnknown(track) {
             reasons.note(
@@ -208,7 +222,7 @@ struct TrackPlanner {
         guard let encoding = reasons.take(planner.decide()),
             FramePlanner.check(encoding, of: prepared, spec, prober: prober, &reasons)
         else { return nil }
-        return (.encode(encoding), prepared.transform, track)
+        return Treatment(.encode(encoding), prepared.transform, track)
     }
 
     /// Returns the prediction for the output's track; nil after an error, if the track would be empty or

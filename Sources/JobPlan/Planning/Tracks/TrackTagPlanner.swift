@@ -123,7 +123,7 @@ struct TrackTagPlanner {
             // The loss of `default` is insignificant if there is no other track to play.
             for name in left where name != "default" {
                 reasons.account(
-                    for: "disposition \(name)", of: track.index, .left,
+                    for: .named("disposition \(name)"), of: track.index, .left,
                     "\(container.value.name) can't store it")
             }
         }
@@ -143,7 +143,7 @@ struct TrackTagPlanner {
     private mutating func account(for tag: MetadataEntry, set: Set<String>) {
         let name = tag.key.lowercased()
         func note(_ outcome: LedgerEntry.Outcome, _ reason: String) {
-            reasons.account(for: "tag \(tag.key)", of: track.index, outcome, reason)
+            reasons.account(for: .tag(tag.key), of: track.index, outcome, reason)
         }
         // The timecode has its own ledger entry.
         if name == "timecode" { return }

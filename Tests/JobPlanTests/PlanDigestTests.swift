@@ -1,0 +1,90 @@
+import Diagnostics
+import Foundation
+import JobSpec
+import LibAV
+import Media
+import TestSupport
+import Testing
+
+@testable import JobPlan
+
+/// The digest contains the recipe of an output, and no annotation.
+@Suite struct PlanDigestTests {
+    private static func task() throws -> OutputTask {
+        let yaml = """
+            version: 1
+            assets: { bars: { pattern: smpte, size: 64x48, frame_rate: 25, duration: 1s } }
+            jobs:
+              one:
+                asset: bars
+                range: { end: 480ms }
+                tracks: [ { video: first, encode: { codec: h264, crf: 20 } } ]
+                metadata: { set: { title: T } }
+                destination: out/one.mp4
+            """
+        let (file, sink) = decode(yaml)
+        guard let file, !sink.hasErrors else { throw JudgeError(message: rendered(sink, yaml)) }
+        return try #require(BatchPlanner.plan([file]).plan.jobs.first?.tasks.first)
+    }
+
+    private func value(after change: (inout OutputTask) -> Void) throws -> DigestValue {
+        var task = try Self.task()
+        change(&task)
+        return try PlanDigest(task).value
+    }
+
+    @Test func annotationsAreNotPartOfTheDigest() throws {
+        let changes: [(inout OutputTask) -> Void] = [
+            { $0.job = "two" }, { $0.file = "other.yaml" }, { $0.input.damagePolicy = .skip },
+            { $0.output.id = "hd" }, { $0.output.input = 3 }, { $0.output.destination = "/elsewhere.mp4" },
+            { $0.output.ifExists = .replace }, { $0.output.makesDirectories = false },
+            { $0.output.ledger = [] }, { $0.output.notes = ["a note"] }, { $0.output.expectedSize = 7 },
+            { $0.output.askedTags = ["title"] }, { $0.output.location = .startOfFile("x.yaml") },
+            { $0.output.tracks[0].askedTags = ["language"] }, { $0.output.tracks[0].deviation = "d" },
+            { $0.output.tracks[0].fallbackReason = "it can't be copied" },
+            { task in
+                guard case .encode(var encoding) = task.output.tracks[0].action else { return }
+                encoding.askedColor = ["range"]
+                task.output.tracks[0].action = .encode(encoding)
+            },
+        ]
+        let original = try value { _ in }
+        for (index, change) in changes.enumerated() {
+            #expect(try value(after: change) == original, "change \(index)")
+        }
+    }
+
+    @Test func theRecipeIsPartOfTheDigest() throws {
+        let changes: [(inout OutputTask) -> Void] = [
+            { $0.output.container = "mov" }, { $0.output.optimizesForNetwork.toggle() },
+            { $0.output.metadata[0].value = "U" }, { $0.output.keepsFileTimes.toggle() },
+            { $0.output.sizeLimit = 1_000_000 }, { $0.input.range = nil },
+            { $0.output.tracks[0].disposition = ["forced"] },
+            { $0.output.tracks[0].expected.frames = 3 },
+            { task in
+                guard case .encode(var encoding) = task.output.tracks[0].action else { return }
+                encoding.encoder.bitRate = 4711
+                task.output.tracks[0].action = .encode(encoding)
+            },
+        ]
+        let original = try value { _ in }
+        for (index, change) in changes.enumerated() {
+            #expect(try value(after: change) != original, "change \(index)")
+        }
+    }
+
+    @Test(arguments: ["", "ab", "ab~", "ab+c", "ab~+c"]) func recordedValuesKeepTheirText(_ text: String) {
+        let value = DigestValue(text)
+        #expect(value.text == text)
+        #expect(value.skippedDamage == text.contains("~"))
+        #expect(value.expectations == (text.contains("+") ? "c" : nil))
+    }
+
+    @Test(arguments: [
+        LedgerItem.tag("title"), .tag(""), .sideData("mastering"), .named("video h264 64x48"), .displayMatrix,
+    ]) func ledgerItemsAreCodedAsText(_ item: LedgerItem) throws {
+        let data = try JSONEncoder().encode([item])
+        #expect(try JSONDecoder().decode([String].self, from: data) == [item.text])
+        #expect(try JSONDecoder().decode([LedgerItem].self, from: data) == [item])
+    }
+}
