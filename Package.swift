@@ -17,6 +17,12 @@ let package = Package(
         .executable(name: "tandem", targets: ["tandem"]),
         .library(name: "TandemKit", targets: ["TandemKit"]),
     ],
+    traits: [
+        .default(enabledTraits: ["FastChecksums"]),
+        .trait(
+            name: "FastChecksums",
+            description: "Compute the checksums of Matroska by libdeflate, in place of libavutil's `av_crc`"),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
@@ -37,9 +43,8 @@ let package = Package(
         .target(name: "CLinux"),
         .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
         .target(name: "CSandbox", dependencies: ["CSeccomp"]),
-        // The program's alone: it takes the place of a function of the C library.
+        // Linked into the program only: each replaces a function of a library. ARCHITECTURE.md has the reasons.
         .target(name: "CThreadStatus"),
-        // So does this, of libavutil.
         .target(
             name: "CFastChecksum", linkerSettings: [.linkedLibrary("deflate"), .linkedLibrary("avutil")]),
         // Layer 1: foundations without media
@@ -116,9 +121,10 @@ let package = Package(
         .executableTarget(
             name: "tandem",
             dependencies: [
-                "Engine", "CLinux", "CThreadStatus", "CFastChecksum", "ExactStrings", "Locking", "JobRun",
-                "JobPlan",
-                "JobSpec", "YAMLDocument", "Media", "LibAV", "Publishing", "FileSystem", "Diagnostics",
+                "Engine", "CLinux", "CThreadStatus",
+                .target(name: "CFastChecksum", condition: .when(traits: ["FastChecksums"])),
+                "ExactStrings", "Locking", "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV",
+                "Publishing", "FileSystem", "Diagnostics",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house),
