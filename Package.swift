@@ -81,7 +81,9 @@ let package = Package(
         // Layer 4: the job language
         .target(
             name: "JobSpec",
-            dependencies: ["YAMLDocument", "Diagnostics", "ExactStrings", "Locking", "LibAV", "Media"],
+            dependencies: [
+                "YAMLDocument", "Diagnostics", "ExactStrings", "FileSystem", "Locking", "LibAV", "Media",
+            ],
             swiftSettings: house),
         // Layer 5: plans
         .target(

@@ -21,11 +21,9 @@ public final class PathRoot: Sendable {
 
     /// Creates a root. Returns nil if the folder can't be opened.
     public convenience init?(folder: String) {
-        guard let real = realpath(folder, nil) else { return nil }
-        defer { free(real) }
-        let descriptor = Glibc.open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard let path = RealPath.of(folder) else { return nil }
+        let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
-        let path = String(cString: real)
         self.init(path: path == "/" ? "" : path, descriptor: descriptor)
     }
 

@@ -27,7 +27,7 @@ package struct DestinationPath: Hashable, Sendable {
         while true {
             let candidate = "/" + components.joined(separator: "/")
             if let identity = FileIdentity(path: candidate) {
-                guard identity.isDirectory, let real = Self.resolve(candidate) else { return nil }
+                guard identity.isDirectory, let real = RealPath.of(candidate) else { return nil }
                 existingFolder = real
                 device = identity.device
                 inode = identity.inode
@@ -47,12 +47,6 @@ package struct DestinationPath: Hashable, Sendable {
         }
         missing = folders + [name]
         path = (existingFolder == "/" ? "" : existingFolder) + "/" + missing.joined(separator: "/")
-    }
-
-    private static func resolve(_ path: String) -> String? {
-        guard let resolved = realpath(path, nil) else { return nil }
-        defer { free(resolved) }
-        return String(cString: resolved)
     }
 
     /// Returns the destination with another file name in the same folder, without resolving the folder again.

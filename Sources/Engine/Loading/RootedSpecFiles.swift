@@ -15,9 +15,7 @@ struct RootedSpecFiles: SpecFiles {
             return try SystemSpecFiles().read(path, limit: limit)
         }
         let absolute = SystemSpecFiles.folder(of: path) + "/" + (path.pathParts.last ?? "")
-        let real = realpath(absolute, nil)
-        defer { free(real) }
-        guard root.holds(real.map { String(cString: $0) } ?? absolute) else {
+        guard root.holds(RealPath.of(absolute) ?? absolute) else {
             throw SpecFileError("it is outside the folder \(root.path ?? "") of `--root`")
         }
         return try SystemSpecFiles().read(path, limit: limit)

@@ -1,4 +1,5 @@
 package import Diagnostics
+internal import FileSystem
 internal import Glibc
 package import JobRun
 
@@ -16,7 +17,7 @@ package enum GitHubActions {
             let slash = file.utf8.lastIndex(of: 0x2f)
             let name = slash.map { String(file[file.index(after: $0)...]) } ?? file
             let folder = slash.map { $0 == file.startIndex ? "/" : String(file[..<$0]) } ?? "."
-            guard let place = resolved(folder).map({ ($0 == "/" ? "" : $0) + "/" + name }),
+            guard let place = RealPath.of(folder).map({ ($0 == "/" ? "" : $0) + "/" + name }),
                 place.hasPrefix(workspace + "/")
             else { return file }
             return String(place.dropFirst(workspace.count + 1))
@@ -33,10 +34,4 @@ package enum GitHubActions {
     }
 
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
-
-    private static func resolved(_ path: String) -> String? {
-        guard let real = realpath(path, nil) else { return nil }
-        defer { free(real) }
-        return String(cString: real)
-    }
 }

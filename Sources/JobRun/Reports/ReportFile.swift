@@ -1,5 +1,6 @@
 internal import ExactStrings
 internal import Diagnostics
+internal import FileSystem
 internal import Glibc
 
 /// A file for other programs: a report, events, a plan. A regular file is replaced only if Tandem wrote it or if it
@@ -60,11 +61,7 @@ package enum ReportFile {
         let exists = stat(path, &status) == 0
         if exists, status.st_mode & S_IFMT != S_IFREG { return try pour(bytes, into: path) }
         // A link is kept, and its target is replaced.
-        var target = path
-        if exists, let real = realpath(path, nil) {
-            target = String(cString: real)
-            free(real)
-        }
+        let target = exists ? RealPath.of(path) ?? path : path
         let slash = target.lastSlash
         let folder = slash.map { String(target[...$0]) } ?? ""
         let name = slash.map { String(target[target.index(after: $0)...]) } ?? target

@@ -115,10 +115,7 @@ package struct ShardFolder: Sendable {
 
     /// Reads a file: only a regular file beneath the root, and no more bytes than a plan can have.
     private func contents(of path: String) -> Data? {
-        guard let real = realpath(path, nil) else { return nil }
-        defer { free(real) }
-        let file = String(cString: real)
-        guard root.holds(file) else { return nil }
+        guard let file = RealPath.of(path), root.holds(file) else { return nil }
         return (try? SystemSpecFiles().read(file, limit: 1 << 30)).map { Data($0) }
     }
 

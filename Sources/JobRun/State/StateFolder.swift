@@ -44,10 +44,7 @@ package struct StateFolder: Hashable, Sendable {
 
     /// Returns the absolute form of a path; links are resolved if the path exists.
     static func absolute(_ path: String) -> String {
-        if let real = realpath(path, nil) {
-            defer { free(real) }
-            return String(cString: real)
-        }
+        if let real = RealPath.of(path) { return real }
         guard !path.hasPrefix("/"), let here = getcwd(nil, 0) else { return path }
         defer { free(here) }
         return String(cString: here) + "/" + path

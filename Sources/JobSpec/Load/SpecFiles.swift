@@ -1,4 +1,5 @@
 internal import ExactStrings
+internal import FileSystem
 internal import Glibc
 internal import YAMLDocument
 
@@ -53,8 +54,6 @@ package struct SystemSpecFiles: SpecFiles {
     /// Returns the absolute folder of a path with links resolved; the path's own folder if it doesn't exist.
     package static func folder(of path: String) -> String {
         let folder = path.lastSlash.map { String(path[...$0]) } ?? "."
-        guard let resolved = realpath(folder, nil) else { return folder }
-        defer { free(resolved) }
-        return String(cString: resolved)
+        return RealPath.of(folder) ?? folder
     }
 }

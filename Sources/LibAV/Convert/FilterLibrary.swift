@@ -1,6 +1,7 @@
 internal import ExactStrings
 internal import CFFmpeg
 internal import CLinux
+internal import FileSystem
 internal import Glibc
 
 /// libavfilter, which is loaded when the first filter is created.
@@ -57,9 +58,7 @@ final class FilterLibrary: @unchecked Sendable {
     /// Version of the library from its file name, which avoids loading it; otherwise from the loaded library;
     /// nil if there is none.
     static let version: String? = {
-        if let path, let text = realpath(path, nil) {
-            defer { Glibc.free(text) }
-            let file = String(cString: text)
+        if let path, let file = RealPath.of(path) {
             let parts = file[(file.lastSlash ?? file.startIndex)...].split(separator: ".")
             // /libavfilter.so.8.44.100
             if parts.count == 5, parts[1] == "so", parts[2...].allSatisfy({ UInt32($0) != nil }) {
