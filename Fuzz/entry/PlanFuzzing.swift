@@ -33,7 +33,7 @@ private struct SignalProber: SourceProber {
             return .frames(
                 FramePositions(of: numbers, in: ranges, count: 250, every: Rational(1, 25)))
         case .subtitleEvents: return .presence(true)
-        case .trial(let trial): return .verdict(trial.carryOut())
+        case .trial(let trial): return .verdict(trial.run())
         }
     }
 }

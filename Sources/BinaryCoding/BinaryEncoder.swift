@@ -40,7 +40,7 @@ struct ValueEncoder: Encoder {
     }
 
     private func begin(_ tag: BinaryTag) -> BinaryWriter.Container {
-        if writer.depth != depth { writer.flaw = "a value of two containers" }
+        if writer.depth != depth { writer.problem = "a value of two containers" }
         return writer.begin(tag)
     }
 
@@ -85,7 +85,7 @@ private struct KeyedValues<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     /// Records the flaw and returns an encoder, which may be left without a value.
     private func unsupported() -> any Encoder {
-        writer.flaw = "a class with a superclass"
+        writer.problem = "a class with a superclass"
         return ValueEncoder(writer: writer)
     }
 }
@@ -129,7 +129,7 @@ private struct ListedValues: UnkeyedEncodingContainer {
     }
 
     mutating func superEncoder() -> any Encoder {
-        writer.flaw = "a class with a superclass"
+        writer.problem = "a class with a superclass"
         return ValueEncoder(writer: writer)
     }
 }

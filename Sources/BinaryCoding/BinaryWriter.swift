@@ -33,7 +33,7 @@ final class BinaryWriter {
 
     let userInfo: [CodingUserInfoKey: any Sendable]
     /// Reason why the output can't be decoded; nil if it can.
-    var flaw: String?
+    var problem: String?
     private var bytes: [UInt8] = []
     private var numbers: [String: Int] = [:]
     private var keys: [String] = []
@@ -61,7 +61,7 @@ final class BinaryWriter {
     /// Continues a container, and closes those inside it.
     func resume(_ container: Container) {
         close(to: container.depth)
-        if open.last?.number != container.number { flaw = "two containers are written in turns" }
+        if open.last?.number != container.number { problem = "two containers are written in turns" }
     }
 
     /// Closes all containers but the given number.
@@ -79,7 +79,7 @@ final class BinaryWriter {
         let number = numbers[key] ?? keys.count
         if number == keys.count {
             if key.utf8.count > BinaryLimit.key || !key.utf8.allSatisfy({ $0 < 0x80 }) {
-                flaw = "the key `\(key)`"
+                problem = "the key `\(key)`"
             }
             numbers[key] = number
             keys.append(key)
@@ -123,7 +123,7 @@ final class BinaryWriter {
         do {
             try value.encode(to: ValueEncoder(writer: self))
         } catch {
-            flaw = "\(error)"
+            problem = "\(error)"
             throw error
         }
         close(to: depth)
@@ -137,11 +137,11 @@ final class BinaryWriter {
     /// Returns the table of keys and the value.
     func finish() throws -> [UInt8] {
         close(to: 0)
-        if keys.count > BinaryLimit.keys { flaw = "\(keys.count) keys" }
-        if bytes.count > UInt32.max { flaw = "\(bytes.count) bytes" }
-        if let flaw {
+        if keys.count > BinaryLimit.keys { problem = "\(keys.count) keys" }
+        if bytes.count > UInt32.max { problem = "\(bytes.count) bytes" }
+        if let problem {
             throw EncodingError.invalidValue(
-                flaw, .init(codingPath: [], debugDescription: "can't be written: \(flaw)"))
+                problem, .init(codingPath: [], debugDescription: "can't be written: \(problem)"))
         }
         var all: [UInt8] = []
         all.reserveCapacity(bytes.count + 16 * keys.count)

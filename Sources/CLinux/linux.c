@@ -239,6 +239,6 @@ static int set_thread_right(int number, int is_held) {
     return syscall(SYS_capset, &header, rights) == 0;
 }
 
-int tandem_give_up_priority(void) { return set_thread_right(CAP_SYS_NICE, 0); }
+int tandem_drop_priority(void) { return set_thread_right(CAP_SYS_NICE, 0); }
 
-void tandem_take_back_priority(void) { set_thread_right(CAP_SYS_NICE, 1); }
+void tandem_restore_priority(void) { set_thread_right(CAP_SYS_NICE, 1); }

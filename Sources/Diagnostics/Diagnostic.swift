@@ -44,7 +44,7 @@ public struct Diagnostic: Hashable, Codable, Sendable {
     public var jobs: [String]?
 
     /// Maximum number of ids in `jobs`; further instances are only counted.
-    static let mostJobs = 10
+    static let maxJobs = 10
 
     /// The affected job instances as a phrase, such as "in the job a"; nil without `jobs`.
     public var jobsSentence: String? {

@@ -8,7 +8,7 @@ package struct DiagnosticSink: Sendable {
     }
 
     private var collected: [Diagnostic] = []
-    private var places: [Identity: Int] = [:]
+    private var indices: [Identity: Int] = [:]
     /// Maximum number of messages that are kept; the others are counted.
     private static let limit = 1000
     /// Number of omitted messages.
@@ -26,11 +26,11 @@ package struct DiagnosticSink: Sendable {
     package mutating func add(_ diagnostic: Diagnostic) {
         let identity = Identity(
             rule: diagnostic.rule, message: diagnostic.message, range: diagnostic.range)
-        if let known = places[identity] {
+        if let known = indices[identity] {
             let first = collected[known]
             let isNew = diagnostic.notes != first.notes || diagnostic.jobs != first.jobs
             collected[known].repetitions += isNew ? 1 : 0
-            if let jobs = diagnostic.jobs, (first.jobs?.count ?? 0) < Diagnostic.mostJobs {
+            if let jobs = diagnostic.jobs, (first.jobs?.count ?? 0) < Diagnostic.maxJobs {
                 collected[known].jobs = (first.jobs ?? []) + jobs.filter { first.jobs?.contains($0) != true }
             }
             return
@@ -45,7 +45,7 @@ package struct DiagnosticSink: Sendable {
             omitted += 1
             return
         }
-        places[identity] = collected.count
+        indices[identity] = collected.count
         collected.append(diagnostic)
     }
 

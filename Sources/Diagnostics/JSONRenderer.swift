@@ -11,7 +11,7 @@ package enum JSONRenderer {
 
     /// Renders all messages as JSON with sorted keys.
     package static func render(_ sink: DiagnosticSink) throws -> Data {
-        try JSONForm.data(
+        try JSONFormat.data(
             of: Report(
                 diagnostics: sink.diagnostics, errors: sink.errorCount, warnings: sink.warningCount))
     }

@@ -33,13 +33,13 @@ public final class SourceContext: Sendable {
     }
 
     /// Maximum number of steps in a message.
-    package static let mostNotes = 10
+    package static let maxNotes = 10
 
-    /// Notes on the steps, the one nearest to the text first; at most `mostNotes`.
+    /// Notes on the steps, the one nearest to the text first; at most `maxNotes`.
     var notes: [Diagnostic.Note] {
         var notes: [Diagnostic.Note] = []
         var step: SourceContext? = self
-        while let current = step, notes.count < Self.mostNotes {
+        while let current = step, notes.count < Self.maxNotes {
             notes.append(Diagnostic.Note(current.message, at: current.range.map { $0.with(context: nil) }))
             step = current.parent
         }

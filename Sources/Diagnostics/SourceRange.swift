@@ -95,7 +95,7 @@ public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertib
 }
 
 extension CodingUserInfoKey {
-    /// The key that is set to encode source ranges as null, so that a digest doesn't depend on locations.
+    /// The key that is set to omit source ranges and annotations of plans, which a digest does.
     package static let omitsAnnotations = CodingUserInfoKey(rawValue: "tandem.omitsAnnotations")!
 }
 

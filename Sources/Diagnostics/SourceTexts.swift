@@ -108,7 +108,7 @@ private final class IndexedText: Sendable {
     /// Returns the position of the next code point, or of the next line.
     private func after(_ position: Position) -> Position {
         let index = position.offset
-        func at(_ place: Int) -> UInt8 { place < bytes.count ? bytes[place] : 0 }
+        func at(_ offset: Int) -> UInt8 { offset < bytes.count ? bytes[offset] : 0 }
         var next = index
         switch bytes[index] {
         case 0x0a: next = index + 1

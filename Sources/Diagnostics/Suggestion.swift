@@ -36,23 +36,23 @@ package enum Suggestion {
 
     /// The remaining budget while a file is decoded.
     final class Budget: Sendable {
-        private struct Left: Sendable {
+        private struct Remaining: Sendable {
             var words: Int
             var steps: Int
         }
-        private let left: Guarded<Left>
+        private let remaining: Guarded<Remaining>
 
-        init(words: Int, steps: Int) { left = Guarded(Left(words: words, steps: steps)) }
+        init(words: Int, steps: Int) { remaining = Guarded(Remaining(words: words, steps: steps)) }
 
         /// Consumes a word. Returns false once the words or the steps are used up.
         func takeWord() -> Bool {
-            left.withLock { left in
+            remaining.withLock { left in
                 left.words -= left.words > 0 ? 1 : 0
                 return left.words > 0 && left.steps > 0
             }
         }
 
-        func spend(_ steps: Int) { left.withLock { $0.steps = max(0, $0.steps - steps) } }
+        func spend(_ steps: Int) { remaining.withLock { $0.steps = max(0, $0.steps - steps) } }
     }
 
     /// Current budget; nil while no file is decoded: words of the command line are always searched.

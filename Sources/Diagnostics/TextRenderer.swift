@@ -34,16 +34,16 @@ package struct TextRenderer: Sendable {
         text += excerpt(range, severity: diagnostic.severity)
         for note in diagnostic.notes {
             text += "  note: "
-            if let place = note.range { text += Self.printable(place.description) + ": " }
+            if let location = note.range { text += Self.printable(location.description) + ": " }
             text += Self.printable(note.message) + "\n"
-            if let place = note.range { text += excerpt(place, severity: .note) }
+            if let location = note.range { text += excerpt(location, severity: .note) }
         }
         if let jobs = diagnostic.jobsSentence {
             text += "  note: \(Self.printable(jobs))\n"
         } else if diagnostic.repetitions > 0 {
-            let places =
+            let locations =
                 diagnostic.repetitions == 1 ? "1 other use" : "\(diagnostic.repetitions) other uses"
-            text += "  note: also applies to \(places)\n"
+            text += "  note: also applies to \(locations)\n"
         }
         if let help = diagnostic.help { text += "  help: " + Self.printable(help) + "\n" }
         return text

@@ -10,7 +10,7 @@ package final class WorkCount: Sendable {
     @TaskLocal private static var current: WorkCount?
 
     /// Returns the number of steps of `body`, on this thread and on threads that receive work through
-    /// `Carried`.
+    /// `Captured`.
     package static func measure(_ body: () throws -> Void) rethrows -> Int {
         let count = WorkCount()
         try $current.withValue(count) { try body() }
@@ -24,7 +24,7 @@ package final class WorkCount: Sendable {
     }
 
     /// The state that loading passes from one thread to another: the counter, and the budget of suggestions.
-    package struct Carried: Sendable {
+    package struct Captured: Sendable {
         private let count = WorkCount.current
         private let budget = Suggestion.currentBudget
 

@@ -38,7 +38,7 @@ package struct FileIdentity: Codable, Hashable, Sendable {
 
     /// Returns all values that change with the file, as one word, including the time of the last status
     /// change, which can't be set. Returns nil if the file doesn't exist.
-    package static func word(path: String) -> String? {
+    package static func changeToken(path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         let (modified, changed) = (status.st_mtim, status.st_ctim)

@@ -28,7 +28,7 @@ public final class PathRoot: Sendable {
     }
 
     /// Returns whether a path with resolved links is beneath the folder, or there is no root.
-    public func holds(_ path: String) -> Bool {
+    public func contains(_ path: String) -> Bool {
         guard let root = self.path else { return true }
         return path.hasExactPrefix(root + "/") && !path.pathParts.contains("..")
     }

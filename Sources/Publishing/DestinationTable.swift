@@ -13,8 +13,8 @@ package struct DestinationTable {
         guard !name.isEmpty, name != ".", name != ".." else { return DestinationPath(path) }
         let folder = path[..<slash]
         if let known = folders[folder] { return known?.sibling(name) }
-        let made = DestinationPath(path)
-        folders[folder] = .some(made)
-        return made
+        let resolved = DestinationPath(path)
+        folders[folder] = .some(resolved)
+        return resolved
     }
 }

@@ -3,13 +3,13 @@ package enum PublishingError: Error, Hashable, Sendable, CustomStringConvertible
     /// Another file is at the destination.
     case destinationExists
     /// The file belongs to another process, which publishes it.
-    case lent
+    case ownedByOtherProcess
 
     /// The reason in one line.
     package var description: String {
         switch self {
         case .destinationExists: "the destination exists"
-        case .lent: "the file is lent; its owner publishes it"
+        case .ownedByOtherProcess: "the file is lent; its owner publishes it"
         }
     }
 }

@@ -70,7 +70,7 @@ struct SetIntent {
     /// Writes the record to disk, locked, in the folder of its last file. Returns nil if the record exceeds
     /// the limits.
     /// - Throws: `SystemError` if the record can't be written; no file remains then.
-    func write(beside file: TemporaryFile) throws -> Written? {
+    func write(inFolderOf file: TemporaryFile) throws -> Written? {
         let bytes = encoded
         guard members.count <= Self.memberLimit, bytes.count <= Self.byteLimit else { return nil }
         let name = TemporaryFile.partName(for: file.name, suffix: Self.suffix)
@@ -101,7 +101,7 @@ struct SetIntent {
         return Written(folder: folder, name: name, descriptor: descriptor)
     }
 
-    /// A record on disk. The folder's descriptor is owned by the file beside which the record was written.
+    /// A record on disk. The folder's descriptor is owned by the file in whose folder the record was written.
     struct Written {
         let folder: Int32
         let name: String

@@ -18,7 +18,7 @@ extension TemporaryFile {
         do {
             let published = try files.indices.filter { try publish($0, files.count > 1) }
             record?.remove()
-            for index in published { files[index].forgetReplaced() }
+            for index in published { files[index].removeReplaced() }
             return published
         } catch {
             // The file that failed may already have its name.
@@ -36,7 +36,7 @@ extension TemporaryFile {
         guard replaced.contains(where: { $0 != nil }) else { return nil }
         var members: [SetIntent.Member] = []
         for (file, old) in zip(files, replaced) {
-            let part = try file.takeTemporaryName()
+            let part = try file.assignTemporaryName()
             guard let new = SetIntent.identity(of: part, in: file.directoryDescriptor) else {
                 throw SystemError("recording the replaced files", errno: ENOENT)
             }
@@ -51,14 +51,14 @@ extension TemporaryFile {
                 throw SystemError("fsync of the folder", errno: errno)
             }
         }
-        return try SetIntent(members: members).write(beside: last)
+        return try SetIntent(members: members).write(inFolderOf: last)
     }
 
     /// Returns the file's temporary name, and links the file under one if it has none.
-    private func takeTemporaryName() throws -> String {
+    private func assignTemporaryName() throws -> String {
         try state.withLock { state in
             if let part = state.partName { return part }
-            guard directoryDescriptor >= 0 else { throw PublishingError.lent }
+            guard directoryDescriptor >= 0 else { throw PublishingError.ownedByOtherProcess }
             let part = Self.partName(for: name)
             try link(as: part)
             state.partName = part
@@ -68,7 +68,7 @@ extension TemporaryFile {
 
     /// Gives the file its name at the destination atomically, and syncs the folder to disk. The data must be
     /// on disk already. Without `replacing`, the call fails if a file exists. `keepsReplaced` keeps the
-    /// replaced file for `withdraw`, until `forgetReplaced`.
+    /// replaced file for `withdraw`, until `removeReplaced`.
     package func publish(replacing: Bool, keepsReplaced: Bool = false) throws {
         try publish(as: name, replacing: replacing, keepsReplaced: keepsReplaced)
     }
@@ -78,13 +78,13 @@ extension TemporaryFile {
         try state.withLock { state in
             guard !state.isPublished else { return }
             guard directoryDescriptor >= 0 else {
-                throw PublishingError.lent
+                throw PublishingError.ownedByOtherProcess
             }
             if replacing, keepsReplaced { try keep(name, &state) }
             do {
-                try takeName(name, replacing, &state)
+                try assignName(name, replacing, &state)
             } catch {
-                if state.isAside, let replaced = state.replaced,
+                if state.isReplacedMoved, let replaced = state.replaced,
                     renameat(directoryDescriptor, replaced, directoryDescriptor, name) == 0
                 {
                     state.replaced = nil
@@ -100,7 +100,7 @@ extension TemporaryFile {
         }
     }
 
-    private func takeName(_ name: String, _ replacing: Bool, _ state: inout State) throws {
+    private func assignName(_ name: String, _ replacing: Bool, _ state: inout State) throws {
         if let part = state.partName {
             try move(part, to: name, replacing: replacing)
         } else if !replacing {
@@ -116,7 +116,7 @@ extension TemporaryFile {
     }
 
     /// Gives a file that is about to be replaced another name. On a file system without links, that is its
-    /// only name: if the run dies then, `collectDeadParts` restores the original one.
+    /// only name: if the run dies then, `removeAbandonedParts` restores the original one.
     private func keep(_ name: String, _ state: inout State) throws {
         let lock = openat(directoryDescriptor, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         if lock >= 0 { flock(lock, LOCK_SH | LOCK_NB) }
@@ -128,7 +128,7 @@ extension TemporaryFile {
         }
         let kept = Self.partName(for: name, suffix: Self.asideSuffix)
         if renameat(directoryDescriptor, name, directoryDescriptor, kept) == 0 {
-            (state.replaced, state.isAside) = (kept, true)
+            (state.replaced, state.isReplacedMoved) = (kept, true)
         } else if errno != ENOENT {
             throw SystemError("keeping the replaced file", errno: errno)
         }
@@ -155,7 +155,7 @@ extension TemporaryFile {
     }
 
     /// Removes the replaced file, which is no longer needed.
-    func forgetReplaced() {
+    func removeReplaced() {
         state.withLock { state in
             // The lock is released first: user-space file systems keep an open file under a hidden name when
             // its name is removed.
@@ -169,7 +169,7 @@ extension TemporaryFile {
     package func discard() {
         state.withLock { state in
             // A replaced file that couldn't be restored stays for the next run, which tries again.
-            let replaced = state.isAside && !state.isPublished ? nil : state.replaced
+            let replaced = state.isReplacedMoved && !state.isPublished ? nil : state.replaced
             for part in [state.partName, replaced].compactMap({ $0 }) {
                 unlinkat(directoryDescriptor, part, 0)
             }

@@ -31,7 +31,7 @@ package final class TemporaryFile: @unchecked Sendable {
         /// file.
         var replacedLock: Int32 = -1
         /// Whether the replaced file has no other name.
-        var isAside = false
+        var isReplacedMoved = false
         var publishedName: String?
         var hasReplaced = false
 
@@ -76,7 +76,7 @@ package final class TemporaryFile: @unchecked Sendable {
 
     /// Creates a file from the descriptor of another process, which publishes the file. This object owns the
     /// descriptor.
-    package init(lent descriptor: Int32) {
+    package init(passed descriptor: Int32) {
         self.descriptor = descriptor
         (destination, directory, name, directoryDescriptor) = ("", "", "", -1)
         state = Guarded(State(partName: nil))
@@ -89,7 +89,7 @@ package final class TemporaryFile: @unchecked Sendable {
         guard descriptor >= 0 else {
             throw SystemError("opening the output \(path)", errno: errno)
         }
-        self.init(lent: descriptor)
+        self.init(passed: descriptor)
     }
 
     deinit {
@@ -165,7 +165,7 @@ package final class TemporaryFile: @unchecked Sendable {
     }
 
     /// Returns whether the file system of a published file supports extended attributes.
-    package static func takesAttributes(_ path: String) -> Bool {
+    package static func supportsAttributes(_ path: String) -> Bool {
         var byte: UInt8 = 0
         return tandem_getxattr(path, "user.tandem.none", &byte, 1) >= 0 || errno != EOPNOTSUPP
     }

@@ -29,14 +29,14 @@ struct ExportPlanner: Sendable {
         await Self.queue.result {
             ExportPreset.all.filter { preset in
                 preset.containers.contains { container in
-                    (try? planNow(trial(of: asset, preset, container))) != nil
+                    (try? planNow(draftRequest(of: asset, preset, container))) != nil
                 }
             }
         }
     }
 
     /// Returns a request that is only planned, with a temporary destination.
-    func trial(of asset: Asset, _ preset: ExportPreset, _ container: String) -> ExportRequest {
+    func draftRequest(of asset: Asset, _ preset: ExportPreset, _ container: String) -> ExportRequest {
         let folder = prober.environment.root.path ?? NSTemporaryDirectory()
         var request = ExportRequest(
             source: asset.source, preset: preset, container: container,

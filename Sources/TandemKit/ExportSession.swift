@@ -95,7 +95,7 @@ public final class ExportSession: Sendable {
         guard let container = container ?? supportedContainers.first else {
             throw ExportError("no container supports the preset")
         }
-        let trial = planner.trial(of: asset, preset, container.name)
+        let trial = planner.draftRequest(of: asset, preset, container.name)
         let output = try await planner.plan(request(to: trial.destination, as: container)).task.output
         return (output.expectedDuration, output.expectedSize)
     }
@@ -110,7 +110,7 @@ public final class ExportSession: Sendable {
         try begin()
         do {
             let result = try await withTaskCancellationHandler {
-                try await carryOut(url, container)
+                try await perform(url, container)
             } onCancel: {
                 cancelExport()
             }
@@ -210,7 +210,7 @@ public final class ExportSession: Sendable {
         return request
     }
 
-    private func carryOut(_ url: URL, _ container: ContainerType?) async throws -> OutputResult {
+    private func perform(_ url: URL, _ container: ContainerType?) async throws -> OutputResult {
         guard url.isFileURL else { throw MediaError.misuse("the URL must be a file URL") }
         if TemporaryFile.fingerprint(path: url.path) != nil {
             throw ExportError("the destination exists: \(url.path)")
@@ -233,9 +233,9 @@ public final class ExportSession: Sendable {
             if let output = result.outputs.first { return output }
             throw ExportError(result.skipped.values.first ?? "the export produced no file")
         case .failed(let failure)?: throw ExportError(failure)
-        case .skipped(let why)?, .notRun(let why)?:
+        case .skipped(let reason)?, .notRun(let reason)?:
             if state.withLock({ $0.isCancelled }) { throw CancellationError() }
-            throw ExportError(why)
+            throw ExportError(reason)
         case .upToDate?: throw ExportError("the file is already up to date")
         case .cancelled?, nil: throw CancellationError()
         }

@@ -80,7 +80,7 @@ public struct OutputSettingsAssistant: Sendable {
         _ preset: ExportPreset, _ asset: Asset, _ container: String
     ) async throws -> OutputTask {
         let planner = ExportPlanner(asset)
-        return try await planner.plan(planner.trial(of: asset, preset, container)).task
+        return try await planner.plan(planner.draftRequest(of: asset, preset, container)).task
     }
 
     /// Returns a preset's encoder settings for frames that a program generates. `timeBase` is the unit of their

@@ -11,7 +11,7 @@ extension PixelBuffer {
     /// - Throws: `ExportError` if the format is unknown, `PublishingError` if the file exists.
     public func write(to url: URL, quality: Int? = nil) throws {
         guard url.isFileURL else { throw MediaError.misuse("the URL must be a file URL") }
-        guard let type = ContainerType.still(forExtension: url.pathExtension),
+        guard let type = ContainerType.stillImage(forExtension: url.pathExtension),
             let codec = CodecCatalog.still(type.name), let encoder = codec.availableEncoder
         else {
             throw ExportError("unknown image format `\(url.pathExtension)`; expected jpg, png or webp")
@@ -24,7 +24,7 @@ extension PixelBuffer {
         }
         let isJPEG = codec.codec.fixedColor == .jpeg
         let formats = codec.pixelFormats(of: encoder).filter { format in
-            codec.suits(format, nil, false) && (!isJPEG || format.isFullRangeByName)
+            codec.supports(format, nil, false) && (!isJPEG || format.isFullRangeByName)
         }
         guard let format = pixelFormat.nearest(of: formats) else {
             throw ExportError("\(codec.name) doesn't support \(pixelFormat)")
@@ -33,13 +33,14 @@ extension PixelBuffer {
             encoder: encoder.name, mediaType: .video, timeBase: Rational(1, 25))
         (configuration.width, configuration.height, configuration.pixelFormat) = (width, height, format)
         if isJPEG { (configuration.color.matrix, configuration.color.range) = ("bt470bg", "pc") }
-        if let still = codec.stillQuality {
-            configuration.set("\(still.step(quality ?? still.defaultValue))", at: codec.qpPlace)
+        if let imageQuality = codec.stillQuality {
+            configuration.set(
+                "\(imageQuality.step(quality ?? imageQuality.defaultValue))", at: codec.qpOption)
         }
         let file = try TemporaryFile(destination: url.path, in: .anywhere)
         do {
-            let stills = try StillEncoder(configuration, limits: InputLimits())
-            try stills.encode(self) { bytes in try file.write(bytes, at: 0) }
+            let imageEncoder = try StillImageEncoder(configuration, limits: InputLimits())
+            try imageEncoder.encode(self) { bytes in try file.write(bytes, at: 0) }
             try file.synchronize()
             try file.publish(replacing: false)
         } catch {

@@ -13,7 +13,7 @@ struct NodeAssembly: ~Copyable {
     /// Whether an error has occurred after which reading can't continue.
     private(set) var hasStopped = false
     private var documents = 0
-    private var stack: [Open] = []
+    private var stack: [OpenCollection] = []
     /// Items of the open sequences, those of the innermost one on top.
     private var items = MoveStack<YAMLNode>()
     private var entries = MoveStack<YAMLNode.Entry>()
@@ -23,7 +23,7 @@ struct NodeAssembly: ~Copyable {
     private(set) var substituted: [String] = []
 
     /// A collection that is being read.
-    private struct Open {
+    private struct OpenCollection {
         let isMapping: Bool
         let start: YAMLEvent.Mark
         let anchor: String?
@@ -56,7 +56,7 @@ struct NodeAssembly: ~Copyable {
     }
 
     /// Maximum number of keys for a linear search; with more keys a table is used.
-    private static let fewKeys = 16
+    private static let maxLinearKeys = 16
 
     init(source: SourceFile, limits: YAMLLimits) {
         self.source = source
@@ -89,12 +89,12 @@ struct NodeAssembly: ~Copyable {
             key(event, of: batch)
         case .scalar, .alias:
             guard let node = leaf(event, of: batch) else { return false }
-            place(node)
+            attach(node)
         case .sequenceStart, .mappingStart:
             return open(event, of: batch)
         case .end:
             guard let node = close(event) else { return false }
-            place(node)
+            attach(node)
         }
         return true
     }
@@ -106,32 +106,33 @@ struct NodeAssembly: ~Copyable {
     }
 
     private mutating func leaf(_ event: YAMLEvent, of batch: YAMLEventBatch) -> YAMLNode? {
-        let place = range(event)
+        let location = range(event)
         if event.kind == .alias {
             let name = batch.text(event.anchor)
             guard let node = anchors[name] else {
-                sink.error(.yamlSyntax, "the anchor `\(name)` is not defined before its use", at: place)
+                sink.error(.yamlSyntax, "the anchor `\(name)` is not defined before its use", at: location)
                 return nil
             }
             expanded += Int(node.size)
             WorkCount.add(Int(node.size))
             guard expanded <= limits.aliasedNodes else {
                 sink.error(
-                    .yamlLimit, "aliases expand to more than \(limits.aliasedNodes) nodes", at: place)
+                    .yamlLimit, "aliases expand to more than \(limits.aliasedNodes) nodes", at: location)
                 return nil
             }
-            return node.reached(through: .alias, "inserted here by the alias `*\(name)`", at: place)
+            return node.addingStep(through: .alias, "inserted here by the alias `*\(name)`", at: location)
         }
         guard event.text.count <= limits.scalarSize else {
             sink.error(
                 .yamlLimit,
-                "the value has \(event.text.count) bytes; at most \(limits.scalarSize) are allowed", at: place
+                "the value has \(event.text.count) bytes; at most \(limits.scalarSize) are allowed",
+                at: location
             )
             return nil
         }
         guard checkTag(event, of: batch) else { return nil }
         let node = YAMLNode(
-            .scalar(batch.text(event.text), event.style), at: place,
+            .scalar(batch.text(event.text), event.style), at: location,
             isFinal: !batch.has(0x24, in: event.text))
         if node.hasSubstitution, let text = node.text { substituted.append(text) }
         if event.hasAnchor { anchors[batch.text(event.anchor)] = node }
@@ -146,7 +147,7 @@ struct NodeAssembly: ~Copyable {
         guard checkTag(event, of: batch) else { return false }
         let isMapping = event.kind == .mappingStart
         stack.append(
-            Open(
+            OpenCollection(
                 isMapping: isMapping, start: event.start,
                 anchor: event.hasAnchor ? batch.text(event.anchor) : nil,
                 first: isMapping ? entries.count : items.count))
@@ -177,17 +178,17 @@ struct NodeAssembly: ~Copyable {
                         at: mapping.range)
                     continue
                 }
-                for entry in merged where place(of: entry.key) == nil { add(entry) }
+                for entry in merged where keyRange(of: entry.key) == nil { add(entry) }
             }
         }
     }
 
     /// Returns the location of a key in the innermost mapping; nil if it isn't there. Uses a linear search or the
     /// table.
-    private func place(of key: String) -> SourceRange? {
+    private func keyRange(of key: String) -> SourceRange? {
         let last = stack.count - 1
         let first = stack[last].first
-        if entries.count - first > Self.fewKeys { return stack[last].keys[key] }
+        if entries.count - first > Self.maxLinearKeys { return stack[last].keys[key] }
         return entries.index(from: first) { $0.key == key }.map { entries[$0].keyRange }
     }
 
@@ -195,17 +196,17 @@ struct NodeAssembly: ~Copyable {
     private mutating func add(_ entry: YAMLNode.Entry) {
         let last = stack.count - 1
         let before = entries.count - stack[last].first
-        if before == Self.fewKeys {
+        if before == Self.maxLinearKeys {
             for index in stack[last].first..<entries.count {
                 stack[last].keys[entries[index].key] = entries[index].keyRange
             }
         }
-        if before >= Self.fewKeys { stack[last].keys[entry.key] = entry.keyRange }
+        if before >= Self.maxLinearKeys { stack[last].keys[entry.key] = entry.keyRange }
         entries.push(entry)
     }
 
     /// Adds a finished node to the innermost collection, or sets the root.
-    private mutating func place(_ node: YAMLNode) {
+    private mutating func attach(_ node: YAMLNode) {
         let last = stack.count - 1
         guard last >= 0 else {
             root = node
@@ -244,18 +245,18 @@ struct NodeAssembly: ~Copyable {
         expectValue(of: batch.text(event.text), at: range(event))
     }
 
-    private mutating func expectValue(of key: String, at place: SourceRange) {
+    private mutating func expectValue(of key: String, at location: SourceRange) {
         let last = stack.count - 1
         if key == "<<" {
             stack[last].next = .merge
-        } else if let first = self.place(of: key) {
+        } else if let first = self.keyRange(of: key) {
             sink.error(
-                .duplicateKey, "duplicate key `\(key)`", at: place,
+                .duplicateKey, "duplicate key `\(key)`", at: location,
                 notes: [Diagnostic.Note("the first one is here", at: first)])
             stack[last].next = .nothing
         } else {
             stack[last].key = key
-            stack[last].keyRange = place
+            stack[last].keyRange = location
             stack[last].next = .value
         }
     }

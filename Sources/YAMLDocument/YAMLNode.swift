@@ -113,14 +113,14 @@ package final class YAMLNode: Sendable {
     }
 
     /// Returns the node with one more step in the context of every source range in it.
-    package func reached(
-        through kind: SourceContext.Kind, _ message: String, at place: SourceRange?
+    package func addingStep(
+        through kind: SourceContext.Kind, _ message: String, at location: SourceRange?
     ) -> YAMLNode {
         // Nodes of a subtree mostly share one context, so the new step is shared too.
         var last: (old: SourceContext?, new: SourceContext)?
         func step(_ old: SourceContext?) -> SourceContext {
             if let last, last.old === old { return last.new }
-            let new = SourceContext(kind, message, at: place, after: old)
+            let new = SourceContext(kind, message, at: location, after: old)
             last = (old, new)
             return new
         }

@@ -11,7 +11,7 @@ package struct YAMLParser {
 
     /// Maximum number of batches that wait for the builder. It limits memory, and stops reading a long document whose
     /// beginning is invalid.
-    private static let ahead = 8
+    private static let maxPendingBatches = 8
 
     private init(file: String, limits: YAMLLimits) {
         self.file = file
@@ -66,7 +66,7 @@ package struct YAMLParser {
     /// with an error.
     private func send(_ parser: inout yaml_parser_t, to builder: NodeBuilder) -> Bool {
         let queue = DispatchQueue(label: "tandem.yaml")
-        let carried = WorkCount.Carried()
+        let carried = WorkCount.Captured()
         defer { queue.sync {} }
         var batch = YAMLEventBatch()
         var depth = 0
@@ -90,7 +90,7 @@ package struct YAMLParser {
                 builder.waiting.subtract(1, ordering: .relaxed)
             }
             if isLast { return isFine }
-            if builder.waiting.load(ordering: .relaxed) >= Self.ahead,
+            if builder.waiting.load(ordering: .relaxed) >= Self.maxPendingBatches,
                 queue.sync(execute: { builder.hasStopped })
             {
                 return true
@@ -104,16 +104,16 @@ package struct YAMLParser {
     private func reportSyntax(_ parser: yaml_parser_t, bytes: [UInt8], into sink: inout DiagnosticSink) {
         var problem = parser.problem.map { String(cString: $0) } ?? "can't be parsed"
         if parser.context != nil { problem += " (\(String(cString: parser.context)))" }
-        var place = range(parser.problem_mark)
+        var location = range(parser.problem_mark)
         if parser.error == YAML_READER_ERROR {
-            place = Self.position(of: Int(parser.problem_offset), in: bytes, file: file)
+            location = Self.position(of: Int(parser.problem_offset), in: bytes, file: file)
         }
-        place.endColumn += 1
+        location.endColumn += 1
         var help: String?
         let lines = String(decoding: bytes, as: UTF8.self).split(
             separator: "\n", omittingEmptySubsequences: false)
-        if place.line <= lines.count {
-            let line = lines[place.line - 1]
+        if location.line <= lines.count {
+            let line = lines[location.line - 1]
             if line.contains("${"), line.contains("{ ") || line.contains("[") || line.contains(": {") {
                 help = "a value with `${…}` inside `{ }` or `[ ]` needs quotes: \"${name}\""
             } else if problem.contains("while scanning an alias") {
@@ -121,7 +121,7 @@ package struct YAMLParser {
             } else if line.contains("\t"), problem.contains("cannot start any token") {
                 help = "indent YAML with spaces, not tabs"
             } else if !Self.isInside(parser, lines) {
-                help = Self.help(line: line, column: place.column)
+                help = Self.help(line: line, column: location.column)
             }
         }
         var notes: [Diagnostic.Note] = []
@@ -129,7 +129,7 @@ package struct YAMLParser {
             notes.append(
                 Diagnostic.Note("the enclosing structure starts here", at: range(parser.context_mark)))
         }
-        sink.error(.yamlSyntax, problem, at: place, notes: notes, help: help)
+        sink.error(.yamlSyntax, problem, at: location, notes: notes, help: help)
     }
 
     /// Returns whether libyaml was reading a flow collection or a quoted scalar, inside which indentation has no

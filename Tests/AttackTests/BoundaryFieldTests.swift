@@ -32,8 +32,8 @@ import Testing
             case .cadence: return .cadence(nil)
             case .cover: throw SourceProblem("no image")
             case .cut, .joinedCut, .clipCut: return .cut(nil)
-            case .trial(.filtered(_, let form, _)): return .verdict(.becomes(form))
-            case .trial: return .verdict(.holds)
+            case .trial(.filtered(_, let form, _)): return .verdict(.outputs(form))
+            case .trial: return .verdict(.valid)
             }
         }
     }

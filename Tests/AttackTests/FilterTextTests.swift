@@ -200,7 +200,7 @@ import Testing
                 if case .choice(let choices) = entry.grammar { value = choices[0] }
                 #expect(entry.grammar.problem(value) == nil, "\(name) \(value)")
                 configuration.set(name, to: value, in: option)
-                let problem = EncoderTrial.problem(configuration) ?? ""
+                let problem = EncoderValidation.problem(configuration) ?? ""
                 #expect(!problem.contains("Unknown option"), "\(name)=\(value)")
                 #expect(!problem.contains("Error parsing"), "\(name)=\(value)")
             }

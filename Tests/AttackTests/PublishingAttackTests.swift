@@ -93,7 +93,7 @@ import Publishing
         for number in 1...12 {
             try scratch.write(jobs("old"), to: "jobs.yaml")
             #expect(try tandem("run", "--force", "jobs.yaml", in: scratch).status == 0)
-            let isMarked = TemporaryFile.takesAttributes(scratch.file("out/a.mkv"))
+            let isMarked = TemporaryFile.supportsAttributes(scratch.file("out/a.mkv"))
             try scratch.write(jobs("new"), to: "jobs.yaml")
             let died = try program(
                 "strace",
@@ -149,7 +149,7 @@ import Publishing
         let rerun = try tandem("run", "jobs.yaml", in: scratch)
         #expect(rerun.status == 0, "\(rerun.errors)")
         // Without marks, two files of the same size and modification time can't be distinguished: the job creates both again.
-        #expect(try !TemporaryFile.takesAttributes(b) || Data(contentsOf: URL(filePath: b)) == before)
+        #expect(try !TemporaryFile.supportsAttributes(b) || Data(contentsOf: URL(filePath: b)) == before)
         #expect(try ["a", "b"].allSatisfy { try title(of: $0, in: scratch) == "one" })
         #expect(try names() == ["a.mkv", "b.mkv"])
         // A record without a process or files, as extracted from an archive.
@@ -236,7 +236,7 @@ import Publishing
                 atPath: scratch.file(".tandem/state.sqlite.damaged"), withIntermediateDirectories: true)
             let result = try tandem("run", "jobs.yaml", in: scratch)
             // Without marks, the output's ownership is lost with the state.
-            let isMarked = TemporaryFile.takesAttributes(scratch.file("o.mp4"))
+            let isMarked = TemporaryFile.supportsAttributes(scratch.file("o.mp4"))
             #expect(result.status == (isMarked ? 0 : 1), "\(result.errors)")
             #expect(
                 result.errors.contains(isMarked ? "1 of them up to date" : "Tandem did not publish it"),

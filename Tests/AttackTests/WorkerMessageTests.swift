@@ -89,7 +89,7 @@ import Testing
                 func answer(_ request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
                     if case .description = request.matter { return .description(description) }
                     if case .presentationTimes = request.matter { return .presentationTimes(true) }
-                    if case .trial = request.matter { return .verdict(.holds) }
+                    if case .trial = request.matter { return .verdict(.valid) }
                     return .cut(nil)
                 }
             }

@@ -64,13 +64,13 @@ import Testing
         }
         // Copied frames equal the source's, and there are some.
         let same = zip(result, wanted).map { $0.hash == $1.hash }
-        #expect(cut.copiedPictures >= 12)
-        #expect(same[cut.headPictures..<(cut.headPictures + cut.copiedPictures)].allSatisfy { $0 })
+        #expect(cut.copiedFrames >= 12)
+        #expect(same[cut.headFrames..<(cut.headFrames + cut.copiedFrames)].allSatisfy { $0 })
         #expect(
             try judge.lowestPSNR(against: Judge(path), first: first, count: wanted.count, own: 0) > 38)
         #expect(try judge.decodeErrors() == "")
         // Seeking to each seam shows what playing up to it shows.
-        for seam in [cut.headPictures, cut.headPictures + cut.copiedPictures - 1, result.count - 1] {
+        for seam in [cut.headFrames, cut.headFrames + cut.copiedFrames - 1, result.count - 1] {
             let hash = try judge.frameHash(at: result[seam].time)
             #expect(hash == result[seam].hash, "frame \(seam)")
         }
@@ -176,8 +176,8 @@ import Testing
             let wanted = Array(all[Int((start * 25).rounded())..<42])
             #expect(have.count == wanted.count)
             let same = zip(have, wanted).map { $0 == $1 }
-            #expect(same[cut.headPictures...].prefix(cut.copiedPictures).allSatisfy { $0 })
-            #expect(cut.copiedPictures >= 16)
+            #expect(same[cut.headFrames...].prefix(cut.copiedFrames).allSatisfy { $0 })
+            #expect(cut.copiedFrames >= 16)
             // ffmpeg reports the first frame that is decoded field by field as corrupt, and shows it unchanged.
             if output != "ts" { #expect(try Judge(result).decodeErrors() == "") }
         }
@@ -209,14 +209,14 @@ import Testing
             Issue.record("the plan has no smart cut")
             return
         }
-        #expect(cut.copiedPictures >= 80)
+        #expect(cut.copiedFrames >= 80)
         _ = try success(try await run(yaml, in: scratch.path))
         let (have, all) = (
             try Judge(scratch.file("cut.mp4")).frameHashes(), try Judge(path).frameHashes()
         )
         #expect(have.count == 113)
         let same = zip(have, all[12...]).map { $0 == $1 }
-        #expect(same[cut.headPictures...].prefix(cut.copiedPictures).allSatisfy { $0 })
+        #expect(same[cut.headFrames...].prefix(cut.copiedFrames).allSatisfy { $0 })
     }
 
     /// Without a frame from which decoding can start, `smart` is an error, and `smart-or-exact` re-encodes the range.

@@ -110,7 +110,7 @@ import Testing
             """, in: scratch.path)
         #expect(try fields(of: path).flagged >= 20)
         let report = try #require(try success(outcomes, "scaled").outputs.first)
-        #expect(report.tracks.first?.fieldsBegin == MediaTime(value: 1, timescale: 1))
+        #expect(report.tracks.first?.interlacedFrom == MediaTime(value: 1, timescale: 1))
         #expect(
             report.warnings == [
                 "source track 0: the source is progressive at first and interlaced from 1 s of the output; deinterlacing begins there"

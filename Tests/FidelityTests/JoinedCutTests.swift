@@ -43,7 +43,7 @@ import Testing
             Issue.record("the plan has no smart cut")
             return
         }
-        #expect(cut.parts.count == Self.ranges.count && cut.copiedPictures > 0)
+        #expect(cut.parts.count == Self.ranges.count && cut.copiedFrames > 0)
         _ = try success(try await run(yaml, in: scratch.path))
 
         let (judge, before) = (Judge(output), Judge(path))
@@ -55,12 +55,12 @@ import Testing
             let first = all.lastIndex { $0.time <= start + 1e-6 } ?? 0
             let last = all.lastIndex { $0.time < end - 1e-6 } ?? all.count - 1
             let count = last - first + 1
-            #expect(part.headPictures + part.copiedPictures + part.tailPictures == count)
+            #expect(part.headFrames + part.copiedFrames + part.tailFrames == count)
             guard result.count >= index + count else { break }
             for (number, want) in all[first...last].enumerated() {
                 let have = result[index + number]
                 #expect(abs(have.time - offset - max(0, want.time - start)) < tolerance)
-                let isCopied = (part.headPictures..<(part.headPictures + part.copiedPictures)).contains(
+                let isCopied = (part.headFrames..<(part.headFrames + part.copiedFrames)).contains(
                     number)
                 if isCopied { #expect(have.hash == want.hash, "frame \(number) from \(start) s") }
             }

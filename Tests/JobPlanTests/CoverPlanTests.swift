@@ -19,7 +19,7 @@ private struct CoverProber: SourceProber {
         case .cover:
             guard let digest = covers[question.path ?? ""] else { throw SourceProblem("no such file") }
             return .cover(CoverPlanTests.image(digest))
-        case .trial(let trial): return .verdict(trial.carryOut())
+        case .trial(let trial): return .verdict(trial.run())
         default: throw SourceProblem("a question that no test asks")
         }
     }

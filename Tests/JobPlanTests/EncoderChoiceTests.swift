@@ -18,7 +18,7 @@ private struct ProberWithoutDevices: SourceProber {
         guard case .trial(.encoder(let configuration)) = question.matter else {
             throw SourceProblem("unexpected probe request")
         }
-        return .verdict(missing.contains(configuration.encoder) ? .problem("no device") : .holds)
+        return .verdict(missing.contains(configuration.encoder) ? .problem("no device") : .valid)
     }
 }
 

@@ -24,7 +24,7 @@ import Testing
             "damage": ["skipped": numbers["skipped"] ?? 0, "leading": numbers["leading"] ?? 0],
         ]
         for name in [
-            "appendedSamples", "filledSamples", "hiddenSamples", "captionsLeft", "writtenPackets",
+            "appendedSamples", "filledSamples", "hiddenSamples", "droppedCaptions", "writtenPackets",
             "droppedSamples",
         ] {
             fields[name] = numbers[name] ?? 1
@@ -107,18 +107,18 @@ import Testing
     }
 
     @Test func verdictsHaveBounds() {
-        func holds(_ verdict: SettingsTrial.Verdict) -> Bool { ReplyValidator.holds(.verdict(verdict)) }
-        func form(_ width: Int, _ height: Int) -> SettingsTrial.Verdict {
-            .becomes(
-                FrameForm(
+        func holds(_ verdict: SettingsValidation.Outcome) -> Bool { ReplyValidator.holds(.verdict(verdict)) }
+        func form(_ width: Int, _ height: Int) -> SettingsValidation.Outcome {
+            .outputs(
+                FrameFormat(
                     width: width, height: height, format: .yuv420p, sampleAspectRatio: Rational(1, 1),
                     color: ColorDescription()))
         }
-        #expect(holds(.holds) && holds(form(1, 1 << 20)))
+        #expect(holds(.valid) && holds(form(1, 1 << 20)))
         #expect(!holds(form(0, 16)) && !holds(form(16, 1 << 21)))
         #expect(holds(.problem("no")) && !holds(.problem(String(repeating: "x", count: 1 << 17))))
         func unheeded(_ setting: String, _ made: String, _ rate: Int64?) -> Bool {
-            holds(.unheeded(SettingsTrial.Unheeded(setting: setting, made: made, bitRate: rate)))
+            holds(.ignored(SettingsValidation.IgnoredSetting(setting: setting, actual: made, bitRate: rate)))
         }
         #expect(unheeded("bitrate", "64k", 64_000) && unheeded("level", "4", nil))
         #expect(!unheeded(String(repeating: "x", count: 65), "4", nil))
@@ -148,7 +148,7 @@ import Testing
             #expect(checked(good, tracks) == nil, "\(tracks)")
         }
         for name in [
-            "appendedSamples", "filledSamples", "hiddenSamples", "captionsLeft", "writtenPackets",
+            "appendedSamples", "filledSamples", "hiddenSamples", "droppedCaptions", "writtenPackets",
             "droppedSamples", "skipped", "leading",
         ] {
             for value in [-1, 1 << 51, Int.max, Int.min] {

@@ -31,11 +31,11 @@ import Testing
     @Test func placesOfSettingsAreOptionsOfTheEncoder() {
         for model in EncoderModel.table {
             guard let encoder = EncoderInfo(named: model.name) else { continue }
-            var places: [SettingPlace] = []
-            if let quality = model.constantQuality { places.append(quality.place) }
-            if model.qpRange != nil { places.append(model.qpPlace) }
-            if model.presets != nil { places.append(model.presetPlace) }
-            if model.tunes != nil { places.append(model.tunePlace) }
+            var places: [SettingOption] = []
+            if let quality = model.constantQuality { places.append(quality.option) }
+            if model.qpRange != nil { places.append(model.qpOption) }
+            if model.presets != nil { places.append(model.presetOption) }
+            if model.tunes != nil { places.append(model.tuneOption) }
             if case .set(let place, _) = model.lossless { places.append(place) }
             for place in places {
                 switch place {

@@ -29,8 +29,8 @@ import Testing
         var (file, sink) = decode(text, file: name, directory: Self.folder + "/err")
         // A worker carries these out for `validate`.
         for check in file?.settingsChecks ?? [] {
-            if case .problem? = check.precondition?.carryOut() { continue }
-            guard case .problem(let words) = check.trial.carryOut() else { continue }
+            if case .problem? = check.precondition?.run() { continue }
+            guard case .problem(let words) = check.trial.run() else { continue }
             sink.add(check.diagnostic(words))
         }
         let printed = rendered(sink, text, file: name)

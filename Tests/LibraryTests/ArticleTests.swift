@@ -99,7 +99,7 @@ import Testing
             case 4: wrong.canvas?.size.width = 641
             default: wrong.clips.append(wrong.clips[0])
             }
-            #expect(!wrong.isSound)
+            #expect(!wrong.isValid)
             await #expect(throws: (any Error).self, "\(change)") {
                 try await Asset(.composition(wrong), environment: MediaEnvironment()).load(.tracks)
             }

@@ -27,7 +27,7 @@ import Testing
         composition.sources = ["/a", "/b", "/music", "/logo", "/cues"].map { .file($0) }
         let canvas = Canvas(size: PixelSize(width: 64, height: 48), frameRate: Rational(25, 1))
         composition.canvas = canvas
-        composition.audioForm = AudioForm(sampleRate: 48_000, layout: .stereo)
+        composition.audioFormat = CompositionAudioFormat(sampleRate: 48_000, layout: .stereo)
         composition.duration = time(200)
         composition.clips = [placement(0, 10, at: 0, 100), placement(1, 0, at: 100, 175)].map {
             VideoClip(placement: $0, settings: VideoOutputSettings())
@@ -53,7 +53,8 @@ import Testing
                 timeRange: range(50, 125), opacity: fade),
             Layer(
                 content: .text(
-                    TextLayer(text: "Text", fontFile: "/f.ttf", size: 12, color: "white", place: TextPlace())),
+                    TextLayer(
+                        text: "Text", fontFile: "/f.ttf", size: 12, color: "white", position: TextPosition())),
                 timeRange: range(25, 150)),
         ]
         composition.subtitles = [
@@ -158,7 +159,7 @@ import Testing
                 try composition.remove(Self.range(start, end))
                 model.removeSubrange(start..<end)
             }
-            #expect(composition.isSound)
+            #expect(composition.isValid)
             #expect(composition.frameCount == Int64(model.count))
             #expect(Self.difference(Self.row(composition), model) == nil, "\(seed)")
             let chapters = composition.chapters.map(\.timeRange)
@@ -180,7 +181,7 @@ import Testing
         composition.audio.remove(at: 2)
         let before = composition
         try composition.scale(Self.range(50, 150), to: Self.time(50))
-        #expect(composition.isSound && composition.duration == Self.time(150))
+        #expect(composition.isValid && composition.duration == Self.time(150))
         let (old, new) = (Self.row(before), Self.row(composition))
         #expect(Self.difference(Array(new.prefix(50)), Array(old.prefix(50))) == nil)
         #expect(Self.difference(Array(new.suffix(50)), Array(old.suffix(50))) == nil)
@@ -227,7 +228,7 @@ import Testing
         #expect(throws: MediaError.self) { try joined.insert(movie, at: Self.time(90)) }
         #expect(joined == whole)
         try joined.remove(Self.range(20, 40))
-        #expect(joined.isSound && joined.duration == Self.time(155))
+        #expect(joined.isValid && joined.duration == Self.time(155))
         #expect(joined.clips.count == 3)
         // Overlapping clips are on two tracks.
         let tracks = joined.tracks

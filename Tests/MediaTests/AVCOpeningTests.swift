@@ -50,12 +50,12 @@ import Testing
             for picture in pictures[start...] where unfit == nil {
                 for unit in picture.units {
                     if picture.frame < 12 {
-                        try unit.withUnsafeBytes { try opening.leaveOut($0) }
+                        try unit.withUnsafeBytes { try opening.dropLeadingFrame($0) }
                         continue
                     }
                     do {
                         _ = try Self.rewritten(unit, &opening)
-                    } catch is AVCOpening.Unfit {
+                    } catch is AVCOpening.DependsOnLeadingFrames {
                         unfit = picture.frame
                     }
                 }
@@ -81,7 +81,7 @@ import Testing
                     }
                     do {
                         if generator.below(3) == 0 {
-                            try unit.withUnsafeBytes { try opening.leaveOut($0) }
+                            try unit.withUnsafeBytes { try opening.dropLeadingFrame($0) }
                         } else {
                             _ = try Self.rewritten(unit, &opening)
                         }

@@ -69,7 +69,7 @@ import Testing
             } catch let error as InputError {
                 // FFmpeg 7 recognizes playlists only by their extension or MIME type.
                 if error.reason == .unrecognized, name == "hls.mp4" { continue }
-                guard case .refersElsewhere = error.reason else {
+                guard case .referencesFiles = error.reason else {
                     Issue.record("\(name): \(error)")
                     continue
                 }
@@ -100,7 +100,7 @@ import Testing
 
     /// Cached assets belong to one version of a file, and the oldest entry is evicted first.
     @Test func cachedAssetsAreNeverStale() throws {
-        let environment = MediaEnvironment(memory: AssetCache(limit: 2))
+        let environment = MediaEnvironment(cache: AssetCache(limit: 2))
         let scratch = try Scratch()
         func seconds(_ name: String) throws -> Double {
             try Asset(.file(scratch.file(name)), environment: environment).loadSynchronously().duration

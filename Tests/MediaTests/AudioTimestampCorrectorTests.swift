@@ -30,7 +30,7 @@ import Testing
             let rounded = Rational(1, Int32(Self.rate)).rescale(time, to: track.timeBase) + drift(index)
             (packet.pts, packet.dts) = (rounded, rounded)
             if lost.contains(index) {
-                corrector.lose()
+                corrector.noteLoss()
                 continue
             }
             corrector.count(packet)

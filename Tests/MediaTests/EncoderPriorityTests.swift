@@ -15,7 +15,7 @@ import Testing
         (configuration.pixelFormat, configuration.frameRate) = (.yuv420p, Rational(25, 1))
         // The capabilities of the thread don't change.
         let rights = try Self.rights()
-        #expect(EncoderTrial.problem(configuration) == nil)
+        #expect(EncoderValidation.problem(configuration) == nil)
         #expect(try Self.rights() == rights)
         for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task") {
             guard let thread = pid_t(name) else { continue }

@@ -57,15 +57,15 @@ import Testing
         try ffmpeg("-f", "lavfi", "-i", "sine=d=0.1", scratch.file("s.wav"))
         let file = open(scratch.file("s.wav"), O_RDONLY)
         defer { close(file) }
-        let lent = PassedDescriptors()
-        lent.lend(file, for: "/nowhere/s.wav")
-        let sources = SourceEnvironment(lent: lent)
+        let passed = PassedDescriptors()
+        passed.add(file, for: "/nowhere/s.wav")
+        let sources = SourceEnvironment(descriptors: passed)
         #expect(reason("/nowhere/s.wav", sources) == nil)
         guard case .file(.missing)? = reason("/nowhere/s.wav", SourceEnvironment()) else {
             Issue.record("the file was read without a passed descriptor")
             return
         }
-        lent.takeBack()
+        passed.revoke()
         guard case .file(.missing)? = reason("/nowhere/s.wav", sources) else {
             Issue.record("the file was read after the descriptor was taken back")
             return

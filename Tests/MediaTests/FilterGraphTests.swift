@@ -6,7 +6,7 @@ import Testing
 @Suite struct FilterGraphTests {
     private func frame() throws -> Frame {
         try Frame.black(
-            FrameForm(
+            FrameFormat(
                 width: 64, height: 48, format: .yuv420p, sampleAspectRatio: Rational(1, 1),
                 color: ColorDescription()))
     }

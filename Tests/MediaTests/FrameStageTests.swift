@@ -38,7 +38,7 @@ import Testing
                     samples: item.samples)
             } else {
                 produced = try Frame.black(
-                    FrameForm(
+                    FrameFormat(
                         width: 64, height: 48, format: .yuv420p, sampleAspectRatio: Rational(1, 1),
                         color: ColorDescription()))
             }

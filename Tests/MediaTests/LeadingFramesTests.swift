@@ -5,7 +5,7 @@ import Testing
 
 /// Frames before the first random-access point of a stream: which are dropped, and how many are reported.
 @Suite struct LeadingFramesTests {
-    private typealias Picture = LeadingFrames.Picture
+    private typealias Picture = LeadingFrames.FrameInfo
 
     private func picture(
         _ pts: Int64, isKey: Bool = false, isIntra: Bool = false, lacksReferences: Bool = false

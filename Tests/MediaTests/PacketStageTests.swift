@@ -31,7 +31,7 @@ import Testing
         }
 
         func interrupt(into next: (consuming Packet) throws -> Void) throws { try finish(into: next) }
-        func lose() { lost += 1 }
+        func noteLoss() { lost += 1 }
         func reset() { held = nil }
     }
 
@@ -70,7 +70,7 @@ import Testing
         #expect(throws: Broken.self) { _ = try chain.next { try packet(9) } }
         chain.reset()
         #expect(try drain(chain, [4]) == ([4], false))
-        chain.lose()
+        chain.noteLoss()
         #expect(delays.allSatisfy { $0.lost == 1 })
     }
 

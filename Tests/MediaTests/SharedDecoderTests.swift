@@ -40,16 +40,16 @@ import Publishing
         let count = Atomic<Int>(0)
     }
 
-    private func port(_ lane: DecodingLane, _ index: Int) -> (FramePort, Calls) {
+    private func port(_ decoder: SharedDecoder, _ index: Int) -> (FramePort, Calls) {
         let calls = Calls()
-        return (lane.claim(index) { @Sendable in calls.count.add(1, ordering: .relaxed) }, calls)
+        return (decoder.claim(index) { @Sendable in calls.count.add(1, ordering: .relaxed) }, calls)
     }
 
     @Test func slowestReaderPacesTheOthers() throws {
         let frames = CountedFrames(1000)
-        let lane = DecodingLane(frames, mediaType: .video, ports: 2)
-        let (first, wakes) = port(lane, 0)
-        let (second, _) = port(lane, 1)
+        let decoder = SharedDecoder(frames, mediaType: .video, ports: 2)
+        let (first, wakes) = port(decoder, 0)
+        let (second, _) = port(decoder, 1)
         let frame = try Frame()
         var read = 0
         while case .frame = try first.next(into: frame) { read += 1 }
@@ -73,9 +73,9 @@ import Publishing
     }
 
     @Test func releasedReadersDoNotBlockTheOthers() throws {
-        let lane = DecodingLane(CountedFrames(500), mediaType: .video, ports: 3)
-        let (first, _) = port(lane, 0)
-        var second: FramePort? = port(lane, 1).0
+        let decoder = SharedDecoder(CountedFrames(500), mediaType: .video, ports: 3)
+        let (first, _) = port(decoder, 0)
+        var second: FramePort? = port(decoder, 1).0
         let frame = try Frame()
         var read = 0
         while case .frame = try first.next(into: frame) { read += 1 }
@@ -84,19 +84,19 @@ import Publishing
         guard case .pending = try first.next(into: frame) else {
             throw JudgeError(message: "frames of the unclaimed third port are lost")
         }
-        lane.close(2)
+        decoder.close(2)
         while case .frame = try first.next(into: frame) { read += 1 }
         #expect(read == 500)
     }
 
-    /// A lane without readers is deallocated, also while it decodes.
-    @Test func lanesWithoutReadersAreDeallocated() async throws {
+    /// A decoder without readers is deallocated, also while it decodes.
+    @Test func decodersWithoutReadersAreDeallocated() async throws {
         for _ in 0..<50 {
-            weak var released: DecodingLane?
+            weak var released: SharedDecoder?
             do {
-                let lane = DecodingLane(CountedFrames(100_000), mediaType: .audio, ports: 2)
-                released = lane
-                let ports = [port(lane, 0).0, port(lane, 1).0]
+                let decoder = SharedDecoder(CountedFrames(100_000), mediaType: .audio, ports: 2)
+                released = decoder
+                let ports = [port(decoder, 0).0, port(decoder, 1).0]
                 for _ in 0..<40 { for port in ports { _ = try port.next(into: try Frame()) } }
             }
             for _ in 0..<500 where released != nil { try await Task.sleep(for: .milliseconds(10)) }
@@ -106,8 +106,8 @@ import Publishing
     }
 
     @Test func failureReachesEveryReader() throws {
-        let lane = DecodingLane(CountedFrames(2, failsAtEnd: true), mediaType: .video, ports: 2)
-        let ports = [port(lane, 0).0, port(lane, 1).0]
+        let decoder = SharedDecoder(CountedFrames(2, failsAtEnd: true), mediaType: .video, ports: 2)
+        let ports = [port(decoder, 0).0, port(decoder, 1).0]
         for port in ports {
             let frame = try Frame()
             #expect(throws: MediaError.self) { while case .frame = try port.next(into: frame) {} }

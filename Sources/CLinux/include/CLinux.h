@@ -89,8 +89,8 @@ char *tandem_loaded_libraries(void);
 char *tandem_library_of(const void *symbol);
 
 // Removes this thread's capability to raise its priority (`CAP_SYS_NICE`). Returns whether the thread had it.
-int tandem_give_up_priority(void);
+int tandem_drop_priority(void);
 // Restores the capability.
-void tandem_take_back_priority(void);
+void tandem_restore_priority(void);
 
 #endif

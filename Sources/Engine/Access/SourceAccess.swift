@@ -25,7 +25,7 @@ package struct SourceAccess: Sendable {
     package init(sources: SourceEnvironment, isUntrusted: Bool) {
         self.sources = sources
         self.isUntrusted = isUntrusted
-        prober = LocalProber(MediaEnvironment(sources: sources, memory: AssetCache(limit: 1)))
+        prober = LocalProber(MediaEnvironment(sources: sources, cache: AssetCache(limit: 1)))
     }
 
     /// Grants access for some files. Untrusted files are confined to the first file's folder if no `root` is

@@ -15,7 +15,7 @@ struct RootedSpecFiles: SpecFiles {
             return try SystemSpecFiles().read(path, limit: limit)
         }
         let absolute = SystemSpecFiles.folder(of: path) + "/" + (path.pathParts.last ?? "")
-        guard root.holds(RealPath.of(absolute) ?? absolute) else {
+        guard root.contains(RealPath.of(absolute) ?? absolute) else {
             throw SpecFileError("it is outside the folder \(root.path ?? "") of `--root`")
         }
         return try SystemSpecFiles().read(path, limit: limit)

@@ -96,11 +96,11 @@ package struct CodecsReport: Encodable, Sendable {
         var settings: [String] = []
         if let crf = codec.crfRange { settings.append("crf \(crf.lowerBound)-\(crf.upperBound)") }
         if let qp = codec.qpRange { settings.append("qp \(qp.lowerBound)-\(qp.upperBound)") }
-        if codec.takesBitRate { settings.append("bitrate") }
+        if codec.acceptsBitRate { settings.append("bitrate") }
         if let quality = codec.qualities {
             settings.append("quality \(quality.lowerBound)-\(quality.upperBound)")
         }
-        if codec.takesTwoPasses { settings.append("two passes") }
+        if codec.supportsTwoPasses { settings.append("two passes") }
         if codec.canBeLossless || codec.isLossless { settings.append("lossless") }
         if let presets = codec.presets {
             settings.append("preset \(presets.first ?? "") to \(presets.last ?? "")")
@@ -120,10 +120,10 @@ package struct CodecsReport: Encodable, Sendable {
             (container.hasEditLists, "edit lists"), (!container.hasTimestamps, "no timestamps"),
             (container.canOptimizeForNetwork, "index at the front"), (container.hasFragments, "fragments"),
             (container.hasChapters, "chapters"), (container.hasTimecode, "timecode"),
-            (container.hasDisplayMatrix, "rotation"), (container.saysColor, "color"),
-            (container.saysColorRange, "color range"),
-            (container.holdsAlphaBeside, "alpha beside VP8 and VP9"),
-            (container.holdsDolbyVision, "Dolby Vision"),
+            (container.hasDisplayMatrix, "rotation"), (container.storesColor, "color"),
+            (container.storesColorRange, "color range"),
+            (container.supportsSeparateAlpha, "alpha beside VP8 and VP9"),
+            (container.storesDolbyVision, "Dolby Vision"),
             (!container.languages.isEmpty, "languages"), (container.hasTrackTitles, "track titles"),
             (container.hasTrackTags, "track tags"),
         ]

@@ -47,9 +47,9 @@ extension JobPlan {
         !inputs.isEmpty && !outputs.isEmpty && outputs.allSatisfy { inputs.indices.contains($0.input) }
             && Set(outputs.map(\.id)).count == outputs.count && outputs.allSatisfy(\.isSound)
             && (outputs.count == 1 || !outputs.contains(where: \.isCheck))
-            && imageSequences.allSatisfy(\.sequence.isSound)
+            && imageSequences.allSatisfy(\.sequence.isValid)
             && compositions.allSatisfy {
-                $0.isSound && $0.sources.count == $1.count && $0.fontFiles.allSatisfy(FontFinder.holds)
+                $0.isValid && $0.sources.count == $1.count && $0.fontFiles.allSatisfy(FontFinder.holds)
             }
     }
 

@@ -61,12 +61,12 @@ package struct PlanFile: Codable, Sendable {
 
     /// Encodes the plan as JSON; equal plans have equal bytes.
     package func data() throws -> Data {
-        try JSONForm.data(of: self)
+        try JSONFormat.data(of: self)
     }
 
     /// Reads a plan file. Throws if the file is invalid.
     package static func read(_ data: Data) throws -> PlanFile {
-        let file = try JSONForm.value(PlanFile.self, of: data)
+        let file = try JSONFormat.value(PlanFile.self, of: data)
         guard file.plan.jobs.allSatisfy(\.isSound) else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: [], debugDescription: "a job's outputs refer to missing inputs"))

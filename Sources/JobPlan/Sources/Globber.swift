@@ -112,7 +112,7 @@ struct Globber {
     /// Returns whether a folder is beneath the root, with all links and `..` resolved. No other folder is listed.
     private func isReachable(_ folder: String) -> Bool {
         guard root.path != nil else { return true }
-        return RealPath.of(folder).map { root.holds($0 + "/") } ?? false
+        return RealPath.of(folder).map { root.contains($0 + "/") } ?? false
     }
 
     private mutating func entries(of folder: String) throws(TooMany) -> [Entry] {

@@ -40,7 +40,7 @@ package struct SourceDescription: Codable, Hashable, Sendable {
     }
 
     /// Whether the duration is only estimated: the file doesn't contain it, and it was not measured.
-    var isDurationGuessed: Bool { !isDurationExact && SourceContainer(container).guessesLengths }
+    var isDurationGuessed: Bool { !isDurationExact && SourceContainer(container).estimatesDurations }
 
     /// Returns whether a copy of a track's audio starts and ends with a range, exact to the sample
     /// (`AssetTrack.isCutAtSamples`).

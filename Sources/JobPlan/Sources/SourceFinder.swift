@@ -97,8 +97,8 @@ package struct SourceFinder {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(validatingCString: $0) }
             }
             guard let text, let number = name.number(of: text) else { continue }
-            guard numbers.count < ImageSequence.mostFiles else {
-                throw SourceProblem("more than \(ImageSequence.mostFiles) files match")
+            guard numbers.count < ImageSequence.maxFiles else {
+                throw SourceProblem("more than \(ImageSequence.maxFiles) files match")
             }
             numbers.append(number)
         }

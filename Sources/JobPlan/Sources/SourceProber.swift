@@ -47,7 +47,7 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
         /// Format, size and digest of an image file that becomes a cover. All of it is read and decoded.
         case cover
         /// Whether filters or an encoder accept some settings. No source is probed.
-        case trial(SettingsTrial)
+        case trial(SettingsValidation)
     }
 
     /// The handling of a cut's edges.
@@ -86,7 +86,7 @@ package enum ProbeResponse: Codable, Sendable {
     /// Possibilities of copying; nil if the track no longer exists.
     case cut(CutPossibilities?)
     /// Properties of the audio packets; nil if the track no longer exists.
-    case audioForm(AudioPacketForm?)
+    case audioForm(AudioPacketFormat?)
     /// Presentation times of keyframes, or of the first frames of scenes, in order.
     case keyFrames([MediaTime])
     /// Positions of the frames requested by number.
@@ -98,7 +98,7 @@ package enum ProbeResponse: Codable, Sendable {
     /// The image of a cover.
     case cover(CoverImage)
     /// Result of a trial.
-    case verdict(SettingsTrial.Verdict)
+    case verdict(SettingsValidation.Outcome)
 }
 
 /// The possibilities of copying a range of a video track.
@@ -116,7 +116,7 @@ package struct CutPossibilities: Codable, Sendable {
     /// Reason why a smart cut isn't possible.
     package var obstacle: SmartCut.Obstacle?
     /// Properties that the packets must share with those of other sources that they follow.
-    package var form: CutForm?
+    package var form: VideoPacketFormat?
 }
 
 /// The reason why a source can't be probed.
@@ -138,7 +138,7 @@ package struct LocalProber: SourceProber {
     /// Opens the source and answers a request.
     package func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
         do {
-            if case .trial(let trial) = question.matter { return .verdict(trial.carryOut()) }
+            if case .trial(let trial) = question.matter { return .verdict(trial.run()) }
             guard let path = question.path else { throw SourceProblem("a probe request without a source") }
             switch question.matter {
             case .description(let timing):
@@ -152,14 +152,14 @@ package struct LocalProber: SourceProber {
             case .presentationTimes(let track):
                 let found = try contents(path).tracks.first { $0.index == track }
                 return .presentationTimes(
-                    try found?.saysPresentationTimes(
+                    try found?.hasPresentationTimes(
                         path: path, environment: environment) ?? true)
             case .order(let track):
                 let found = try contents(path).tracks.first { $0.index == track }
                 return .order(try found?.orderProblem(path: path, environment: media))
             case .audioForm(let track):
                 return .audioForm(
-                    try contents(path).tracks.first { $0.index == track }.flatMap { AudioPacketForm($0) })
+                    try contents(path).tracks.first { $0.index == track }.flatMap { AudioPacketFormat($0) })
             case .keyFrames(let track, let limit):
                 let contents = try contents(path)
                 guard let found = contents.tracks.first(where: { $0.index == track }) else {
@@ -202,7 +202,7 @@ package struct LocalProber: SourceProber {
                 return .cut(try joinedCut(path, track, ranges, tick: tick, encoder))
             case .cut(let track, let range, let damagePolicy, let edges):
                 return .cut(try cut(path, track, range, damagePolicy, edges))
-            case .trial(let trial): return .verdict(trial.carryOut())
+            case .trial(let trial): return .verdict(trial.run())
             }
         } catch {
             throw (error as? SourceProblem)
@@ -262,10 +262,10 @@ extension CutPossibilities {
     ) {
         do throws(SmartCut.Obstacle) {
             let cut = try SmartCut.plan(scans, track: track, encoder: encoder, clipTick: clipTick)
-            if clipTick != nil { form = CutForm(track) }
+            if clipTick != nil { form = VideoPacketFormat(track) }
             // The trial runs here, not in the requesting process: the encoder's settings depend on the
             // untrusted source.
-            if cut.hasEdges, let problem = EncoderTrial.problem(cut.encoder) { throw .edges(problem) }
+            if cut.hasEdges, let problem = EncoderValidation.problem(cut.encoder) { throw .edges(problem) }
             smart = cut
         } catch {
             obstacle = error
@@ -321,7 +321,7 @@ extension SourceProber {
 
     /// Returns the image of a file that becomes a cover.
     func cover(of path: String) throws(SourceProblem) -> CoverImage {
-        guard case .cover(let image) = try answer(ProbeRequest(path: path, matter: .cover)), image.isSound
+        guard case .cover(let image) = try answer(ProbeRequest(path: path, matter: .cover)), image.isValid
         else { throw .notAnswered }
         return image
     }
@@ -387,7 +387,7 @@ extension SourceProber {
 
     /// Returns the properties that a track's audio packets must share with those that they follow; nil if the track
     /// no longer exists.
-    func audioForm(_ track: Int, of path: String) throws(SourceProblem) -> AudioPacketForm? {
+    func audioForm(_ track: Int, of path: String) throws(SourceProblem) -> AudioPacketFormat? {
         let answer = try answer(ProbeRequest(path: path, matter: .audioForm(track: track)))
         guard case .audioForm(let form) = answer else { throw .notAnswered }
         return form

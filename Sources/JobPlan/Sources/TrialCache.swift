@@ -5,13 +5,13 @@ internal import Media
 
 /// The cached results of settings trials, so that each is carried out once.
 package final class TrialCache: Sendable {
-    private let known = Guarded<[SettingsTrial: SettingsTrial.Verdict]>([:])
+    private let known = Guarded<[SettingsValidation: SettingsValidation.Outcome]>([:])
     /// Maximum number of cached results, more than any batch needs. Further results aren't cached.
     private static let capacity = 4096
 
     package init() {}
 
-    subscript(trial: SettingsTrial) -> SettingsTrial.Verdict? {
+    subscript(trial: SettingsValidation) -> SettingsValidation.Outcome? {
         get { known.withLock { $0[trial] } }
         set { known.withLock { if $0.count < Self.capacity { $0[trial] = newValue } } }
     }
@@ -19,11 +19,11 @@ package final class TrialCache: Sendable {
 
 extension SourceProber {
     /// Returns the result of a trial, from the cache or the prober.
-    func verdict(on trial: SettingsTrial) -> SettingsTrial.Verdict {
-        let trial = trial.plain
+    func verdict(on trial: SettingsValidation) -> SettingsValidation.Outcome {
+        let trial = trial.cacheKey
         let trials = trials
         if let verdict = trials[trial] { return verdict }
-        let verdict: SettingsTrial.Verdict
+        let verdict: SettingsValidation.Outcome
         do throws(SourceProblem) {
             let answer = try answer(ProbeRequest(path: nil, matter: .trial(trial)))
             guard case .verdict(let found) = answer else {
@@ -38,11 +38,11 @@ extension SourceProber {
     }
 
     /// Returns the reason why settings aren't usable; nil if they are.
-    func problem(with trial: SettingsTrial) -> String? {
+    func problem(with trial: SettingsValidation) -> String? {
         switch verdict(on: trial) {
         case .problem(let text): text
-        case .unheeded(let other): "the encoder ignores `\(other.setting)` and produces \(other.made)"
-        case .holds, .becomes: nil
+        case .ignored(let other): "the encoder ignores `\(other.setting)` and produces \(other.actual)"
+        case .valid, .outputs: nil
         }
     }
 

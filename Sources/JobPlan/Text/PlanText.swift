@@ -149,12 +149,12 @@ package enum PlanText {
     private static func edges(of cut: SmartCut) -> String {
         if cut.isComposed {
             let clips = cut.parts.filter { $0.clip != nil }
-            let edges = clips.reduce(0) { $0 + $1.headPictures + $1.tailPictures }
-            return "\(edges) frames at the edges of \(clips.count) clips, \(cut.madePictures) between them"
+            let edges = clips.reduce(0) { $0 + $1.headFrames + $1.tailFrames }
+            return "\(edges) frames at the edges of \(clips.count) clips, \(cut.generatedFrames) between them"
         }
         let isJoined = cut.parts.count > 1
         return
-            "\(cut.headPictures) frames at the \(isJoined ? "starts" : "start"), \(cut.tailPictures) at the \(isJoined ? "ends of \(cut.parts.count) ranges" : "end")"
+            "\(cut.headFrames) frames at the \(isJoined ? "starts" : "start"), \(cut.tailFrames) at the \(isJoined ? "ends of \(cut.parts.count) ranges" : "end")"
     }
 
     private static func render(_ track: TrackPlan, _ index: Int, areStills: Bool) -> [String] {
@@ -168,7 +168,7 @@ package enum PlanText {
         case .smartCut(let cut):
             return [
                 "  track \(index)    \(name), \(cut.isComposed ? "clips copied" : "smart cut"); \(expectation(track.expected))",
-                "    \(pad("copied", 18)) \(cut.copiedPictures) frames of \(counted(cut.copiedGroups, "GOP"))",
+                "    \(pad("copied", 18)) \(cut.copiedFrames) frames of \(counted(cut.copiedGroups, "GOP"))",
                 "    \(pad("re-encoded", 18)) \(edges(of: cut))",
             ]
                 + (cut.hasEdges

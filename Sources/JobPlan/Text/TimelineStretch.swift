@@ -44,7 +44,7 @@ extension OutputTask {
         }
         for case .smartCut(let cut) in output.tracks.map(\.action) {
             for part in cut.parts {
-                guard let clip = part.clip, let place = part.place, part.copiedPictures > 0 else { continue }
+                guard let clip = part.clip, let place = part.position, part.copiedFrames > 0 else { continue }
                 let start = MediaTime(ticks: place + part.copyStart - part.start, timeBase: cut.tick)
                 let end = MediaTime(ticks: place + part.copyEnd - part.start, timeBase: cut.tick)
                 add(.copied, clip, "copied", TimeRange(start: start, end: end))

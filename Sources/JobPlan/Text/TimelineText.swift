@@ -25,7 +25,7 @@ enum TimelineText {
                 "  frames     \(canvas.size), \(canvas.frameRate) frames/s, \(canvas.pixelFormat)\(canvas.color.isHighRange ? ", HDR" : "")"
             )
         }
-        if let form = composition.audioForm {
+        if let form = composition.audioFormat {
             lines.append("  audio      \(form.sampleRate) Hz, \(form.layout)")
         }
         for (index, clip) in composition.clips.enumerated() {
@@ -78,8 +78,8 @@ enum TimelineText {
         var found: [Int: (copied: Int, encoded: Int)] = [:]
         for part in cut.parts {
             guard let clip = part.clip else { continue }
-            found[clip, default: (0, 0)].copied += part.copiedPictures
-            found[clip, default: (0, 0)].encoded += part.headPictures + part.tailPictures
+            found[clip, default: (0, 0)].copied += part.copiedFrames
+            found[clip, default: (0, 0)].encoded += part.headFrames + part.tailFrames
         }
         return found
     }

@@ -83,7 +83,7 @@ extension BatchRunner {
         guard let destination else { return }
         let (folder, _) = Self.split(destination)
         if cleaned.insert(folder.exact).inserted {
-            _ = TemporaryFile.collectDeadParts(in: folder, of: namesByFolder[folder.exact] ?? [])
+            _ = TemporaryFile.removeAbandonedParts(in: folder, of: namesByFolder[folder.exact] ?? [])
         }
     }
 

@@ -35,9 +35,6 @@ package struct ResourceBudget: Sendable {
         return kilobytes << 10
     }
 
-    /// Maximum number of concurrent jobs.
-    package var mostJobs: Int { jobs ?? cores }
-
     /// Returns whether a job of that cost may start now: a processor is idle, and there is memory for the job. A job
     /// that is too large for any budget starts alone.
     package func admits(_ cost: JobCost) -> Bool {

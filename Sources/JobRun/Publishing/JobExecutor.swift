@@ -131,7 +131,7 @@ final class JobExecutor: @unchecked Sendable {
         _ completion: @escaping @Sendable (JobOutcome) -> Void
     ) throws {
         for output in plan.outputs {
-            guard let outside = output.files.first(where: { !root.holds($0) }) else { continue }
+            guard let outside = output.files.first(where: { !root.contains($0) }) else { continue }
             throw JobFailure(
                 "the destination is outside of --root: \(outside)",
                 at: output.destinationLocation, rule: .destinationUnwritable)

@@ -77,13 +77,13 @@ struct JobWarnings {
     }
 
     private func captions(_ track: TrackPlan, _ report: TrackReport) -> String? {
-        guard report.captionsLeft > 0 else { return nil }
+        guard report.droppedCaptions > 0 else { return nil }
         return
-            "the closed captions in \(counted(report.captionsLeft, "frame")) are dropped: the encoder doesn't support them"
+            "the closed captions in \(counted(report.droppedCaptions, "frame")) are dropped: the encoder doesn't support them"
     }
 
     private func change(_ track: TrackPlan, _ report: TrackReport) -> String? {
-        guard let time = report.formChange else { return nil }
+        guard let time = report.formatChange else { return nil }
         let what =
             track.source.mediaType == .video
             ? "frame size or aspect ratio" : "sample rate or channel layout"
@@ -92,7 +92,7 @@ struct JobWarnings {
     }
 
     private func fields(_ track: TrackPlan, _ report: TrackReport) -> String? {
-        report.fieldsBegin.map {
+        report.interlacedFrom.map {
             "the source is progressive at first and interlaced from \($0) s of the output; deinterlacing begins there"
         }
     }

@@ -202,7 +202,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
     /// Writes an event. Called on `queue`.
     private func put(_ event: Event) {
         guard problem.withLock({ $0 == nil }) else { return }
-        guard var line = try? JSONForm.data(of: event, isLine: true) else { return }
+        guard var line = try? JSONFormat.data(of: event, isLine: true) else { return }
         line.append(0x0a)
         var done = 0
         while done < line.count {

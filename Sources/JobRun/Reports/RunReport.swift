@@ -265,7 +265,7 @@ package struct RunReport: Codable, Sendable {
 
     /// Encodes the report as JSON, in the same form for every run.
     package func json() throws -> Data {
-        try JSONForm.data(of: self)
+        try JSONFormat.data(of: self)
     }
 }
 
@@ -302,7 +302,7 @@ extension RunReport.Job {
 
     /// Returns whether the output is unchanged since the entry was written.
     func stands(beneath root: PathRoot) -> Bool {
-        guard let destination, let output, root.holds(destination) else { return false }
+        guard let destination, let output, root.contains(destination) else { return false }
         return TemporaryFile.fingerprint(path: destination) == output
     }
 
@@ -328,7 +328,7 @@ extension RunReport.Job {
         var total: Int64 = 0
         for file in task.files {
             guard let path = file.output.destination else { continue }
-            guard root.holds(path) else { return "its output is outside of the root: \(path)" }
+            guard root.contains(path) else { return "its output is outside of the root: \(path)" }
             var status = stat()
             guard lstat(path, &status) == 0 else {
                 // For `skip`, one existing file of the set suffices.
@@ -357,7 +357,7 @@ extension RunReport.Job {
         guard let mark = RunState.mark(of: task) else {
             // A mark that doesn't fit into an attribute is missing on every file system.
             let fits = task.name.utf8.count < 1024
-            return fits && TemporaryFile.takesAttributes(path)
+            return fits && TemporaryFile.supportsAttributes(path)
                 ? "its output is missing or changed: \(path) doesn't have its mark" : nil
         }
         if mark.job.exact == task.name.exact,

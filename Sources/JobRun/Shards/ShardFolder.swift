@@ -67,7 +67,7 @@ package struct ShardFolder: Sendable {
                 try data.write(to: URL(filePath: name(ofShard: index)), options: .withoutOverwriting)
                 digests.append(SHA256Hasher.digest(of: Array(data)))
             }
-            try JSONForm.data(of: Manifest(parts: digests))
+            try JSONFormat.data(of: Manifest(parts: digests))
                 .write(to: URL(filePath: manifest), options: .withoutOverwriting)
         } catch {
             throw Problem("\(path) can't be written: \(error)")
@@ -79,7 +79,7 @@ package struct ShardFolder: Sendable {
         guard let data = contents(of: manifest) else {
             throw Problem("\(path) is not a plan in parts: \(manifest) can't be read")
         }
-        guard let list = try? JSONForm.value(Manifest.self, of: data), list.isSound else {
+        guard let list = try? JSONFormat.value(Manifest.self, of: data), list.isSound else {
             throw Problem("\(path) is not a plan in parts: \(manifest) doesn't list any")
         }
         return list.parts
@@ -115,7 +115,7 @@ package struct ShardFolder: Sendable {
 
     /// Reads a file: only a regular file beneath the root, and no more bytes than a plan can have.
     private func contents(of path: String) -> Data? {
-        guard let file = RealPath.of(path), root.holds(file) else { return nil }
+        guard let file = RealPath.of(path), root.contains(file) else { return nil }
         return (try? SystemSpecFiles().read(file, limit: 1 << 30)).map { Data($0) }
     }
 
@@ -166,7 +166,7 @@ package struct ShardFolder: Sendable {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: results)) ?? []
         return names.sorted().filter { $0.hasSuffix(".json") }.compactMap { name in
             guard let data = contents(of: results + "/" + name) else { return nil }
-            let report = try? JSONForm.value(RunReport.self, of: data)
+            let report = try? JSONFormat.value(RunReport.self, of: data)
             guard let report, (0...1e12).contains(report.begun), (0...1e9).contains(report.seconds) else {
                 return nil
             }

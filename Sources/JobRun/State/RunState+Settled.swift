@@ -17,11 +17,11 @@ extension RunState {
         // Shortcuts for `content` differ, so that the digest of the content is computed at least once.
         if mode == .content { text += "content\n" }
         if let source = question.source {
-            guard let word = FileIdentity.word(path: source) else { return nil }
+            guard let word = FileIdentity.changeToken(path: source) else { return nil }
             text += "\(source)\n\(word)\n"
         }
         for cover in question.covers {
-            guard let word = FileIdentity.word(path: cover) else { return nil }
+            guard let word = FileIdentity.changeToken(path: cover) else { return nil }
             text += "cover \(cover)\n\(word)\n"
         }
         var settled: [BatchPlan.Output]? = isForced || question.outputs.isEmpty ? nil : []

@@ -93,7 +93,7 @@ extension RunState {
         guard TemporaryFile.fingerprint(path: record.destination) == record.output else { return false }
         // A record may have come with a repository; the mark can't.
         guard let mark = DestinationPath.mark(at: record.destination) else {
-            return !TemporaryFile.takesAttributes(record.destination) && StateSecret.holds(place)
+            return !TemporaryFile.supportsAttributes(record.destination) && StateSecret.holds(place)
         }
         return mark.owner == Self.owner(file, at: record.destination)
     }

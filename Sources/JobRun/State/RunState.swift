@@ -257,7 +257,7 @@ package final class RunState: PlanMemory, Sendable {
     func digestOtherwise(_ task: OutputTask) -> PlanDigest? {
         guard case .file(let path, _) = task.input.source else { return nil }
         if mode == .content { return try? PlanDigest(task) }
-        guard let word = FileIdentity.word(path: path), let store = store(of: task.file),
+        guard let word = FileIdentity.changeToken(path: path), let store = store(of: task.file),
             let content = try? store.content(path: path, identity: word)
         else { return nil }
         return try? PlanDigest(task, content: content)
@@ -294,11 +294,11 @@ package final class RunState: PlanMemory, Sendable {
 
     private func content(_ path: String, _ identity: FileIdentity, file: String) -> String? {
         let store = store(of: file)
-        guard let word = FileIdentity.word(path: path) else { return nil }
+        guard let word = FileIdentity.changeToken(path: path) else { return nil }
         if let known = try? store?.content(path: path, identity: word) { return known }
         guard let digest = SHA256Hasher.digest(ofFile: path, in: environment),
             FileIdentity(path: path) == identity,
-            FileIdentity.word(path: path) == word
+            FileIdentity.changeToken(path: path) == word
         else { return nil }
         store?.note(content: digest, path: path, identity: word)
         return digest

@@ -26,7 +26,7 @@ package struct StateFolder: Hashable, Sendable {
         let folder = absolute[..<(absolute.lastSlash ?? absolute.startIndex)]
         exactPath = (folder + "/.tandem").exact
         isBesideJobFile = true
-        isOutsideRoot = !root.holds(Self.absolute(exactPath.text))
+        isOutsideRoot = !root.contains(Self.absolute(exactPath.text))
     }
 
     /// Returns the absolute path of a job file. Links of its folder are resolved, but not one of the file

@@ -131,7 +131,7 @@ struct ExpectationJudge {
     /// Compares the output's first video track with its source.
     private func similarity(
         _ metric: SimilarityMetric, of track: AssetTrack, in output: Asset
-    ) throws -> SimilarityMeter.Answer {
+    ) throws -> SimilarityMeter.Outcome {
         guard let planned = plan.tracks.first(where: { $0.source.mediaType == .video }) else {
             return .counts(source: 0, output: 0)
         }

@@ -204,8 +204,8 @@ struct OutputVerifier {
             }
         case .subtitle, .read: break
         case .smartCut(let cut):
-            if let count = track.sampleCount, count != cut.pictureCount {
-                return "\(name) has \(count) frames instead of \(cut.pictureCount)"
+            if let count = track.sampleCount, count != cut.frameCount {
+                return "\(name) has \(count) frames instead of \(cut.frameCount)"
             }
         case .encode(let encoding):
             guard track.format.codec == codecName(encoding) else {

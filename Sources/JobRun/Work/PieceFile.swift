@@ -13,7 +13,7 @@ final class PieceFile {
     init(_ file: TemporaryFile) { self.file = file }
 
     /// Encodes a frame and appends it.
-    func append(_ frame: borrowing Frame, with encoder: StillEncoder) throws {
+    func append(_ frame: borrowing Frame, with encoder: StillImageEncoder) throws {
         try encoder.encode(frame) { bytes in
             try append(bytes) { encoder.problem(in: $0) }
         }

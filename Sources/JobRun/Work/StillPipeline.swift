@@ -18,11 +18,11 @@ final class StillPipeline: @unchecked Sendable {
     }
 
     private let queue = DispatchQueue(label: "tandem.stills")
-    private let encoder: StillEncoder
+    private let encoder: StillImageEncoder
     private let pieces: PieceFile
     private let failure = Guarded<(any Error)?>(nil)
 
-    init(encoder: StillEncoder, pieces: PieceFile) {
+    init(encoder: StillImageEncoder, pieces: PieceFile) {
         self.encoder = encoder
         self.pieces = pieces
     }

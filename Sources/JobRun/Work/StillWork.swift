@@ -17,7 +17,7 @@ final class StillWork: OutputWork, Sendable {
     }
 
     var fraction: Double {
-        let rounds = images.animation?.looksFirst == true ? 2 : 1
+        let rounds = images.animation?.needsAnalysis == true ? 2 : 1
         return Double(done.withLock { $0 }) / Double(max(1, images.stills.count * rounds))
     }
 
@@ -51,7 +51,7 @@ final class StillWork: OutputWork, Sendable {
     }
 
     private func makeFiles(_ generator: AssetImageGenerator, _ pieces: PieceFile) throws -> [MediaTime] {
-        let encoder = try StillEncoder(source.encoding.encoder, limits: source.limits)
+        let encoder = try StillImageEncoder(source.encoding.encoder, limits: source.limits)
         let pipeline = StillPipeline(encoder: encoder, pieces: pieces)
         let times = try times(of: generator) { still in
             if still.isRepeated {
@@ -67,13 +67,13 @@ final class StillWork: OutputWork, Sendable {
     private func makeSheet(
         _ sheet: ImagesPlan.Sheet, _ generator: AssetImageGenerator, _ pieces: PieceFile
     ) throws -> [MediaTime] {
-        let composed = StillSheet(columns: sheet.columns, rows: sheet.rows)
+        let composed = StillImageSheet(columns: sheet.columns, rows: sheet.rows)
         let times = try times(of: generator) { try composed.add($0.image.makeFrame()) }
         let still = source.encoding.encoder
         var whole = still
         whole.width *= sheet.columns
         whole.height *= sheet.rows
-        try pieces.append(composed.finish(), with: StillEncoder(whole, limits: source.limits))
+        try pieces.append(composed.finish(), with: StillImageEncoder(whole, limits: source.limits))
         if sheet.index != nil {
             let index = SheetIndex(
                 images: images, sheet: sheet, file: source.task.output.destination ?? "", width: still.width,
@@ -90,11 +90,11 @@ final class StillWork: OutputWork, Sendable {
             images.timing(as: format), source.encoding.encoder, source.cancellation
         )
         let animation = try format.writer(encoder, timing, into: source.file)
-        if format.looksFirst {
+        if format.needsAnalysis {
             // Only the second read counts damage.
             let looker = self.generator
             try cancellation.begin { looker.cancel() }
-            _ = try times(of: looker) { try animation.look(at: $0.image.makeFrame()) }
+            _ = try times(of: looker) { try animation.analyze($0.image.makeFrame()) }
             try cancellation.begin { generator.cancel() }
         }
         let times = try times(of: generator) { try animation.add($0.image.makeFrame()) }

@@ -51,7 +51,7 @@ package struct TrackSettings: Sendable {
     /// precise as the output allows.
     private static func countedTimeBase(of source: AssetTrack, in container: ContainerType) -> Rational? {
         guard let unit = source.sampleTimeBase,
-            container.soundTimeBase.map({ $0.double < source.timeBase.double }) ?? true
+            container.audioTimeBase.map({ $0.double < source.timeBase.double }) ?? true
         else { return nil }
         return unit
     }

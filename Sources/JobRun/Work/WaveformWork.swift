@@ -49,7 +49,7 @@ final class WaveformWork: OutputWork, Sendable {
                 encoder: "png", mediaType: .video, timeBase: Rational(1, 25))
             (configuration.width, configuration.height) = (frame.width, frame.height)
             configuration.pixelFormat = frame.pixelFormat
-            try pieces.append(frame, with: StillEncoder(configuration, limits: source.limits))
+            try pieces.append(frame, with: StillImageEncoder(configuration, limits: source.limits))
         }
     }
 }

@@ -20,7 +20,7 @@ struct WorkFailures {
 
     /// Returns the remedy for an error as the end of a sentence; empty if there is none.
     private func remedy(for error: any Error) -> String {
-        switch (error as? MediaError)?.ofSource {
+        switch (error as? MediaError)?.withoutSource {
         case .damaged?, .truncated?, .lostPages?, .joined(_, _, isSkippable: true)?: break
         case .reading(_, _, let error)? where error.isInvalidData: break
         default: return ""
@@ -64,7 +64,7 @@ struct WorkFailures {
             .changedHeaders(let track, _):
             return tracks.first { track.hasPrefix("track \($0.1.source.index) ") }?.1.location
                 ?? plan.location
-        case .encoding(let track, _), .unfit(let track, _, _, _):
+        case .encoding(let track, _), .incompatiblePacket(let track, _, _, _):
             // Each writer numbers its own tracks, so the number alone may refer to several outputs.
             let meant = Set(
                 tracks.filter { track == "\($0.1.source.mediaType.rawValue) \($0.0)" }.map(\.1.location))

@@ -124,14 +124,14 @@ package struct LocalPerformer: WorkPerformer {
         // access is allowed.
         var environment = environment
         let lent = PassedDescriptors()
-        for output in order.outputs { lent.lend(output.descriptor, for: output.reopenPath) }
-        environment.sources.lent = lent
+        for output in order.outputs { lent.add(output.descriptor, for: output.reopenPath) }
+        environment.sources.descriptors = lent
         // The plan is reduced as for a worker process.
         var bare = order
         bare.plan = order.plan.bare
         let work = JobWork(bare, in: environment) { @Sendable _ in order.onChecked() }
         work.start { @Sendable outcome in
-            lent.takeBack()
+            lent.revoke()
             completion(outcome)
         }
         return work

@@ -26,15 +26,15 @@ enum ReplyValidator {
                         && position.end.map { (position.start...longest).contains($0) } != false
                 }
         case .presence: true
-        case .cover(let image): image.isSound
+        case .cover(let image): image.isValid
         case .cadence(let cadence):
             cadence.map { $0.frameRate.isPositive && (0...1 << 50).contains($0.omittedFrames) } ?? true
         case .cut(let possibilities): possibilities?.smart.map(holds) ?? true
-        case .verdict(.becomes(let form)):
+        case .verdict(.outputs(let form)):
             (1...1 << 20).contains(form.width) && (1...1 << 20).contains(form.height)
-        case .verdict(.holds): true
-        case .verdict(.unheeded(let other)):
-            other.setting.utf8.count <= 64 && other.made.utf8.count <= 256
+        case .verdict(.valid): true
+        case .verdict(.ignored(let other)):
+            other.setting.utf8.count <= 64 && other.actual.utf8.count <= 256
                 && other.bitRate.map { (1...1 << 40).contains($0) } != false
         case .verdict(.problem(let text)): text.utf8.count <= 1 << 16
         }
@@ -72,9 +72,9 @@ enum ReplyValidator {
     private static func holds(_ cut: SmartCut) -> Bool {
         cut.tick.isPositive && cut.parts.count <= 10_000
             && cut.parts.allSatisfy { part in
-                [part.headPictures, part.copiedPictures, part.tailPictures, part.copiedGroups]
+                [part.headFrames, part.copiedFrames, part.tailFrames, part.copiedGroups]
                     .allSatisfy { (0...1 << 40).contains($0) }
-                    && [part.start, part.end, part.place ?? 0].allSatisfy {
+                    && [part.start, part.end, part.position ?? 0].allSatisfy {
                         (-1 << 50...1 << 50).contains($0)
                     }
             }
@@ -99,7 +99,7 @@ enum ReplyValidator {
         for report in findings.tracks {
             let numbers = [
                 report.appendedSamples, report.filledSamples, report.writtenPackets, report.droppedSamples,
-                report.damage.skipped, report.damage.leading, report.hiddenSamples, report.captionsLeft,
+                report.damage.skipped, report.damage.leading, report.hiddenSamples, report.droppedCaptions,
             ]
             guard numbers.allSatisfy(counts.contains) else { return false }
         }

@@ -78,7 +78,7 @@ package enum WorkerMain {
             let paths = images.files[place.sequence].paths(from: place.index, most: descriptors.count)
             for descriptor in descriptors.dropFirst(paths.count) { close(descriptor) }
             for (path, descriptor) in zip(paths, descriptors) {
-                images.lent.give(descriptor, for: path)
+                images.lent.addOwned(descriptor, for: path)
             }
             images.requests.answered()
         }
@@ -154,7 +154,7 @@ package enum WorkerMain {
             sources: SourceEnvironment(allowsNetwork: arguments.mayUseNetwork),
             // Each entry may prevent the heap from shrinking (`tandem_tune_allocator`), by at most one
             // gigabyte in total.
-            memory: AssetCache(limit: 500))
+            cache: AssetCache(limit: 500))
         environment.folder = PassFiles.base.withLock { $0 }
         guard channel.send(WorkerMessage.Report.ready(version: WorkerMessage.version, lacking: lacking))
         else {
@@ -267,8 +267,8 @@ package enum WorkerMain {
             complain("an order without its files")
             _exit(1)
         }
-        let files = descriptors.prefix(outputs).map { TemporaryFile(lent: $0) }
-        let scratch = work.hasScratch ? TemporaryFile(lent: descriptors[outputs]) : nil
+        let files = descriptors.prefix(outputs).map { TemporaryFile(passed: $0) }
+        let scratch = work.hasScratch ? TemporaryFile(passed: descriptors[outputs]) : nil
         var environment = environment
         let requested = work.plan.requestedFiles
         let requests = FileRequests(requested) { place in
@@ -276,11 +276,11 @@ package enum WorkerMain {
         }
         let lent = PassedDescriptors { requests.fetch($0) }
         current.images.withLock { $0 = Current.Images(files: requested, requests: requests, lent: lent) }
-        for file in files { lent.lend(file.descriptor, for: file.reopenPath) }
+        for file in files { lent.add(file.descriptor, for: file.reopenPath) }
         for (path, descriptor) in zip(work.sources, descriptors.dropFirst(own)) {
-            lent.lend(descriptor, for: path)
+            lent.add(descriptor, for: path)
         }
-        environment.sources.lent = lent
+        environment.sources.descriptors = lent
         var order = WorkOrder(
             plan: work.plan, outputs: files, scratch: scratch, makesPreview: work.makesPreview)
         order.isAlone = true
@@ -294,7 +294,7 @@ package enum WorkerMain {
             current.doing.withLock { $0 = .nothing }
             current.images.withLock { $0 = nil }
             requests.end()
-            lent.takeBack()
+            lent.revoke()
             for descriptor in descriptors.dropFirst(own) { close(descriptor) }
             withExtendedLifetime((files, scratch)) {}
             let outcome = work.fault?.altered(outcome) ?? outcome
@@ -317,9 +317,9 @@ package enum WorkerMain {
         var environment = environment
         let lent = PassedDescriptors()
         if let descriptor = descriptors.first, let path = look.question.path {
-            lent.lend(descriptor, for: path)
+            lent.add(descriptor, for: path)
         }
-        environment.sources.lent = lent
+        environment.sources.descriptors = lent
         let prober = LocalProber(environment)
         current.doing.withLock { $0 = .look }
         looking.async { @Sendable in
@@ -332,7 +332,7 @@ package enum WorkerMain {
             }
             sight = look.fault?.altered(sight) ?? sight
             current.doing.withLock { $0 = .nothing }
-            lent.takeBack()
+            lent.revoke()
             for descriptor in descriptors { close(descriptor) }
             if !channel.send(WorkerMessage.Report.seen(sight)) { _exit(0) }
         }

@@ -91,7 +91,7 @@ enum ContainerCheck {
         into sink: inout DiagnosticSink
     ) {
         let container = place.value
-        guard container.holdsCoverImages else {
+        guard container.supportsCoverImages else {
             sink.error(
                 .containerSetting, "\(container.name) can't hold a cover", at: cover.range,
                 notes: [Diagnostic.Note("the container is determined here", at: place.range)],
@@ -115,8 +115,8 @@ enum ContainerCheck {
             return
         case .encodeVideo(let spec):
             (name, libavName, range) = (spec.codec.value.name, spec.codec.value.libavName, spec.codec.range)
-            if spec.codec.value.putsAlphaBeside, let format = spec.pixelFormat, format.value.hasAlpha,
-                place.value.canHold(codec: libavName), !place.value.holdsAlphaBeside
+            if spec.codec.value.writesSeparateAlpha, let format = spec.pixelFormat, format.value.hasAlpha,
+                place.value.canHold(codec: libavName), !place.value.supportsSeparateAlpha
             {
                 sink.error(
                     .containerSetting, "\(place.value.name) can't hold the alpha plane of \(name)",
@@ -125,7 +125,7 @@ enum ContainerCheck {
                     help: "use mkv or webm")
             }
         case .encodeAudio(let spec):
-            if let target = spec.normalize, target.value.writesTags, !place.value.holdsLoudnessTags {
+            if let target = spec.normalize, target.value.writesTags, !place.value.supportsLoudnessTags {
                 sink.error(
                     .containerSetting, "\(place.value.name) can't hold loudness tags", at: target.range,
                     notes: [Diagnostic.Note("the container is determined here", at: place.range)],

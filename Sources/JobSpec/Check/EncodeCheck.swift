@@ -26,7 +26,7 @@ enum EncodeCheck {
         color(spec, encoder: encoder, into: &sink)
         passes(spec, unknown: unknown, into: &sink)
         bFrames(spec, into: &sink)
-        if let interval = spec.keyframeInterval, !codec.takesKeyframeInterval {
+        if let interval = spec.keyframeInterval, !codec.acceptsKeyframeInterval {
             sink.error(
                 .codecSetting,
                 "`keyframe_interval` is not supported by \(codec.label): every frame is a keyframe",
@@ -48,7 +48,7 @@ enum EncodeCheck {
     ) {
         guard let passes = spec.passes, passes.value == 2 else { return }
         let codec = spec.codec.value
-        if !codec.takesTwoPasses {
+        if !codec.supportsTwoPasses {
             sink.error(.codecSetting, "`passes: 2` is not supported by \(codec.label)", at: passes.range)
         } else if case .bitRate? = spec.rateControl?.value {
             if codec.countsFramesInTwoPasses, spec.frameRate == nil, !unknown.contains("frame_rate") {
@@ -127,10 +127,10 @@ enum EncodeCheck {
         if configuration.width % 2 != 0 { configuration.width += 1 }
         if configuration.height % 2 != 0 { configuration.height += 1 }
         if let format = spec.pixelFormat { configuration.pixelFormat = format.value }
-        if let preset = spec.preset { configuration.set(preset.value, at: codec.presetPlace) }
+        if let preset = spec.preset { configuration.set(preset.value, at: codec.presetOption) }
         if let profile = spec.profile { configuration.set(profile.value, at: .option("profile")) }
-        if let tune = spec.tune { configuration.set(tune.value, at: codec.tunePlace) }
-        for setting in codec.always { configuration.set(setting.value, at: setting.place) }
+        if let tune = spec.tune { configuration.set(tune.value, at: codec.tuneOption) }
+        for setting in codec.always { configuration.set(setting.value, at: setting.option) }
         for option in spec.options {
             if let parameters = option.parameters {
                 for entry in parameters {
@@ -149,10 +149,10 @@ enum EncodeCheck {
 
     /// Returns the dry open that determines whether an encoder is available on this machine; nil for the
     /// codec's automatic encoder, which is software and opens wherever it is installed.
-    private static func availability(_ codec: CodecSelection, _ encoder: EncoderInfo) -> SettingsTrial? {
+    private static func availability(_ codec: CodecSelection, _ encoder: EncoderInfo) -> SettingsValidation? {
         guard !codec.isAutomatic else { return nil }
         var configuration = plainConfiguration(codec, encoder)
-        for setting in codec.always { configuration.set(setting.value, at: setting.place) }
+        for setting in codec.always { configuration.set(setting.value, at: setting.option) }
         return .encoder(configuration)
     }
 
@@ -195,7 +195,7 @@ enum EncodeCheck {
     static func check(_ spec: inout AudioEncodeSpec, into sink: inout DiagnosticSink) {
         let codec = spec.codec.value
         guard let encoder = encoder(spec.codec, named: spec.encoderRange, into: &sink) else { return }
-        if let rate = spec.bitRate, !codec.takesBitRate {
+        if let rate = spec.bitRate, !codec.acceptsBitRate {
             sink.error(
                 .codecSetting, "`bitrate` is not supported by \(codec.name), which is lossless",
                 at: rate.range)
@@ -235,7 +235,7 @@ enum EncodeCheck {
     static func checkCombinations(
         _ spec: VideoEncodeSpec, codec: CodecSelection?, unknown: Set<String>, into sink: inout DiagnosticSink
     ) {
-        if codec?.takesMaxBitRate != false { limits(spec, unknown: unknown, into: &sink) }
+        if codec?.acceptsMaxBitRate != false { limits(spec, unknown: unknown, into: &sink) }
         if let fit = spec.fit {
             let isWhole = spec.size?.value.width != nil && spec.size?.value.height != nil
             if !isWhole, !unknown.contains("size") {
@@ -322,7 +322,7 @@ enum EncodeCheck {
             } else {
                 sink.error(
                     .codecSetting, "`quality` is not supported by \(codec.name)", at: quality.range,
-                    help: codec.takesBitRate ? "use `bitrate`" : nil)
+                    help: codec.acceptsBitRate ? "use `bitrate`" : nil)
             }
         }
         choice(spec.profile, "profile", of: codec.profileNames, codec: codec, into: &sink)
@@ -416,7 +416,7 @@ enum EncodeCheck {
                 }
             case .quality: break
             case .bitRate:
-                if !codec.takesBitRate {
+                if !codec.acceptsBitRate {
                     sink.error(
                         .codecSetting, "`bitrate` is not supported by \(name)", at: control.range,
                         help: rates(codec))
@@ -430,7 +430,7 @@ enum EncodeCheck {
                 }
             }
         }
-        if !codec.takesMaxBitRate {
+        if !codec.acceptsMaxBitRate {
             for setting in [("max_bitrate", spec.maxBitRate), ("buffer_size", spec.bufferSize)] {
                 guard let value = setting.1 else { continue }
                 sink.error(
@@ -474,7 +474,7 @@ enum EncodeCheck {
         var names: [String] = []
         if codec.crfRange != nil { names.append("crf") }
         if codec.qpRange != nil { names.append("qp") }
-        if codec.takesBitRate { names.append("bitrate") }
+        if codec.acceptsBitRate { names.append("bitrate") }
         if codec.canBeLossless { names.append("lossless") }
         return names.isEmpty
             ? "`profile` sets the quality" : "supported: \(names.joined(separator: ", "))"
@@ -483,7 +483,7 @@ enum EncodeCheck {
     /// Returns the preset, set by key or as the encoder's option, if it allows only one pass; nil otherwise.
     private static func presetOfOnePass(_ spec: VideoEncodeSpec) -> Located<String>? {
         let codec = spec.codec.value
-        let option = spec.options.last { .option($0.name.value) == codec.presetPlace }?.value
+        let option = spec.options.last { .option($0.name.value) == codec.presetOption }?.value
         guard let preset = option ?? spec.preset, codec.presetsOfOnePass.contains(preset.value) else {
             return nil
         }

@@ -94,7 +94,7 @@ enum FilterCheck {
 
     /// Returns the `enable` option of a filter with timeline support; nil for others.
     private static func enabling(_ filter: String) -> OptionTable.Entry? {
-        FilterInfo.takesEnable(filter) ? OptionTable.Entry(names: ["enable"], grammar: .expression) : nil
+        FilterInfo.supportsTimeline(filter) ? OptionTable.Entry(names: ["enable"], grammar: .expression) : nil
     }
 
     private static func place(of name: String, in chain: Located<String>) -> SourceRange {

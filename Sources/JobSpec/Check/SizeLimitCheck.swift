@@ -36,14 +36,14 @@ struct SizeLimitCheck {
                     "`limit: { size }` can't be combined with `normalize`, which requires the whole audio",
                     "`normalize` is here", normalize.range)
             }
-            if BitstreamTraits.of(spec.codec.value.libavName).saysLengthAtStart {
+            if BitstreamTraits.of(spec.codec.value.libavName).storesLengthInHeader {
                 refuse(
                     "`limit: { size }` can't be combined with \(spec.codec.value.name), whose header contains its length and checksum",
                     "`codec` is here", spec.codec.range)
             }
         }
         if let container = output.container, container.value.hasChapters,
-            !container.value.canTakeChaptersLate,
+            !container.value.canWriteChaptersLate,
             case .list? = output.chapters?.value, let chapters = output.chapters
         {
             refuse(

@@ -43,7 +43,7 @@ package final class CodecSelection: Sendable {
     /// Whether the codec encodes image files.
     package var isStill: Bool { codec.purpose != .tracks }
     /// `quality` of still images; nil for tracks, and for lossless codecs.
-    package var stillQuality: EncoderModel.StillQuality? { isStill ? encoder.stillQuality : nil }
+    package var stillQuality: EncoderModel.ImageQuality? { isStill ? encoder.imageQuality : nil }
     /// Subject of messages about settings: the codec's name, or the name of an encoder that isn't the
     /// preferred one.
     package var label: String { encoder.name == codec.encoders.first?.name ? codec.name : encoder.name }

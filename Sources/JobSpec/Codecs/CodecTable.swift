@@ -28,9 +28,9 @@ extension CodecModel {
 
     /// Codecs of still images, named by their file formats, in the order in which they are listed.
     static let stills: [CodecModel] = [
-        CodecModel("jpeg", .video, libavName: "mjpeg", purpose: .stills) { $0.fixedColor = .jpeg },
-        CodecModel("png", .video, purpose: .stills),
-        CodecModel("webp", .video, purpose: .stills),
+        CodecModel("jpeg", .video, libavName: "mjpeg", purpose: .stillImages) { $0.fixedColor = .jpeg },
+        CodecModel("png", .video, purpose: .stillImages),
+        CodecModel("webp", .video, purpose: .stillImages),
     ]
 
     /// Codecs of animations, named by their file formats, in the order in which they are listed.

@@ -10,7 +10,7 @@ struct CompositionDecoder {
     let asset: (YAMLNode) -> AssetSpec?
 
     /// Maximum number of clips, layers and audio items of a composition.
-    static let most = Composition.mostClips
+    static let most = Composition.maxClips
 
     /// Returns the composition; nil after an error is reported.
     func composition(_ node: YAMLNode) -> CompositionSpec? {

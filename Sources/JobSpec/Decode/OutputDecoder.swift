@@ -142,12 +142,12 @@ struct OutputDecoder {
         let name = Self.lastPart(of: destination.path.value)
         let place = destination.path.range
         let ending = name.nameParts.ending
-        let formats = ContainerType.stills.map(\.name).joined(separator: ", ")
+        let formats = ContainerType.stillImages.map(\.name).joined(separator: ", ")
         let told = ending.flatMap {
-            ContainerType.still(forExtension: $0) ?? ContainerType.animation(forExtension: $0)
+            ContainerType.stillImage(forExtension: $0) ?? ContainerType.animation(forExtension: $0)
         }
         if let named {
-            let types = isAnimation ? ContainerType.animations : ContainerType.stills
+            let types = isAnimation ? ContainerType.animations : ContainerType.stillImages
             guard let type = types.first(where: { $0.name == named.value }) else { return nil }
             let isOther = ending.map { ContainerType.forExtension($0) != nil } ?? false
             if !destination.isTemplate, isOther || told.map({ $0 != type }) ?? false {
@@ -158,7 +158,7 @@ struct OutputDecoder {
             }
             return Located(type, at: named.range)
         }
-        if let told, !ContainerType.stills.contains(told) {
+        if let told, !ContainerType.stillImages.contains(told) {
             reader.sink.error(
                 .unknownContainer, "\(told.name) is a format of animations, not of still images", at: place,
                 help: "`animation: \(told.name)` in `images` writes an animation")

@@ -41,7 +41,7 @@ final class BatchDefinition: Sendable {
         bases = jobs.map { entry in
             let id = Located(entry.key, at: entry.keyRange)
             guard let defaults = sections.defaults else { return Base(id: id, node: entry.value) }
-            let under = defaults.reached(
+            let under = defaults.addingStep(
                 through: .defaults, "added by `defaults` to the job `\(entry.key)`", at: entry.keyRange)
             let own = OutputNodes.withRules(of: under, in: entry.value)
             return Base(id: id, node: NodeMerge.merge(own, over: under, as: Language.job))

@@ -396,7 +396,7 @@ struct JobExpander {
         let parts = (count + share - 1) / share
         guard parts > 1 else { return [body(0..<count, reader)] }
         let done = Guarded<[Int: (result: Result, sink: DiagnosticSink)]>([:])
-        let carried = WorkCount.Carried()
+        let carried = WorkCount.Captured()
         DispatchQueue.concurrentPerform(iterations: parts) { @Sendable part in
             let own = NodeReader()
             let result = carried.run { body((part * share)..<min(count, (part + 1) * share), own) }

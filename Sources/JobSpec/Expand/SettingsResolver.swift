@@ -70,7 +70,7 @@ struct SettingsResolver {
                     at: name.range)
                 return nil
             }
-            let under = Substitution(scope: scope, reader: reader).apply(to: found.value).reached(
+            let under = Substitution(scope: scope, reader: reader).apply(to: found.value).addingStep(
                 through: .settings, "the settings `\(name.value)` are used here",
                 at: name.range.with(context: nil))
             current = NodeMerge.merge(Self.without("use", current), over: under, as: type)

@@ -64,7 +64,7 @@ struct Substitution {
                 result += value.text
                 isDeferred = isDeferred || value.isDeferred
                 // Diagnostics list only that many values, and the chain must not grow with the text.
-                if let place = value.range, steps < SourceContext.mostNotes {
+                if let place = value.range, steps < SourceContext.maxNotes {
                     steps += 1
                     context = SourceContext(
                         .value, "`${\(name)}` is `\(Self.short(value.text))`, defined here", at: place,

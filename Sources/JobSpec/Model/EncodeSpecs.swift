@@ -27,9 +27,9 @@ package struct EncoderOption: Sendable {
 /// The settings that only a dry open can validate (`SourceProber.tryOut`).
 package struct SettingsCheck: Sendable {
     /// Trial that validates the settings.
-    package var trial: SettingsTrial
+    package var trial: SettingsValidation
     /// Trial that must succeed first. If it fails, only its failure is reported.
-    package var precondition: SettingsTrial?
+    package var precondition: SettingsValidation?
     /// Beginning of the message about a failure; the library's message follows.
     package var message: String
     /// Rule that a failure violates.

@@ -51,7 +51,7 @@ extension InputLimits {
         }
     }
 
-    /// Returns whether this build has a decoder that outputs an alpha plane stored beside the packets.
+    /// Returns whether this build has a decoder that outputs a separately stored alpha plane.
     static func decodesAlpha(of parameters: CodecParameters) -> Bool {
         alphaDecoder(of: parameters.raw.pointee.codec_id).map { avcodec_find_decoder_by_name($0) != nil }
             == true

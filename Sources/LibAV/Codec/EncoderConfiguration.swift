@@ -68,7 +68,7 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
     public func withThreads(cores: Int, sourceBitsPerPixel: Double = 0) -> EncoderConfiguration {
         let model = EncoderModel.of(encoder)
         guard threads == 0,
-            let suiting = model.threads(cores, sourceBitsPerPixel, value(at: model.presetPlace))
+            let suiting = model.threads(cores, sourceBitsPerPixel, value(at: model.presetOption))
         else { return self }
         var result = self
         result.threads = suiting

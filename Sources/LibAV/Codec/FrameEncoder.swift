@@ -46,7 +46,7 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
             let complete = completed(configuration, for: context)
             try apply(complete.parameters, to: context)
             var options = AVDictionaryOwner(complete.options.map { ($0.key, $0.value) })
-            let code = SharedEncoder.alone(context, as: configuration.encoder) {
+            let code = SharedEncoder.serialized(context, as: configuration.encoder) {
                 withoutRealTime { avcodec_open2(context, codec, &options.raw) }
             }
             try check(code, "avcodec_open2", context: context)
@@ -57,7 +57,7 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
             }
             // An ignored level is an error only if one was requested.
             let hasLevel = configuration.options.contains { $0.key == "level" }
-            if let unheeded = LogBridge.takeUnheededOption(of: context),
+            if let unheeded = LogBridge.takeIgnoredOption(of: context),
                 hasLevel || !unheeded.contains(LogBridge.levelLimit)
             {
                 throw AVError(code: tandem_einval, operation: "avcodec_open2", detail: unheeded)
@@ -75,8 +75,8 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
     /// permitted, as for root in containers; its own threads and every child process inherit it and starve
     /// all others.
     private static func withoutRealTime<Result>(_ body: () -> Result) -> Result {
-        guard tandem_give_up_priority() != 0 else { return body() }
-        defer { tandem_take_back_priority() }
+        guard tandem_drop_priority() != 0 else { return body() }
+        defer { tandem_restore_priority() }
         return body()
     }
 
@@ -86,10 +86,10 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
     ) -> EncoderConfiguration {
         var result = configuration
         let model = EncoderModel.of(configuration.encoder)
-        if let said = model.bottomFieldFirst, configuration.isInterlaced,
+        if let order = model.bottomFieldFirst, configuration.isInterlaced,
             configuration.fieldOrder == .bottomFirst
         {
-            result.set(said.parameter, to: "1", in: said.option)
+            result.set(order.parameter, to: "1", in: order.option)
         }
         guard let pass = configuration.pass else { return result }
         let (number, path): (Int, String)
@@ -186,7 +186,7 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
 
     /// Sends a frame. Returns false if packets must be received first (`avcodec_send_frame`).
     package func send(_ frame: borrowing Frame) throws(AVError) -> Bool {
-        describe(frame)
+        setColor(frame)
         var uploaded: UnsafeMutablePointer<AVFrame>?
         defer { av_frame_free(&uploaded) }
         if context.pointee.hw_frames_ctx != nil {
@@ -201,7 +201,7 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
 
     /// Sets the color properties of a frame to those of the encoder: some encoders (ProRes) write those of
     /// each frame, which conversions leave incomplete.
-    private func describe(_ frame: borrowing Frame) {
+    private func setColor(_ frame: borrowing Frame) {
         let (own, raw) = (context, frame.raw)
         guard own.pointee.codec_type == AVMEDIA_TYPE_VIDEO else { return }
         if own.pointee.color_primaries != AVCOL_PRI_UNSPECIFIED {

@@ -77,7 +77,7 @@ package struct PacketDecoder: ~Copyable, @unchecked Sendable {
     }
 
     /// Skips packets that no other packet references (`AVDISCARD_NONREF`). Applies to packets sent afterwards.
-    package func passOver(unreferenced: Bool) {
+    package func setSkipping(unreferenced: Bool) {
         context.pointee.skip_frame = unreferenced ? AVDISCARD_NONREF : AVDISCARD_DEFAULT
     }
 

@@ -6,7 +6,7 @@ internal import Locking
 /// received no frame blocks when it is drained. Other encoders are unaffected.
 enum SharedEncoder {
     /// State of such an encoder, as value of `AVCodecContext.opaque`.
-    private static var given: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: 1) }
+    private static var receivedFrames: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: 1) }
     private static var ended: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: 2) }
 
     /// Lock of the library's list of processors, which is created and read when an encoder is opened, and
@@ -15,24 +15,24 @@ enum SharedEncoder {
 
     /// Runs `body`, which opens or closes an encoder, while no other encoder of this kind is opened or
     /// closed.
-    static func alone<Result>(
+    static func serialized<Result>(
         _ context: UnsafeMutablePointer<AVCodecContext>, as name: String, _ body: () -> Result
     ) -> Result {
         EncoderModel.of(name).isShared ? lock.withLock { _ in body() } : body()
     }
 
-    private static func isOne(_ context: UnsafeMutablePointer<AVCodecContext>) -> Bool {
+    private static func isShared(_ context: UnsafeMutablePointer<AVCodecContext>) -> Bool {
         context.pointee.codec.map { EncoderModel.of(String(cString: $0.pointee.name)).isShared } == true
     }
 
     /// Records that the encoder has received a frame.
     static func noteFrame(_ context: UnsafeMutablePointer<AVCodecContext>) {
-        if context.pointee.opaque == nil { context.pointee.opaque = given }
+        if context.pointee.opaque == nil { context.pointee.opaque = receivedFrames }
     }
 
     /// Returns whether the input ends before any frame, in which case the encoder must not be drained.
     static func endsWithoutFrames(_ context: UnsafeMutablePointer<AVCodecContext>) -> Bool {
-        guard isOne(context), context.pointee.opaque != given else { return false }
+        guard isShared(context), context.pointee.opaque != receivedFrames else { return false }
         context.pointee.opaque = ended
         return true
     }
@@ -44,8 +44,8 @@ enum SharedEncoder {
 
     /// Closes and frees an encoder, which may be open.
     static func free(_ context: UnsafeMutablePointer<AVCodecContext>) {
-        guard isOne(context), avcodec_is_open(context) != 0 else { return freeCodec(context) }
-        if context.pointee.opaque != given { sendBlack(to: context) }
+        guard isShared(context), avcodec_is_open(context) != 0 else { return freeCodec(context) }
+        if context.pointee.opaque != receivedFrames { sendBlack(to: context) }
         // Closing waits for pending frames. The encoder is drained first, outside of the lock.
         _ = avcodec_send_frame(context, nil)
         var packet: UnsafeMutablePointer<AVPacket>? = av_packet_alloc()

@@ -107,40 +107,42 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
     }
 
     /// Returns the properties of frames after a chain, determined with a black frame.
-    package static func trial(_ steps: [FilterStep], of form: FrameForm, scaling: [MetadataEntry])
-        throws(AVError) -> FrameForm
+    package static func filteredFormat(
+        _ steps: [FilterStep], of format: FrameFormat, scaling: [MetadataEntry]
+    )
+        throws(AVError) -> FrameFormat
     {
-        let frame = try Frame.black(form)
+        let frame = try Frame.black(format)
         let graph = try video(
-            steps, like: frame, timeBase: Rational(1, 1000), sampleAspectRatio: form.sampleAspectRatio,
+            steps, like: frame, timeBase: Rational(1, 1000), sampleAspectRatio: format.sampleAspectRatio,
             frameRate: Rational(25, 1), scaling: scaling)
         try graph.send(frame)
         try graph.sendEnd(at: 40)
         let result = try Frame()
         guard case .ready = try graph.receive(into: result) else {
-            return graph.outputForm(color: form.color)
+            return graph.outputFormat(color: format.color)
         }
-        return FrameForm(
+        return FrameFormat(
             width: result.width, height: result.height, format: result.pixelFormat,
             sampleAspectRatio: result.sampleAspectRatio, color: result.color)
     }
 
     /// Returns the properties of frames after a chain without filtering a frame; the color properties are those of
     /// the input.
-    package static func form(after steps: [FilterStep], of form: FrameForm, scaling: [MetadataEntry])
-        throws(AVError) -> FrameForm
+    package static func format(after steps: [FilterStep], of format: FrameFormat, scaling: [MetadataEntry])
+        throws(AVError) -> FrameFormat
     {
         let input = video(
-            width: form.width, height: form.height, format: form.format,
+            width: format.width, height: format.height, format: format.format,
             timeBase: Rational(1, 1000),
-            sampleAspectRatio: form.sampleAspectRatio, frameRate: Rational(25, 1),
-            color: ColorCode(form.color))
+            sampleAspectRatio: format.sampleAspectRatio, frameRate: Rational(25, 1),
+            color: ColorCode(format.color))
         return try build(FilterNode.chain(steps, of: 1), inputs: [input], mediaType: .video, scaling: scaling)
-            .outputForm(color: form.color)
+            .outputFormat(color: format.color)
     }
 
-    private func outputForm(color: ColorDescription) -> FrameForm {
-        FrameForm(
+    private func outputFormat(color: ColorDescription) -> FrameFormat {
+        FrameFormat(
             width: Int(library.c.av_buffersink_get_w(sink)), height: Int(library.c.av_buffersink_get_h(sink)),
             format: PixelFormat(AVPixelFormat(rawValue: library.c.av_buffersink_get_format(sink))),
             sampleAspectRatio: Rational(library.c.av_buffersink_get_sample_aspect_ratio(sink)), color: color)

@@ -21,8 +21,8 @@ package struct FilterNode: Hashable, Sendable {
 
     /// Returns a chain of filters, of which the first has `inputs` inputs.
     static func chain(_ steps: [FilterStep], of inputs: Int) -> [FilterNode] {
-        steps.enumerated().map { place, step in
-            FilterNode(step, inputs: place > 0 ? [.node(place - 1)] : (0..<inputs).map(Source.input))
+        steps.enumerated().map { index, step in
+            FilterNode(step, inputs: index > 0 ? [.node(index - 1)] : (0..<inputs).map(Source.input))
         }
     }
 }

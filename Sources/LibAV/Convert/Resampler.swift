@@ -65,7 +65,7 @@ package struct Resampler: ~Copyable, @unchecked Sendable {
     /// Converts a frame. The result may be empty, or contain samples of earlier frames (`swr_convert`).
     package func convert(_ frame: borrowing Frame) throws(AVError) -> Frame {
         let capacity = swr_get_out_samples(context, frame.raw.pointee.nb_samples)
-        let target = try room(capacity)
+        let target = try makeOutputFrame(capacity)
         let count = swr_convert(
             context, target.raw.pointee.extended_data, target.raw.pointee.nb_samples,
             UnsafeMutableRawPointer(frame.raw.pointee.extended_data)?.assumingMemoryBound(
@@ -76,14 +76,14 @@ package struct Resampler: ~Copyable, @unchecked Sendable {
 
     /// Returns at most `samples` of the remaining samples; empty if there are none.
     package func drain(_ samples: Int = 4096) throws(AVError) -> Frame {
-        let target = try room(Int32(clamping: samples))
+        let target = try makeOutputFrame(Int32(clamping: samples))
         let count = swr_convert(
             context, target.raw.pointee.extended_data, target.raw.pointee.nb_samples, nil, 0)
         target.raw.pointee.nb_samples = try check(count, "swr_convert")
         return target
     }
 
-    private func room(_ samples: Int32) throws(AVError) -> Frame {
+    private func makeOutputFrame(_ samples: Int32) throws(AVError) -> Frame {
         try Frame.audio(
             format: output.sampleFormat, layout: output.layout.specified, sampleRate: output.sampleRate,
             samples: max(1, samples))

@@ -34,12 +34,12 @@ package struct SampleFIFO: ~Copyable, @unchecked Sendable {
 
     /// Appends silence.
     package func appendSilence(_ samples: Int) throws(AVError) {
-        var left = samples
-        while left > 0 {
-            let run = min(left, 8192)
+        var remaining = samples
+        while remaining > 0 {
+            let run = min(remaining, 8192)
             let frame = try Frame.silence(format, samples: Int32(run))
             try append(frame)
-            left -= run
+            remaining -= run
         }
     }
 
@@ -48,10 +48,10 @@ package struct SampleFIFO: ~Copyable, @unchecked Sendable {
         let frame = try Frame.audio(
             format: format.sampleFormat, layout: format.layout.specified, sampleRate: format.sampleRate,
             samples: Int32(clamping: max(1, samples)))
-        let got = try withPlanes(of: frame, offset: 0) { planes throws(AVError) in
+        let received = try withPlanes(of: frame, offset: 0) { planes throws(AVError) in
             try check(av_audio_fifo_read(fifo, planes, Int32(clamping: samples)), "av_audio_fifo_read")
         }
-        frame.raw.pointee.nb_samples = got
+        frame.raw.pointee.nb_samples = received
         return frame
     }
 

@@ -56,7 +56,7 @@ public struct Frame: ~Copyable, @unchecked Sendable {
     }
 
     /// Replaces the frame's buffers by a reference to those of another (`av_frame_ref`).
-    public func become(_ other: borrowing Frame) throws(AVError) {
+    public func assign(_ other: borrowing Frame) throws(AVError) {
         av_frame_unref(raw)
         try check(av_frame_ref(raw, other.raw), "av_frame_ref")
     }

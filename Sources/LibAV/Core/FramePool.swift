@@ -42,8 +42,8 @@ package final class FramePool: @unchecked Sendable {
         guard (1...65_536).contains(width), (1...65_536).contains(height),
             let descriptor = av_pix_fmt_desc_get(format.av)
         else { return false }
-        let isElsewhere = UInt64(AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_PAL)
-        return descriptor.pointee.flags & isElsewhere == 0
+        let isUnsupported = UInt64(AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_PAL)
+        return descriptor.pointee.flags & isUnsupported == 0
             && av_image_check_size(UInt32(width), UInt32(height), 0, nil) >= 0
     }
 

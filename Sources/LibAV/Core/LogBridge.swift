@@ -41,7 +41,7 @@ package enum LogBridge {
     }
 
     private static let state = Guarded(State())
-    private static let unheeded = [
+    private static let ignoredOptionMessages = [
         "Error parsing option", "Unknown option", "Invalid value for", "Bad value for", levelLimit,
     ]
     /// x264's message if frame size, frame rate or buffer size exceed the level.
@@ -81,7 +81,7 @@ package enum LogBridge {
             guard !text.isEmpty else { return }
             if level > AV_LOG_ERROR {
                 // Encoders ignore invalid private options and only log a warning.
-                guard unheeded.contains(where: { text.contains($0) }) else { return }
+                guard ignoredOptionMessages.contains(where: { text.contains($0) }) else { return }
                 if !state.warnings.has(key) { state.warnings.put(text, of: key) }
                 return
             }
@@ -110,7 +110,7 @@ package enum LogBridge {
     }
 
     /// Removes and returns the first warning of a context about an option that it ignores or can't meet.
-    static func takeUnheededOption(of context: UnsafeMutableRawPointer?) -> String? {
+    static func takeIgnoredOption(of context: UnsafeMutableRawPointer?) -> String? {
         guard let context else { return nil }
         return state.withLock { $0.warnings.take(UInt(bitPattern: context)) }
     }

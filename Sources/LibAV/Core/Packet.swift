@@ -40,11 +40,11 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         var done = 0
         while done < buffer.count {
             let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
-            let got = try source.read(at: Int64(done), into: rest)
-            guard got > 0 else {
+            let count = try source.read(at: Int64(done), into: rest)
+            guard count > 0 else {
                 throw AVError(code: tandem_eof, operation: "read", detail: "the file became shorter")
             }
-            done += got
+            done += count
         }
         return packet
     }
@@ -55,7 +55,7 @@ public struct Packet: ~Copyable, @unchecked Sendable {
     }
 
     /// Drops bytes at the start and the end without moving data in memory; at most all of it.
-    public func leaveOut(first: Int, last: Int) {
+    public func trim(first: Int, last: Int) {
         let first = min(max(0, first), size)
         let rest = min(max(0, last), size - first)
         guard raw.pointee.data != nil else { return }
@@ -134,7 +134,7 @@ public struct Packet: ~Copyable, @unchecked Sendable {
     /// (`AV_PKT_FLAG_DISCARD`).
     public var isDiscarded: Bool { raw.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
     /// Clears the flag that the packet's frames are not presented, overriding an edit list.
-    package func show() { raw.pointee.flags &= ~AV_PKT_FLAG_DISCARD }
+    package func clearDiscard() { raw.pointee.flags &= ~AV_PKT_FLAG_DISCARD }
     /// Whether the demuxer has marked the packet as damaged.
     public var isCorrupt: Bool { raw.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
 
@@ -178,7 +178,7 @@ public struct Packet: ~Copyable, @unchecked Sendable {
 
     /// Creates a packet without data that contains a codec's extradata (`AV_PKT_DATA_NEW_EXTRADATA`), like the last
     /// one of FLAC's encoder.
-    public static func bringing(header: [UInt8]) throws(AVError) -> Packet {
+    public static func containing(header: [UInt8]) throws(AVError) -> Packet {
         let packet = try Packet()
         guard let data = av_packet_new_side_data(packet.raw, AV_PKT_DATA_NEW_EXTRADATA, header.count) else {
             throw .outOfMemory("av_packet_new_side_data")

@@ -52,10 +52,10 @@ package struct SHA256Hasher: ~Copyable {
         defer { buffer.deallocate() }
         var offset: Int64 = 0
         while true {
-            guard let got = try? source.read(at: offset, into: buffer) else { return nil }
-            if got == 0 { break }
-            hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<got]))
-            offset += Int64(got)
+            guard let count = try? source.read(at: offset, into: buffer) else { return nil }
+            if count == 0 { break }
+            hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            offset += Int64(count)
         }
         return offset == source.size ? hasher.finish() : nil
     }

@@ -7,7 +7,7 @@ extension EncoderModel {
         model.defaultBitRate = { channels in
             channels <= 1 ? 96_000 : channels == 2 ? 128_000 : 64_000 * Int64(channels)
         }
-        model.beginsWithDelay = true
+        model.hasEncoderDelay = true
         // Layouts without a channel configuration are stored in a program config element, which few players
         // support, and which is wrong for 5.1(side).
         model.layouts = ["mono", "stereo", "3.0", "4.0", "5.0", "5.1", "7.1"]

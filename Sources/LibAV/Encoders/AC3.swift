@@ -4,7 +4,7 @@ extension EncoderModel {
         var model = EncoderModel("ac3", codec: "ac3", .audio)
         model.defaultRate = "by channels"
         model.defaultBitRate = { $0 <= 2 ? 192_000 : 448_000 }
-        model.beginsWithDelay = true
+        model.hasEncoderDelay = true
         model.options = """
             center_mixlev surround_mixlev mixing_level room_type per_frame_metadata copyright dialnorm dsur_mode \
             original dmix_mode ltrt_cmixlev ltrt_surmixlev loro_cmixlev loro_surmixlev dsurex_mode dheadphone_mode \

@@ -12,7 +12,7 @@ package struct EncoderModel: Sendable {
         /// Tracks of media files.
         case tracks
         /// Image files of one frame.
-        case stills
+        case stillImages
         /// Image files of several frames.
         case animations
     }
@@ -32,7 +32,7 @@ package struct EncoderModel: Sendable {
         /// Whether the encoder also requires a bit rate of 0.
         package var needsZeroBitRate = false
         /// Option that sets it.
-        package var place = SettingPlace.option("crf")
+        package var option = SettingOption.option("crf")
     }
 
     /// The support of lossless encoding.
@@ -42,14 +42,14 @@ package struct EncoderModel: Sendable {
         /// The encoder is always lossless.
         case always
         /// The encoder is lossless if this setting has this value.
-        case set(SettingPlace, to: String)
+        case set(SettingOption, to: String)
     }
 
     /// The `quality` of still images, from 1 to 100.
-    package struct StillQuality: Sendable {
+    package struct ImageQuality: Sendable {
         /// Default quality, if the job file sets none.
         package let defaultValue: Int
-        /// Conversion of a quality to the encoder's value for `qpPlace`.
+        /// Conversion of a quality to the encoder's value for `qpOption`.
         package let step: @Sendable (_ quality: Int) -> Int
     }
 
@@ -136,13 +136,13 @@ package struct EncoderModel: Sendable {
     /// Range of `qp`; nil if it isn't supported.
     package var qpRange: ClosedRange<Int>?
     /// Option that sets `qp`.
-    package var qpPlace = SettingPlace.option("qp")
+    package var qpOption = SettingOption.option("qp")
     /// Default `qp`, if the job file sets no rate control; nil if that isn't the default rate control.
     package var defaultQP: Int?
     /// Whether `bitrate` is supported.
-    package var takesBitRate = true
+    package var acceptsBitRate = true
     /// Whether `max_bitrate` is supported.
-    package var takesMaxBitRate = false
+    package var acceptsMaxBitRate = false
     /// Default bit rate for a number of channels, in bits per second; nil for the encoder's own default.
     package var defaultBitRate: @Sendable (_ channels: Int) -> Int64? = { _ in nil }
     /// Supported bit rates at a sample rate, of which the encoder uses the nearest; nil if any rate is
@@ -151,13 +151,13 @@ package struct EncoderModel: Sendable {
     /// Range of `quality`; nil if it isn't supported.
     package var qualities: ClosedRange<Int>?
     /// `quality` of still images; nil for lossless encoders.
-    package var stillQuality: StillQuality?
+    package var imageQuality: ImageQuality?
     /// Support of lossless encoding.
     package var lossless = Lossless.never
     /// Default rate control, as the plan prints it.
     package var defaultRate = ""
     /// Whether two passes are supported.
-    package var takesTwoPasses = false
+    package var supportsTwoPasses = false
     /// Values of the preset's option that allow only one pass.
     package var presetsOfOnePass: Set<String> = []
     /// Whether two passes count in ticks of the time base, so that each frame must last one tick.
@@ -170,11 +170,11 @@ package struct EncoderModel: Sendable {
     /// Names of the presets; nil if there are none.
     package var presets: [String]?
     /// Option that sets the preset.
-    package var presetPlace = SettingPlace.option("preset")
+    package var presetOption = SettingOption.option("preset")
     /// Values of `tune`; nil if it isn't supported.
     package var tunes: [String]?
     /// Option that sets `tune`.
-    package var tunePlace = SettingPlace.option("tune")
+    package var tuneOption = SettingOption.option("tune")
     /// Profiles; nil if no profile can be set.
     package var profiles: [Profile]?
     /// The profile that a pixel format determines; nil if the profile can be set.
@@ -182,7 +182,7 @@ package struct EncoderModel: Sendable {
     /// Names of the levels; nil if no level can be set.
     package var levels: [String]?
     /// Option that sets the level.
-    package var levelPlace = SettingPlace.option("level")
+    package var levelOption = SettingOption.option("level")
     /// Codec headers that contain profile and level; nil if they aren't read.
     package var headers: Headers?
     /// Factor of a level in these headers.
@@ -190,11 +190,11 @@ package struct EncoderModel: Sendable {
     /// Maximum number of consecutive B-frames; nil if it can't be set.
     package var maxBFrames: Int?
     /// Option that sets the number of B-frames.
-    package var bFramesPlace = SettingPlace.option("bf")
+    package var bFramesOption = SettingOption.option("bf")
     /// Whether the interval between keyframes can be set; otherwise every frame is a keyframe.
-    package var takesKeyframeInterval = true
+    package var acceptsKeyframeInterval = true
     /// Settings of every configuration.
-    package var always: [(place: SettingPlace, value: String)] = []
+    package var always: [(option: SettingOption, value: String)] = []
     /// Near-lossless settings; nil if smart cuts aren't supported with this encoder.
     package var nearLossless: NearLossless?
 
@@ -218,9 +218,10 @@ package struct EncoderModel: Sendable {
     package var pixelFormats: [String]?
     /// Function that returns whether a pixel format can be encoded with a profile, in a container that
     /// supports a separate alpha plane or doesn't.
-    package var suits: @Sendable (PixelFormat, _ profile: String?, _ holdsAlphaBeside: Bool) -> Bool = {
-        _, _, _ in true
-    }
+    package var supports: @Sendable (PixelFormat, _ profile: String?, _ supportsSeparateAlpha: Bool) -> Bool =
+        {
+            _, _, _ in true
+        }
     /// Pixel formats in which frames are read if several of them are encoded together, and the format that
     /// the encoder receives; nil for the encoder's own.
     package var composed: (frames: [String], encoded: String)?
@@ -230,10 +231,10 @@ package struct EncoderModel: Sendable {
     package var fields = FieldCoding.unmarked
     /// Option and parameter that declare bottom field first; nil if the frames suffice.
     package var bottomFieldFirst: (option: String, parameter: String)?
-    /// Whether the alpha plane is stored separately, beside the packets.
-    package var putsAlphaBeside = false
+    /// Whether the alpha plane is stored separately from the packets.
+    package var writesSeparateAlpha = false
     /// Whether closed captions in the frames' side data are written.
-    package var takesCaptions = false
+    package var acceptsCaptions = false
 
     // MARK: Samples
 
@@ -242,7 +243,7 @@ package struct EncoderModel: Sendable {
     /// Channel layouts that are decoded as they were encoded, if the encoder accepts more; nil for all.
     package var layouts: [String]?
     /// Whether the output begins with samples that aren't in the source (encoder delay).
-    package var beginsWithDelay = false
+    package var hasEncoderDelay = false
 
     // MARK: Operation
 
@@ -271,7 +272,7 @@ package struct EncoderModel: Sendable {
     /// Returns a model of a lossless audio encoder with the codec's name.
     static func losslessAudio(_ name: String) -> EncoderModel {
         var model = EncoderModel(name, codec: name, .audio)
-        model.takesBitRate = false
+        model.acceptsBitRate = false
         model.lossless = .always
         model.defaultRate = "lossless"
         return model
@@ -292,12 +293,13 @@ extension EncoderModel {
 
     /// Keys of the job language by the encoder options that they set.
     package var keysOfOptions: [String: String] {
-        let places = [
-            ("crf", constantQuality?.place), ("qp", qpPlace), ("preset", presetPlace), ("tune", tunePlace),
-            ("level", levelPlace), ("b_frames", bFramesPlace),
+        let settingOptions = [
+            ("crf", constantQuality?.option), ("qp", qpOption), ("preset", presetOption),
+            ("tune", tuneOption),
+            ("level", levelOption), ("b_frames", bFramesOption),
         ]
         var keys: [String: String] = [:]
-        for (key, place) in places { if case .option(let name)? = place { keys[name] = key } }
+        for (key, option) in settingOptions { if case .option(let name)? = option { keys[name] = key } }
         return keys
     }
 }

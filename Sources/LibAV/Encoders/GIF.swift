@@ -3,8 +3,8 @@ extension EncoderModel {
     static let gif: EncoderModel = {
         var model = EncoderModel("gif", codec: "gif", .video)
         model.purposes = [.animations]
-        model.takesKeyframeInterval = false
-        model.takesBitRate = false
+        model.acceptsKeyframeInterval = false
+        model.acceptsBitRate = false
         model.defaultRate = "256 colours"
         model.bitsPerPixel = 4
         // All frames share one palette, which is computed from all of them.

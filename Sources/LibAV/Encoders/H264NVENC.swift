@@ -4,9 +4,9 @@ extension EncoderModel {
         var model = EncoderModel("h264_nvenc", codec: "h264", .video)
         model.requirement = .device
         model.constantQuality = ConstantQuality(
-            maximum: 51, defaultValue: 23, stepsPerHalf: 6, needsZeroBitRate: true, place: .option("cq"))
+            maximum: 51, defaultValue: 23, stepsPerHalf: 6, needsZeroBitRate: true, option: .option("cq"))
         model.qpRange = 0...51
-        model.takesMaxBitRate = true
+        model.acceptsMaxBitRate = true
         model.defaultRate = "crf 23"
         model.bitsPerPixel = 0.1
         model.presets = (1...7).map { "p\($0)" }
@@ -20,7 +20,7 @@ extension EncoderModel {
         ]
         model.maxBFrames = 4
         model.roundsToChroma = true
-        model.takesCaptions = true
+        model.acceptsCaptions = true
         // The other formats are frames in the device's memory, or RGB that the device converts with an
         // unknown matrix.
         model.pixelFormats = ["yuv420p", "nv12", "yuv444p"]

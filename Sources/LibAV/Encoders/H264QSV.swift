@@ -5,10 +5,10 @@ extension EncoderModel {
         model.requirement = .device
         model.constantQuality = ConstantQuality(
             maximum: 51, defaultValue: 25, stepsPerHalf: 6, minimum: 1, isWhole: true,
-            place: .option("global_quality"))
+            option: .option("global_quality"))
         model.qpRange = 1...51
-        model.qpPlace = .quantizer
-        model.takesMaxBitRate = true
+        model.qpOption = .quantizer
+        model.acceptsMaxBitRate = true
         model.defaultRate = "crf 25"
         model.bitsPerPixel = 0.1
         model.presets = ["veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow"]
@@ -16,7 +16,7 @@ extension EncoderModel {
             [Profile(name: "baseline", hasBFrames: false)] + ["main", "high"].map { Profile(name: $0) }
         model.maxBFrames = 7
         model.roundsToChroma = true
-        model.takesCaptions = true
+        model.acceptsCaptions = true
         model.pixelFormats = ["nv12"]
         model.options = """
             look_ahead look_ahead_depth rdo mbbrc extbrc adaptive_i adaptive_b p_strategy b_strategy low_power cavlc aud a53cc

@@ -6,7 +6,7 @@ extension EncoderModel {
         model.requirement = .deviceFrames("vaapi")
         model.qpRange = 1...52
         model.defaultQP = 23
-        model.takesMaxBitRate = true
+        model.acceptsMaxBitRate = true
         model.defaultRate = "qp 23"
         model.bitsPerPixel = 0.1
         model.profiles =

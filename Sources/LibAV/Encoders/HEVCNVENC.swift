@@ -4,9 +4,9 @@ extension EncoderModel {
         var model = EncoderModel("hevc_nvenc", codec: "hevc", .video)
         model.requirement = .device
         model.constantQuality = ConstantQuality(
-            maximum: 51, defaultValue: 26, stepsPerHalf: 6, needsZeroBitRate: true, place: .option("cq"))
+            maximum: 51, defaultValue: 26, stepsPerHalf: 6, needsZeroBitRate: true, option: .option("cq"))
         model.qpRange = 0...51
-        model.takesMaxBitRate = true
+        model.acceptsMaxBitRate = true
         model.defaultRate = "crf 26"
         model.bitsPerPixel = 0.07
         model.presets = (1...7).map { "p\($0)" }
@@ -15,7 +15,7 @@ extension EncoderModel {
         model.levels = ["1", "2", "2.1", "3", "3.1", "4", "4.1", "5", "5.1", "5.2", "6", "6.1", "6.2"]
         model.maxBFrames = 4
         model.roundsToChroma = true
-        model.takesCaptions = true
+        model.acceptsCaptions = true
         model.pixelFormats = ["yuv420p", "nv12", "p010le", "yuv444p"]
         model.options = """
             rc-lookahead spatial_aq temporal_aq aq-strength zerolatency nonref_p strict_gop b_ref_mode multipass forced-idr a53cc \

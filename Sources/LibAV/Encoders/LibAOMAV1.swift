@@ -10,9 +10,9 @@ extension EncoderModel {
         model.defaultRate = "crf 32"
         model.bitsPerPixel = 0.04
         model.presets = (0...8).map(String.init)
-        model.presetPlace = .option("cpu-used")
+        model.presetOption = .option("cpu-used")
         model.tunes = ["psnr", "ssim"]
-        model.takesTwoPasses = true
+        model.supportsTwoPasses = true
         // libaom distributes bits by ticks of its time base, like libvpx.
         model.countsFramesInTwoPasses = true
         model.roundsToChroma = true

@@ -15,7 +15,7 @@ extension EncoderModel {
             return rates.map { $0 * 1000 }
         }
         model.qualities = 0...9
-        model.beginsWithDelay = true
+        model.hasEncoderDelay = true
         model.options = "reservoir joint_stereo abr"
         return model
     }()

@@ -9,10 +9,10 @@ extension EncoderModel {
         model.defaultRate = "qp 100"
         model.bitsPerPixel = 0.08
         model.presets = (0...10).map(String.init)
-        model.presetPlace = .option("speed")
+        model.presetOption = .option("speed")
         model.roundsToChroma = true
         // Pixel formats that imply full range are deprecated; the range is declared separately.
-        model.suits = { format, _, _ in !format.isFullRangeByName }
+        model.supports = { format, _, _ in !format.isFullRangeByName }
         model.options = "tiles tile-rows tile-columns"
         return model
     }()

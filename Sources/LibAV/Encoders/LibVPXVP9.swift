@@ -5,24 +5,24 @@ extension EncoderModel {
         model.library = "libvpx."
         model.constantQuality = ConstantQuality(
             maximum: 63, defaultValue: 32, stepsPerHalf: 9, needsZeroBitRate: true)
-        model.takesMaxBitRate = true
+        model.acceptsMaxBitRate = true
         model.lossless = .set(.option("lossless"), to: "1")
         model.defaultRate = "crf 32"
         model.bitsPerPixel = 0.05
         model.presets = ["good", "best", "realtime"]
-        model.presetPlace = .option("deadline")
+        model.presetOption = .option("deadline")
         model.profiles = ["0", "1", "2", "3"].map { Profile(name: $0) }
         model.profileOfFormat = { format in
             "\((format.bitDepth > 8 ? 2 : 0) + (format.chromaSubsampling == (2, 2) ? 0 : 1))"
         }
         model.levels = ["1", "1.1", "2", "2.1", "3", "3.1", "4", "4.1", "5", "5.1", "5.2", "6", "6.1", "6.2"]
-        model.takesTwoPasses = true
+        model.supportsTwoPasses = true
         // The real-time mode, whose number is 1, writes no statistics.
         model.presetsOfOnePass = ["realtime", "1"]
         // libvpx distributes bits by ticks of its time base.
         model.countsFramesInTwoPasses = true
-        model.putsAlphaBeside = true
-        model.suits = { format, _, holdsAlphaBeside in !format.hasAlpha || holdsAlphaBeside }
+        model.writesSeparateAlpha = true
+        model.supports = { format, _, supportsSeparateAlpha in !format.hasAlpha || supportsSeparateAlpha }
         model.options = """
             lag-in-frames arnr-maxframes arnr-strength arnr-type arnr_max_frames arnr_strength arnr_type \
             tune error-resilient max-intra-rate static-thresh drop-threshold noise-sensitivity undershoot-pct \

@@ -3,12 +3,12 @@ extension EncoderModel {
     static let animatedWebP: EncoderModel = {
         var model = EncoderModel("libwebp_anim", codec: "webp", .video)
         model.purposes = [.animations]
-        model.takesKeyframeInterval = false
-        model.takesBitRate = false
-        model.stillQuality = StillQuality(defaultValue: 80) { $0 }
-        model.qpPlace = .option("quality")
+        model.acceptsKeyframeInterval = false
+        model.acceptsBitRate = false
+        model.imageQuality = ImageQuality(defaultValue: 80) { $0 }
+        model.qpOption = .option("quality")
         model.bitsPerPixel = 0.4
-        model.suits = { format, _, _ in format.isRGB }
+        model.supports = { format, _, _ in format.isRGB }
         return model
     }()
 }

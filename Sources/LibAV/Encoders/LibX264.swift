@@ -6,7 +6,7 @@ extension EncoderModel {
         model.library = "libx264."
         model.constantQuality = ConstantQuality(maximum: 51, defaultValue: 23, stepsPerHalf: 6)
         model.qpRange = 0...51
-        model.takesMaxBitRate = true
+        model.acceptsMaxBitRate = true
         model.lossless = .set(.option("qp"), to: "0")
         model.defaultRate = "crf 23"
         model.bitsPerPixel = 0.08
@@ -28,12 +28,12 @@ extension EncoderModel {
             "film", "animation", "grain", "stillimage", "psnr", "ssim", "fastdecode", "zerolatency",
         ]
         model.maxBFrames = 16
-        model.takesTwoPasses = true
+        model.supportsTwoPasses = true
         model.passStatistics = .file(option: "stats")
         model.fields = .coded
         model.bottomFieldFirst = ("x264-params", "bff")
         model.roundsToChroma = true
-        model.takesCaptions = true
+        model.acceptsCaptions = true
         model.nearLossless = NearLossless(crf: 12, preset: "veryfast", parameters: "x264-params")
         // The ultrafast preset takes no longer than decoding, which runs concurrently: with one thread per
         // core, frame threads wait less for each other than with x264's default of 1.5 per core (measured on

@@ -6,7 +6,7 @@ extension EncoderModel {
         model.library = "libx265."
         model.constantQuality = ConstantQuality(maximum: 51, defaultValue: 28, stepsPerHalf: 6)
         model.qpRange = 0...51
-        model.takesMaxBitRate = true
+        model.acceptsMaxBitRate = true
         model.lossless = .set(.entry("lossless", of: "x265-params"), to: "1")
         model.defaultRate = "crf 28"
         model.bitsPerPixel = 0.05
@@ -20,15 +20,15 @@ extension EncoderModel {
                 Profile(name: $0, number: 4, title: "a range extension")
             }
         model.levels = ["1", "2", "2.1", "3", "3.1", "4", "4.1", "5", "5.1", "5.2", "6", "6.1", "6.2"]
-        model.levelPlace = .entry("level-idc", of: "x265-params")
+        model.levelOption = .entry("level-idc", of: "x265-params")
         model.headers = .hevc
         model.levelUnit = 30
         model.tunes = ["psnr", "ssim", "grain", "zerolatency", "fastdecode", "animation"]
         model.maxBFrames = 16
-        model.bFramesPlace = .entry("bframes", of: "x265-params")
+        model.bFramesOption = .entry("bframes", of: "x265-params")
         // With the default log level, x265 writes to the terminal.
         model.always = [(.entry("log-level", of: "x265-params"), "error")]
-        model.takesTwoPasses = true
+        model.supportsTwoPasses = true
         model.passStatistics = .fileInParameters(option: "x265-params")
         model.roundsToChroma = true
         model.nearLossless = NearLossless(crf: 12, preset: "veryfast", parameters: "x265-params")

@@ -2,17 +2,17 @@ extension EncoderModel {
     /// libavcodec's Motion JPEG encoder.
     static let mjpeg: EncoderModel = {
         var model = EncoderModel("mjpeg", codec: "mjpeg", .video)
-        model.purposes = [.tracks, .stills]
+        model.purposes = [.tracks, .stillImages]
         model.qpRange = 2...31
-        model.qpPlace = .quantizer
+        model.qpOption = .quantizer
         model.defaultQP = 3
-        model.takesKeyframeInterval = false
+        model.acceptsKeyframeInterval = false
         model.defaultRate = "qp 3"
         model.bitsPerPixel = 0.9
         // libavcodec's limited-range formats are unofficial.
-        model.suits = { format, _, _ in format.isFullRangeByName }
+        model.supports = { format, _, _ in format.isFullRangeByName }
         // Scale of libjpeg's quantization tables, in eighths of MPEG's default quantizer.
-        model.stillQuality = StillQuality(defaultValue: 90) { quality in
+        model.imageQuality = ImageQuality(defaultValue: 90) { quality in
             let percent = quality < 50 ? 5000 / quality : 200 - 2 * quality
             return min(31, max(1, Int((Double(percent) / 12.5).rounded())))
         }

@@ -2,7 +2,7 @@
 enum CueFileCheck {
     /// Returns the error of a subtitle file; nil if none is known.
     static func problem(of source: any ByteSource, format: String) -> InputError.Reason? {
-        guard ["srt", "webvtt", "ass"].contains(format), source.size <= WebVTTText.mostBytes,
+        guard ["srt", "webvtt", "ass"].contains(format), source.size <= WebVTTText.maxBytes,
             let bytes = source.bytes(at: 0, Int(source.size))
         else { return nil }
         // Files with a UTF-16 byte order mark are converted by the demuxer.
@@ -10,7 +10,7 @@ enum CueFileCheck {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             return .notUTF8(line: lineThatIsNotUTF8(bytes))
         }
-        if format == "ass", let line = lineOfOtherFields(text) { return .otherFields(line: line) }
+        if format == "ass", let line = lineOfUnexpectedFields(text) { return .unexpectedFields(line: line) }
         return nil
     }
 
@@ -29,7 +29,7 @@ enum CueFileCheck {
     ]
 
     /// Returns the line of an ASS `Format:` whose fields or their order differ; nil if there is none.
-    private static func lineOfOtherFields(_ text: String) -> Int? {
+    private static func lineOfUnexpectedFields(_ text: String) -> Int? {
         var isEvents = false
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
             .enumerated()
@@ -38,9 +38,9 @@ enum CueFileCheck {
             if words.hasPrefix("[") { isEvents = words.hasPrefix("[events]") }
             guard isEvents, words.hasPrefix("format:") else { continue }
             let names = words.dropFirst(7).split(separator: ",").map { $0.filter { !$0.isWhitespace } }
-            let isUsual =
+            let isExpected =
                 names.count == fields.count && zip(names, fields).allSatisfy { $1.contains($0) }
-            return isUsual ? nil : index + 1
+            return isExpected ? nil : index + 1
         }
         return nil
     }

@@ -18,7 +18,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
     /// Size of the file in bytes.
     package let fileSize: Int64
     /// Kinds of blocks of a WebVTT file that aren't read.
-    private let leftText: Set<String>
+    private let droppedText: Set<String>
     private let isMatroska: Bool
     /// Media times at which the presentation of streams begins, by stream index, if they are known from a tag
     /// that libavformat doesn't apply. They are subtracted from the packets' times, and times to seek to are
@@ -36,7 +36,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         self.path = path
         self.source = source
         self.fileSize = fileSize
-        leftText = (source as? WebVTTText)?.left ?? []
+        droppedText = (source as? WebVTTText)?.droppedBlocks ?? []
         isMatroska = String(cString: context.pointee.iformat.pointee.name).hasPrefix("matroska")
     }
 
@@ -53,7 +53,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
     package static func open(
         path: String, environment: SourceEnvironment, interrupt: InterruptFlag = InterruptFlag(),
         discovery: StreamDiscovery = .decoding, container: String? = nil,
-        read: (_ codec: String, _ headers: [UInt8], _ opening: PacketOpening) -> PictureHeaders? = {
+        read: (_ codec: String, _ headers: [UInt8], _ opening: PacketOpening) -> VideoHeaders? = {
             _, _, _ in
             nil
         }
@@ -155,8 +155,8 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         }
         let name = String(cString: format.pointee.name)
         let names = name.split(separator: ",").map(String.init)
-        if names.contains(where: InputLimits.formatsThatReferElsewhere.contains) {
-            throw InputError(path: path, reason: .refersElsewhere(format: name))
+        if names.contains(where: InputLimits.formatsReferencingFiles.contains) {
+            throw InputError(path: path, reason: .referencesFiles(format: name))
         }
         if !names.contains(where: InputLimits.formats.contains) {
             throw InputError(path: path, reason: .formatNotAllowed(format: name))
@@ -165,7 +165,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
     }
 
     /// A function that parses the properties of frames from a stream's codec and headers.
-    private typealias StreamReader = (String, [UInt8], UnsafeMutablePointer<AVStream>) -> PictureHeaders?
+    private typealias StreamReader = (String, [UInt8], UnsafeMutablePointer<AVStream>) -> VideoHeaders?
 
     /// Returns the beginning of a stream's first packet, if the index contains its position.
     private static func opening(
@@ -206,8 +206,8 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
                 UnsafeBufferPointer(start: bytes, count: Int(parameters.pointee.extradata_size)))
             let codec = String(cString: avcodec_get_name(parameters.pointee.codec_id))
             // Decoding the first frame only for its headers would be the most expensive part of probing.
-            if let told = read(codec, headers, stream),
-                told.tell(&parameters.pointee, maxPixels: limits.maxPixels)
+            if let declared = read(codec, headers, stream),
+                declared.apply(&parameters.pointee, maxPixels: limits.maxPixels)
             {
                 av_dict_set(&options[i], "skip_frame", "all", 0)
             }
@@ -283,12 +283,12 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
             sampleAspectRatio: positive(av_guess_sample_aspect_ratio(context, stream, nil)),
             disposition: Self.dispositions(stream.pointee.disposition),
             metadata: LibAV.metadata(stream.pointee.metadata), sideData: Self.sideData(stream))
-        if info.saysAlphaBeside, info.parameters.pixelFormat.av == AV_PIX_FMT_YUV420P,
+        if info.hasSeparateAlpha, info.parameters.pixelFormat.av == AV_PIX_FMT_YUV420P,
             InputLimits.decodesAlpha(of: info.parameters)
         {
             info.parameters = try info.parameters.withAlpha()
         }
-        info.sideData += leftText.sorted().map { StreamSideData(type: .max, kind: $0, bytes: []) }
+        info.sideData += droppedText.sorted().map { StreamSideData(type: .max, kind: $0, bytes: []) }
         let entries = avformat_index_get_entries_count(stream)
         info.indexedPackets = Int(entries)
         info.firstIndexedTime = avformat_index_get_entry(stream, 0)?.pointee.timestamp

@@ -77,7 +77,9 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
 
     /// Whether codec headers are stored in the container's header instead of the packets
     /// (`AVFMT_GLOBALHEADER`).
-    package var wantsGlobalHeaders: Bool { context.pointee.oformat.pointee.flags & AVFMT_GLOBALHEADER != 0 }
+    package var requiresGlobalHeaders: Bool {
+        context.pointee.oformat.pointee.flags & AVFMT_GLOBALHEADER != 0
+    }
 
     /// Disables the shift of negative timestamps to 0.
     package func keepNegativeTimestamps() { context.pointee.avoid_negative_ts = 0 }

@@ -70,7 +70,7 @@ package struct StreamInfo: Sendable {
 
     /// Whether Matroska's flag for a separate alpha plane (VP8 and VP9) is set, which libavformat converts to
     /// a tag.
-    var saysAlphaBeside: Bool { metadata.contains(where: \.saysAlphaBeside) }
+    var hasSeparateAlpha: Bool { metadata.contains(where: \.isSeparateAlphaTag) }
 
     /// Whether the stream is a cover or poster and not a video track.
     package var isAttachedPicture: Bool { disposition.contains("attached_pic") }
@@ -88,12 +88,12 @@ package struct StreamInfo: Sendable {
 }
 
 extension MetadataEntry {
-    /// Tag by which libavformat represents an alpha plane beside the packets, for reading and writing.
-    package static let alphaBeside = MetadataEntry(key: "alpha_mode", value: "1")
+    /// Tag by which libavformat represents a separate alpha plane, for reading and writing.
+    package static let separateAlphaTag = MetadataEntry(key: "alpha_mode", value: "1")
 
     /// Whether the entry is that tag; keys are compared without case, since libavformat writes capitals.
-    package var saysAlphaBeside: Bool {
-        key.lowercased() == Self.alphaBeside.key && value == Self.alphaBeside.value
+    package var isSeparateAlphaTag: Bool {
+        key.lowercased() == Self.separateAlphaTag.key && value == Self.separateAlphaTag.value
     }
 }
 

@@ -29,8 +29,8 @@ final class StreamedLengths: ByteSource {
         let end = offset.adding(upToLimit: Int64(count))
         for patch in patches where patch.offset < end && patch.offset + Int64(patch.bytes.count) > offset {
             for (index, byte) in patch.bytes.enumerated() {
-                let place = patch.offset + Int64(index)
-                if place >= offset, place < end { buffer[Int(place - offset)] = byte }
+                let position = patch.offset + Int64(index)
+                if position >= offset, position < end { buffer[Int(position - offset)] = byte }
             }
         }
         return count
@@ -76,7 +76,7 @@ final class StreamedLengths: ByteSource {
     }
 
     /// Rounds a length down to whole packets.
-    private static func whole(_ length: Int64, of unit: Int64) -> Int64 {
+    private static func roundedDown(_ length: Int64, of unit: Int64) -> Int64 {
         unit > 0 ? length - length % unit : length
     }
 
@@ -99,19 +99,19 @@ final class StreamedLengths: ByteSource {
             let rest = source.size - body
             guard rest > 0 else { return [] }
             if is64, size == UInt32.max, let sizes {
-                guard let told = source.bytes(at: sizes + 8, 8), isPlaceholder(little(told)) else {
+                guard let declared = source.bytes(at: sizes + 8, 8), isPlaceholder(little(declared)) else {
                     return []
                 }
                 return [
                     patch(sizes, source.size - 8, bytes: 8),
-                    patch(sizes + 8, whole(rest, of: unit), bytes: 8),
+                    patch(sizes + 8, roundedDown(rest, of: unit), bytes: 8),
                 ].compactMap { $0 }
             }
             // A file without samples may have other chunks after the `data` chunk.
             guard let all = u32(source, 4), isPlaceholder(size), Int64(size) > rest || size == 0,
                 size != 0 || isPlaceholder(all) || Int64(all) + 8 <= body
             else { return [] }
-            return [patch(4, source.size - 8), patch(at + 4, whole(rest, of: unit))].compactMap { $0 }
+            return [patch(4, source.size - 8), patch(at + 4, roundedDown(rest, of: unit))].compactMap { $0 }
         }
         return []
     }
@@ -135,7 +135,8 @@ final class StreamedLengths: ByteSource {
                 let rest = source.size - at - 24
                 guard isPlaceholder(size), rest > 0 else { return [] }
                 return [
-                    patch(16, source.size, bytes: 8), patch(at + 16, 24 + whole(rest, of: unit), bytes: 8),
+                    patch(16, source.size, bytes: 8),
+                    patch(at + 16, 24 + roundedDown(rest, of: unit), bytes: 8),
                 ].compactMap { $0 }
             }
             guard size >= 24, size < 1 << 40 else { return [] }
@@ -157,7 +158,7 @@ final class StreamedLengths: ByteSource {
                 // The edit count precedes the samples.
                 let rest = source.size - at - 16
                 guard size == -1, rest > 0 else { return [] }
-                let value = 4 + whole(rest, of: unit)
+                let value = 4 + roundedDown(rest, of: unit)
                 return patch(at + 4, value, bytes: 8).map {
                     [Patch(offset: $0.offset, bytes: $0.bytes.reversed())]
                 } ?? []
@@ -171,7 +172,7 @@ final class StreamedLengths: ByteSource {
     // MARK: Video
 
     /// Maximum number of frames or chunks; more than any real file has.
-    private static let mostChunks = 1 << 26
+    private static let maxChunks = 1 << 26
 
     /// Returns the corrections of IVF, whose length is in units of the timestamps that precede each frame.
     private static func ivf(_ source: any ByteSource) -> [Patch] {
@@ -179,7 +180,7 @@ final class StreamedLengths: ByteSource {
             return []
         }
         var (at, first, last, step, frames) = (Int64(little(skipped)), Int64?.none, Int64(0), Int64(1), 0)
-        while frames < mostChunks, let head = source.bytes(at: at, 12) {
+        while frames < maxChunks, let head = source.bytes(at: at, 12) {
             let time = Int64(truncatingIfNeeded: little(head[4...]))
             guard time >= 0, time < 1 << 32 else { return [] }
             if first != nil, time > last { step = time - last }
@@ -231,7 +232,7 @@ final class StreamedLengths: ByteSource {
         _ source: any ByteSource, frames: Int64, listSize: Int64, _ mainHeader: Int64?, _ found: [AVIStream]
     ) -> [Patch] {
         var (at, streams) = (frames, found)
-        chunks: for _ in 0..<mostChunks {
+        chunks: for _ in 0..<maxChunks {
             guard let head = source.bytes(at: at, 8) else { break }
             let size = Int64(little(head[4...]))
             if head.starts(with: "LIST".utf8) {

@@ -3,15 +3,15 @@
 /// are dropped and reported; an invalid time is an error.
 final class WebVTTText: ByteSource {
     /// Kinds of dropped blocks, as text for messages.
-    private(set) var left: Set<String> = []
+    private(set) var droppedBlocks: Set<String> = []
     private var text: [UInt8] = []
 
     /// Maximum size of a file, more than the cues of a film need: libavformat would keep them all in memory.
-    static let mostBytes: Int64 = 64 << 20
+    static let maxBytes: Int64 = 64 << 20
 
     /// Creates a source; nil if the file isn't WebVTT or has another encoding.
     init?(_ source: any ByteSource, path: String) throws(InputError) {
-        guard source.size <= Self.mostBytes, let head = source.bytes(at: 0, min(9, Int(source.size))),
+        guard source.size <= Self.maxBytes, let head = source.bytes(at: 0, min(9, Int(source.size))),
             Self.withoutMark(head[...]).starts(with: "WEBVTT".utf8),
             let all = source.bytes(at: 0, Int(source.size))
         else { return nil }
@@ -50,7 +50,7 @@ final class WebVTTText: ByteSource {
             guard !first.bytes.starts(with: "NOTE".utf8),
                 let timing = block.prefix(2).first(where: { Self.isTiming($0.bytes) })
             else {
-                left.insert(Self.name(first.bytes))
+                droppedBlocks.insert(Self.name(first.bytes))
                 return
             }
             guard Self.isReadable(timing.bytes) else {

@@ -21,8 +21,10 @@ extension ByteSource {
             var done = 0
             while done < count {
                 let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
-                guard let got = try? read(at: offset + Int64(done), into: rest), got > 0 else { return false }
-                done += got
+                guard let received = try? read(at: offset + Int64(done), into: rest), received > 0 else {
+                    return false
+                }
+                done += received
             }
             return true
         }

@@ -50,14 +50,14 @@ final class FileSink: @unchecked Sendable {
     /// all of it would otherwise be written at the end.
     private static let writeback = DispatchQueue(label: "tandem.writeback", qos: .utility)
     private static let writebackBlock: Int64 = 8 << 20
-    private var askedUntil: Int64 = 0
+    private var writebackEnd: Int64 = 0
     /// Whether the data is moved at the end, so that early writeback would write it to disk twice.
     var isMovedAtEnd = false
 
-    private func askForWriteback() {
-        guard !isMovedAtEnd, position - askedUntil >= Self.writebackBlock else { return }
-        let (descriptor, start, length) = (descriptor, askedUntil, position - askedUntil)
-        askedUntil = position
+    private func startWriteback() {
+        guard !isMovedAtEnd, position - writebackEnd >= Self.writebackBlock else { return }
+        let (descriptor, start, length) = (descriptor, writebackEnd, position - writebackEnd)
+        writebackEnd = position
         Self.writeback.async { @Sendable in
             // Writeback is only started. On a file system without support, the data is written at the end.
             _ = tandem_begin_writeback(descriptor, start, length)
@@ -74,7 +74,7 @@ final class FileSink: @unchecked Sendable {
                 done += put
                 position += Int64(put)
                 bytesWritten += Int64(put)
-                askForWriteback()
+                startWriteback()
             } else if put < 0 && errno == EINTR {
                 continue
             } else {

@@ -54,12 +54,13 @@ public final class FileSource: ByteSource, Sendable {
         return fstat(descriptor, &status) == 0 ? status : nil
     }
 
-    /// Opens a file, or the descriptor that was lent for its path.
-    init(path: String, lent: PassedDescriptors?, root: PathRoot, interrupt: InterruptFlag) throws(InputError)
+    /// Opens a file, or the descriptor that was passed for its path.
+    init(path: String, descriptors: PassedDescriptors?, root: PathRoot, interrupt: InterruptFlag)
+        throws(InputError)
     {
         // O_NONBLOCK: opening a pipe must not wait for its writer.
         let descriptor =
-            lent?.duplicate(path) ?? root.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+            descriptors?.duplicate(path) ?? root.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw InputError(path: path, reason: .file(FileSourceProblem(errno: errno, beneath: root)))
         }
@@ -92,8 +93,8 @@ public final class FileSource: ByteSource, Sendable {
     public func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(AVError) -> Int {
         if interrupt.isRaised { throw AVError(code: tandem_exit, operation: "pread") }
         while true {
-            let got = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
-            if got >= 0 { return got }
+            let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+            if count >= 0 { return count }
             guard errno != EINTR else { continue }
             let code = tandem_averror(errno)
             _ = failureCode.compareExchange(expected: 0, desired: code, ordering: .relaxed)

@@ -50,15 +50,15 @@ final class InputContext: @unchecked Sendable {
 
     private func read(_ data: UnsafeMutablePointer<UInt8>, _ count: Int32) -> Int32 {
         do throws(AVError) {
-            var got = try source.read(
+            var received = try source.read(
                 at: position,
                 into: UnsafeMutableRawBufferPointer(
                     start: data, count: skips(count) ? Self.payloadHead : Int(count)))
-            if got == Self.payloadHead, skips(count) {
-                got = Int(min(Int64(count), source.size - position))
+            if received == Self.payloadHead, skips(count) {
+                received = Int(min(Int64(count), source.size - position))
             }
-            position += Int64(got)
-            return got == 0 ? tandem_eof : Int32(clamping: got)
+            position += Int64(received)
+            return received == 0 ? tandem_eof : Int32(clamping: received)
         } catch {
             return error.code
         }

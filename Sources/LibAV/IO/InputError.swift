@@ -7,7 +7,7 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The file can't be read.
         case file(FileSourceProblem)
         /// A playlist, a script or another format that refers to other files.
-        case refersElsewhere(format: String)
+        case referencesFiles(format: String)
         /// A format that isn't on the list of allowed ones.
         case formatNotAllowed(format: String)
         /// The content isn't a media format that libavformat supports.
@@ -15,11 +15,11 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
         /// libavformat returned an error.
         case library(AVError)
         /// The file is shorter than it declares, in bytes.
-        case truncated(expected: Int64, got: Int64)
+        case truncated(expected: Int64, actual: Int64)
         /// A subtitle file that isn't UTF-8, with the first such line.
         case notUTF8(line: Int)
         /// An ASS file whose events have unexpected fields, with the line of their declaration.
-        case otherFields(line: Int)
+        case unexpectedFields(line: Int)
         /// A cue with invalid times, with its line.
         case unreadableCue(line: Int)
         /// The file has no tracks.
@@ -61,16 +61,16 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
         case .file(.outsideRoot):
             "it is outside of --root, or a link leads out of it"
         case .file(.system(let code)): AVError(code: -code, operation: "open").reason.lowercased()
-        case .refersElsewhere(let format):
+        case .referencesFiles(let format):
             "playlists and scripts (\(format)) are not supported, because they refer to other files"
         case .formatNotAllowed(let format): "the format \(format) is not supported"
         case .unrecognized: "its content is not a media format that this build supports"
         case .library(let error): "can't be read as media: \(error)"
-        case .truncated(let expected, let got):
-            "it is truncated: it has \(got) of \(expected) bytes"
+        case .truncated(let expected, let actual):
+            "it is truncated: it has \(actual) of \(expected) bytes"
         case .notUTF8(let line):
             "line \(line) is not UTF-8; convert the file, for example with `iconv -f WINDOWS-1252 -t UTF-8`"
-        case .otherFields(let line):
+        case .unexpectedFields(let line):
             "line \(line) declares unusual event fields, or another order, which is not supported"
         case .unreadableCue(let line):
             "line \(line) has invalid times; expected times such as 00:01:02.500 --> 00:01:04.000"

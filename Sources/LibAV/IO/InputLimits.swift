@@ -32,7 +32,7 @@ public struct InputLimits: Hashable, Sendable {
         "tiff_pipe",
     ]
 
-    static let formatsThatReferElsewhere: Set<String> = [
+    static let formatsReferencingFiles: Set<String> = [
         "hls", "dash", "concat", "image2", "image2pipe", "imf", "sdp", "rtsp", "smoothstreaming",
         "tedcaptions",
         "webm_dash_manifest", "alias_pix", "lavfi",

@@ -7,36 +7,36 @@ public final class PassedDescriptors: Sendable {
     private struct State: Sendable {
         var files: [ExactString: Int32] = [:]
         /// Descriptors that this object owns, and the order in which they were added.
-        var given: [ExactString: Int32] = [:]
+        var owned: [ExactString: Int32] = [:]
         var order: [ExactString] = []
         var isOver = false
     }
 
     private let state = Guarded(State())
-    private static let mostGiven = 128
+    private static let maxOwned = 128
     /// Function that requests a file that isn't available yet, and waits for it. Returns false if there is no
     /// file at that path.
     private let fetch: @Sendable (_ path: String) -> Bool
 
-    /// Creates an empty set. `fetch` is called for a path that was not lent. It may wait until the path is given, and
+    /// Creates an empty set. `fetch` is called for a path without a descriptor. It may wait until one is added, and
     /// returns whether to look it up again.
     public init(fetch: @escaping @Sendable (_ path: String) -> Bool = { _ in false }) { self.fetch = fetch }
 
-    /// Makes a path readable through a descriptor, which must stay open until `takeBack`.
-    public func lend(_ descriptor: Int32, for path: String) {
+    /// Makes a path readable through a descriptor, which must stay open until `revoke`.
+    public func add(_ descriptor: Int32, for path: String) {
         state.withLock { $0.files[path.exact] = descriptor }
     }
 
-    /// Makes a path readable through a descriptor, which this object owns and closes after many others were given.
-    public func give(_ descriptor: Int32, for path: String) {
+    /// Makes a path readable through a descriptor, which this object owns and closes after many others were added.
+    public func addOwned(_ descriptor: Int32, for path: String) {
         let unwanted = state.withLock { state -> [Int32] in
             if state.isOver { return [descriptor] }
             // Readers that requested the latest files may not have opened them yet.
             var unwanted: [Int32] = []
-            if state.order.count >= Self.mostGiven {
-                unwanted += state.given.removeValue(forKey: state.order.removeFirst()).map { [$0] } ?? []
+            if state.order.count >= Self.maxOwned {
+                unwanted += state.owned.removeValue(forKey: state.order.removeFirst()).map { [$0] } ?? []
             }
-            if let before = state.given.updateValue(descriptor, forKey: path.exact) {
+            if let before = state.owned.updateValue(descriptor, forKey: path.exact) {
                 unwanted.append(before)
                 state.order.removeAll { $0 == path.exact }
             }
@@ -48,12 +48,12 @@ public final class PassedDescriptors: Sendable {
 
     /// Ends reading through these descriptors, so that they may be closed and their numbers reused. Later readers
     /// open the file at the path, as far as permitted.
-    public func takeBack() {
-        let left = state.withLock { state in
-            defer { (state.files, state.given, state.order, state.isOver) = ([:], [:], [], true) }
-            return Array(state.given.values)
+    public func revoke() {
+        let revoked = state.withLock { state in
+            defer { (state.files, state.owned, state.order, state.isOver) = ([:], [:], [], true) }
+            return Array(state.owned.values)
         }
-        for descriptor in left { close(descriptor) }
+        for descriptor in revoked { close(descriptor) }
     }
 
     /// Returns a duplicate of a path's descriptor, which the caller owns; nil if the path is not available.
@@ -64,7 +64,7 @@ public final class PassedDescriptors: Sendable {
 
     private func find(_ path: String) -> Int32? {
         state.withLock { state in
-            guard let descriptor = state.files[path.exact] ?? state.given[path.exact] else { return nil }
+            guard let descriptor = state.files[path.exact] ?? state.owned[path.exact] else { return nil }
             let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
             return copy >= 0 ? copy : nil
         }

@@ -11,7 +11,7 @@ final class RemoteSource: ByteSource, @unchecked Sendable {
     private let interrupt: InterruptFlag
 
     /// Read timeout in seconds without data.
-    private static let patience: Int64 = 30
+    private static let timeout: Int64 = 30
 
     init(url: String, interrupt: InterruptFlag) throws(InputError) {
         LogBridge.install()
@@ -19,7 +19,7 @@ final class RemoteSource: ByteSource, @unchecked Sendable {
         var options: OpaquePointer?
         defer { av_dict_free(&options) }
         av_dict_set(&options, "protocol_whitelist", "http,https,tcp,tls", 0)
-        av_dict_set_int(&options, "rw_timeout", Self.patience * 1_000_000, 0)
+        av_dict_set_int(&options, "rw_timeout", Self.timeout * 1_000_000, 0)
         // Without this option, the library accepts any certificate.
         av_dict_set_int(&options, "tls_verify", 1, 0)
         av_dict_set_int(&options, "reconnect", 1, 0)
@@ -50,15 +50,17 @@ final class RemoteSource: ByteSource, @unchecked Sendable {
     func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(AVError) -> Int {
         guard let base = buffer.baseAddress, offset < size else { return 0 }
         if avio_seek(context, 0, SEEK_CUR) != offset {
-            let place = avio_seek(context, offset, SEEK_SET)
-            if place < 0 { throw AVError(code: Int32(clamping: place), operation: "avio_seek") }
+            let position = avio_seek(context, offset, SEEK_SET)
+            if position < 0 { throw AVError(code: Int32(clamping: position), operation: "avio_seek") }
         }
         let count = Int32(clamping: min(Int64(buffer.count), size - offset))
-        let got = avio_read_partial(context, base.assumingMemoryBound(to: UInt8.self), count)
+        let received = avio_read_partial(context, base.assumingMemoryBound(to: UInt8.self), count)
         // The server has declared the size, so that a shorter response is a broken connection and not the
         // end.
-        if got == tandem_eof || got == 0 { throw AVError(code: tandem_eio, operation: "avio_read_partial") }
-        return Int(try check(got, "avio_read_partial"))
+        if received == tandem_eof || received == 0 {
+            throw AVError(code: tandem_eio, operation: "avio_read_partial")
+        }
+        return Int(try check(received, "avio_read_partial"))
     }
 
     private static let isInitialized = avformat_network_init() >= 0

@@ -8,18 +8,18 @@ public struct SourceEnvironment: Sendable {
     /// Whether sources may be URLs. This is the only check, for job files and media alike.
     public var allowsNetwork: Bool
     /// Files that are already open.
-    public var lent: PassedDescriptors?
+    public var descriptors: PassedDescriptors?
     /// Resource limits of sources.
     public var limits: InputLimits
 
     /// Creates an environment. By default, any file and no URL is accessible.
     public init(
-        root: PathRoot = .anywhere, allowsNetwork: Bool = false, lent: PassedDescriptors? = nil,
+        root: PathRoot = .anywhere, allowsNetwork: Bool = false, descriptors: PassedDescriptors? = nil,
         limits: InputLimits = InputLimits()
     ) {
         self.root = root
         self.allowsNetwork = allowsNetwork
-        self.lent = lent
+        self.descriptors = descriptors
         self.limits = limits
     }
 
@@ -32,10 +32,10 @@ public struct SourceEnvironment: Sendable {
         return try RemoteSource(url: location, interrupt: interrupt)
     }
 
-    /// Opens a file, or the descriptor that was lent for its path.
+    /// Opens a file, or the descriptor that was passed for its path.
     public func file(
         _ path: String, interrupt: InterruptFlag = InterruptFlag()
     ) throws(InputError) -> FileSource {
-        try FileSource(path: path, lent: lent, root: root, interrupt: interrupt)
+        try FileSource(path: path, descriptors: descriptors, root: root, interrupt: interrupt)
     }
 }

@@ -84,7 +84,7 @@ package enum FilterInfo {
     }
 
     /// Returns whether a filter supports `enable`, which switches it along the time line.
-    package static func takesEnable(_ filter: String) -> Bool {
+    package static func supportsTimeline(_ filter: String) -> Bool {
         guard let found = (try? FilterLibrary.load())?.c.avfilter_get_by_name(filter) else { return false }
         return found.pointee.flags & tandem_timeline_flags() != 0
     }

@@ -7,7 +7,7 @@ package struct BitstreamTraits: Sendable {
         /// Neither the codec nor its packets determine the number.
         case unknown
         /// By the codec's fixed number, or by the packet's size in bytes.
-        case usual
+        case fixed
         /// By the packet's first bytes (Opus).
         case opus
         /// By the modes of the packet and of the previous one.
@@ -86,7 +86,7 @@ package struct BitstreamTraits: Sendable {
     /// Whether the durations of packets differ.
     package var hasUnevenPackets = false
     /// Whether the header contains the total length and a checksum.
-    package var saysLengthAtStart = false
+    package var storesLengthInHeader = false
     /// Whether the codec is PCM.
     package var isPCM = false
     /// Whether the audio can be cut at any sample: samples of all channels are interleaved in whole bytes.
@@ -97,7 +97,7 @@ package struct BitstreamTraits: Sendable {
     // MARK: Video
 
     /// Color properties that the codec's headers declare.
-    package var saidColor: ColorParts = []
+    package var storedColor: ColorParts = []
     /// Whether the codec can carry closed captions.
     package var carriesCaptions = false
     /// Kind of parameter sets; nil if the codec has none.
@@ -108,13 +108,13 @@ package struct BitstreamTraits: Sendable {
     /// Older MPEG codec, whose frames contain a code for their reordering; nil for other codecs.
     package var olderVideo: OlderVideo?
     /// Whether only decoded frames reveal whether they are interlaced.
-    package var saysFieldsInFrames = false
+    package var declaresFieldsInFrames = false
     /// Method for finding the start of decoding; nil if every frame is independent, or if it is unknown.
     package var randomAccess: RandomAccess?
     /// Tag that players of mp4 and mov require; nil for the muxer's choice.
     package var movieTag: String?
     /// Whether only the tag declares the profile.
-    package var saysProfileInTag = false
+    package var declaresProfileInTag = false
     /// Name for the user of a codec that many players decode only in 8-bit 4:2:0; nil for other codecs.
     package var playsPlainAs: String?
     /// Attributes of an attached image; nil if the codec isn't an image format.
@@ -129,7 +129,7 @@ package struct BitstreamTraits: Sendable {
     /// Whether events have styles.
     package var hasStyles = false
     /// Whether events have settings for their position.
-    package var hasCuePlaces = false
+    package var hasCuePositions = false
 
     // MARK: Names
 

@@ -155,7 +155,7 @@ public final class CodecParameters: @unchecked Sendable {
         return copy
     }
 
-    /// Returns the parameters for 8-bit 4:2:0 frames with an alpha plane, which is stored beside the packets.
+    /// Returns the parameters for 8-bit 4:2:0 frames with an alpha plane, which is stored separately.
     func withAlpha() throws(AVError) -> CodecParameters {
         let copy = try CodecParameters(copying: raw)
         copy.raw.pointee.format = AV_PIX_FMT_YUVA420P.rawValue

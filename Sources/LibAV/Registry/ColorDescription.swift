@@ -139,7 +139,7 @@ public struct ColorDescription: Hashable, Codable, Sendable {
     }
 
     /// Returns the matrix that players assume for frames of a size without a declared matrix.
-    public static func usualMatrix(width: Int, height: Int) -> String {
+    public static func defaultMatrix(width: Int, height: Int) -> String {
         width >= 1280 || height > 576 ? "bt709" : "smpte170m"
     }
 

@@ -90,7 +90,7 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
     }
     /// Whether players assume full range if none is declared: for formats whose name implies it, RGB and
     /// grayscale.
-    public var isUsuallyFullRange: Bool {
+    public var isFullRangeByDefault: Bool {
         isFullRangeByName || isRGB || description.hasPrefix("gray") || description.hasPrefix("ya")
     }
     /// Bits per component.
@@ -236,27 +236,30 @@ public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertibl
 
     /// Returns speaker positions with side surrounds as back surrounds, if there is only one pair and no back
     /// center.
-    private static func plain(_ speakers: UInt64) -> UInt64 {
+    private static func normalized(_ speakers: UInt64) -> UInt64 {
         let (side, back, centre): (UInt64, UInt64, UInt64) = (0x600, 0x30, 0x100)
         return speakers & side == side && speakers & (back | centre) == 0 ? speakers & ~side | back : speakers
     }
 
     /// Returns the number of channels that have a position in another layout.
-    private func kept(in other: ChannelLayout) -> Int {
+    private func commonChannels(in other: ChannelLayout) -> Int {
         let (own, others) = (speakers, other.speakers)
-        return max((own & others).nonzeroBitCount, (Self.plain(own) & Self.plain(others)).nonzeroBitCount)
+        return max(
+            (own & others).nonzeroBitCount, (Self.normalized(own) & Self.normalized(others)).nonzeroBitCount)
     }
 
     /// Returns whether the layout has a position for each channel of another layout.
-    public func holds(_ other: ChannelLayout) -> Bool {
-        other.speakers != 0 && other.kept(in: self) == other.channels
+    public func contains(_ other: ChannelLayout) -> Bool {
+        other.speakers != 0 && other.commonChannels(in: self) == other.channels
     }
 
     /// Returns the layout that keeps the most channels at their positions, with as few silent channels as
     /// possible; nil if there is none.
     public func nearest(of layouts: [ChannelLayout]) -> ChannelLayout? {
         if layouts.contains(self) { return self }
-        let best = layouts.filter { candidate in !layouts.contains { kept(in: $0) > kept(in: candidate) } }
+        let best = layouts.filter { candidate in
+            !layouts.contains { commonChannels(in: $0) > commonChannels(in: candidate) }
+        }
         return best.filter { $0.channels >= channels }.min { $0.channels < $1.channels }
             ?? best.max { $0.channels < $1.channels }
     }

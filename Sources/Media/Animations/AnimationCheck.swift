@@ -31,28 +31,28 @@ package struct AnimationCheck {
             }
         guard let found else { return "it is not a readable animation" }
         if let problem = found.problem { return problem }
-        let wanted = timing.starts(in: format.tick)
+        let expected = timing.starts(in: format.tick)
         let isComplete =
             switch format {
-            case .gif: found.starts == wanted
-            case .webp: Set(found.starts).isSubset(of: wanted)
+            case .gif: found.starts == expected
+            case .webp: Set(found.starts).isSubset(of: expected)
             }
         if found.starts.first != 0 || !isComplete { return "its images have the wrong times" }
         let end = timing.end.ticks(in: format.tick)
         // A single still image has no end.
-        if wanted.count > 1, found.starts.count > 1, abs(found.end - end) > 1 {
+        if expected.count > 1, found.starts.count > 1, abs(found.end - end) > 1 {
             return "it lasts \(found.end) instead of \(end) ticks"
         }
         return nil
     }
 
-    private struct Found {
+    private struct Structure {
         var starts: [Int64] = []
         var end: Int64 = 0
         var problem: String?
     }
 
-    private func gif(_ path: String) throws -> Found? {
+    private func gif(_ path: String) throws -> Structure? {
         let asset = Asset(.file(path), environment: MediaEnvironment(sources: environment))
         guard let track = try asset.loadSynchronously().tracks.first(where: { $0.mediaType == .video }) else {
             return nil
@@ -61,7 +61,7 @@ package struct AnimationCheck {
             asset: asset, track: track, settings: .video(VideoOutputSettings()), isCancelled: isCancelled)
         try samples.start()
         defer { samples.cancel() }
-        var found = Found()
+        var found = Structure()
         let tick = AnimationFormat.gif.tick
         while let sample = try samples.next() {
             let isRight = sample.withFrame {
@@ -75,18 +75,18 @@ package struct AnimationCheck {
         return found
     }
 
-    private func webp(_ path: String) throws -> Found? {
+    private func webp(_ path: String) throws -> Structure? {
         let source = try environment.file(path)
         guard source.size < Int64(Int32.max), let bytes = source.bytes(at: 0, Int(source.size)),
             let animation = WebPChunks.animation(in: bytes)
         else { return nil }
         let whole = PixelSize(width: configuration.width, height: configuration.height)
-        let decoder = StillDecoder(
+        let decoder = StillImageDecoder(
             try CodecParameters.video(
                 codec: "webp", width: whole.width, height: whole.height, pixelFormat: .yuv420p, extradata: []),
             limits: environment.limits)
-        var found = Found()
-        guard !animation.stills.isEmpty else {
+        var found = Structure()
+        guard !animation.frames.isEmpty else {
             found.starts = [0]
             found.problem = decoder.problem(in: bytes, size: whole)
             return found
@@ -94,14 +94,14 @@ package struct AnimationCheck {
         if animation.width != configuration.width || animation.height != configuration.height {
             found.problem = "it has another size"
         }
-        for still in animation.stills {
+        for frame in animation.frames {
             if isCancelled() { throw CancellationError() }
             found.starts.append(found.end)
-            found.end += Int64(still.length)
-            let file = WebPChunks.file(of: still, in: bytes)
+            found.end += Int64(frame.length)
+            let file = WebPChunks.file(of: frame, in: bytes)
             found.problem =
                 found.problem
-                ?? decoder.problem(in: file, size: PixelSize(width: still.width, height: still.height))
+                ?? decoder.problem(in: file, size: PixelSize(width: frame.width, height: frame.height))
         }
         return found
     }

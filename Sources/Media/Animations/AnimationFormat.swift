@@ -24,8 +24,8 @@ public enum AnimationFormat: String, Codable, CaseIterable, Sendable {
         }
     }
 
-    /// Whether all still images must be passed to `look(at:)` before the first is added.
-    public var looksFirst: Bool { self == .gif }
+    /// Whether all still images must be passed to `analyze(_:)` before the first is added.
+    public var needsAnalysis: Bool { self == .gif }
 
     /// Creates a writer to an empty file. `configuration` is the encoder's, which determines the format of the still
     /// images.

@@ -12,7 +12,7 @@ final class GIFWriter: AnimationWriter {
     private let stream: Int
     private var palette: FilterGraph?
     private var painter: FilterGraph?
-    private var looked: Int64 = 0
+    private var analyzed: Int64 = 0
     private let starts: [Int64]
     private var added = 0
 
@@ -33,15 +33,15 @@ final class GIFWriter: AnimationWriter {
         self.muxer = muxer
     }
 
-    func look(at frame: consuming Frame) throws {
+    func analyze(_ frame: consuming Frame) throws {
         do throws(AVError) {
             if palette == nil {
                 palette = try FilterGraph.video(
                     [FilterStep("palettegen")], like: frame, timeBase: Self.tick,
                     sampleAspectRatio: Rational(1, 1), frameRate: nil)
             }
-            frame.pts = looked
-            looked += 1
+            frame.pts = analyzed
+            analyzed += 1
             try palette?.send(frame)
         } catch {
             throw MediaError.encoding(track: "animation", error)
@@ -73,7 +73,7 @@ final class GIFWriter: AnimationWriter {
     }
 
     private func makePainter(like frame: borrowing Frame) throws(AVError) -> FilterGraph {
-        try palette?.sendEnd(at: looked)
+        try palette?.sendEnd(at: analyzed)
         let colours = try Frame()
         guard case .ready? = try palette?.receive(into: colours) else {
             throw AVError(code: -22, operation: "filtering", detail: "the palette is missing")

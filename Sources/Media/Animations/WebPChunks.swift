@@ -1,69 +1,69 @@
 /// Chunks of a WebP file, a RIFF container.
 enum WebPChunks {
     /// A still image of an animation.
-    struct Still {
+    struct AnimationFrame {
         /// Duration in milliseconds.
         var length: Int
         /// Size of the covered part of the canvas, in pixels.
         var width: Int
         var height: Int
         /// Position of the duration in the file.
-        fileprivate var lengthPlace: Int
+        fileprivate var durationPosition: Int
         /// Range of the image's own chunks (`ALPH`, `VP8 `, `VP8L`).
         var data: Range<Int>
     }
 
-    private static func little(_ bytes: [UInt8], _ place: Int, _ count: Int) -> Int {
-        (0..<count).reduce(0) { $0 | Int(bytes[place + $1]) << (8 * $1) }
+    private static func little(_ bytes: [UInt8], _ position: Int, _ count: Int) -> Int {
+        (0..<count).reduce(0) { $0 | Int(bytes[position + $1]) << (8 * $1) }
     }
 
     /// Returns the size of the canvas and the still images; nil if the bytes aren't a complete animation. A file with
     /// one image may be a plain WebP without a duration; its list of images is empty.
-    static func animation(in bytes: [UInt8]) -> (width: Int, height: Int, stills: [Still])? {
+    static func animation(in bytes: [UInt8]) -> (width: Int, height: Int, frames: [AnimationFrame])? {
         guard bytes.count >= 12, bytes[0..<4].elementsEqual("RIFF".utf8),
             bytes[8..<12].elementsEqual("WEBP".utf8),
             little(bytes, 4, 4) + 8 <= bytes.count
         else { return nil }
         let end = little(bytes, 4, 4) + 8
-        var (place, canvas, stills) = (12, (width: 0, height: 0), [Still]())
-        while place + 8 <= end {
-            let size = little(bytes, place + 4, 4)
-            let body = place + 8
+        var (position, canvas, frames) = (12, (width: 0, height: 0), [AnimationFrame]())
+        while position + 8 <= end {
+            let size = little(bytes, position + 4, 4)
+            let body = position + 8
             guard size >= 0, body + size <= end else { return nil }
-            let name = bytes[place..<place + 4]
+            let name = bytes[position..<position + 4]
             if name.elementsEqual("VP8X".utf8), size >= 10 {
                 canvas = (little(bytes, body + 4, 3) + 1, little(bytes, body + 7, 3) + 1)
             } else if name.elementsEqual("ANMF".utf8) {
                 guard size >= 16 else { return nil }
-                stills.append(
-                    Still(
+                frames.append(
+                    AnimationFrame(
                         length: little(bytes, body + 12, 3), width: little(bytes, body + 6, 3) + 1,
-                        height: little(bytes, body + 9, 3) + 1, lengthPlace: body + 12,
+                        height: little(bytes, body + 9, 3) + 1, durationPosition: body + 12,
                         data: body + 16..<body + size))
             }
-            place = body + size + size % 2
+            position = body + size + size % 2
         }
-        return (canvas.width, canvas.height, stills)
+        return (canvas.width, canvas.height, frames)
     }
 
     /// Sets the end of the last still image, in milliseconds; returns false if the bytes aren't a WebP. A plain WebP
     /// has no end.
     static func setEnd(to end: Int, in bytes: inout [UInt8]) -> Bool {
         guard let animation = animation(in: bytes) else { return false }
-        guard let last = animation.stills.last else { return true }
-        let start = animation.stills.dropLast().reduce(0) { $0 + $1.length }
+        guard let last = animation.frames.last else { return true }
+        let start = animation.frames.dropLast().reduce(0) { $0 + $1.length }
         let length = min(0xff_ffff, max(1, end - start))
-        for index in 0..<3 { bytes[last.lengthPlace + index] = UInt8(length >> (8 * index) & 0xff) }
+        for index in 0..<3 { bytes[last.durationPosition + index] = UInt8(length >> (8 * index) & 0xff) }
         return true
     }
 
     /// Returns a still image of an animation as a file of its own.
-    static func file(of still: Still, in bytes: [UInt8]) -> [UInt8] {
-        var chunks = Array(bytes[still.data])
+    static func file(of frame: AnimationFrame, in bytes: [UInt8]) -> [UInt8] {
+        var chunks = Array(bytes[frame.data])
         // A lossy frame with alpha requires an extended header.
         if chunks.starts(with: "ALPH".utf8) {
             var header = Array("VP8X".utf8) + [10, 0, 0, 0, 0x10, 0, 0, 0]
-            for side in [still.width - 1, still.height - 1] {
+            for side in [frame.width - 1, frame.height - 1] {
                 header += (0..<3).map { UInt8(side >> (8 * $0) & 0xff) }
             }
             chunks = header + chunks

@@ -23,7 +23,7 @@ final class WebPWriter: AnimationWriter {
         self.file = file
     }
 
-    func look(at frame: consuming Frame) {}
+    func analyze(_ frame: consuming Frame) {}
 
     func add(_ frame: consuming Frame) throws {
         frame.pts = starts[added]

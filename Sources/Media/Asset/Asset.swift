@@ -117,7 +117,7 @@ public final class Asset: Sendable {
         }
         if let known { return known }
         let result = Result {
-            guard case .file(let path) = source, discovery == .decoding, let memory = environment.memory
+            guard case .file(let path) = source, discovery == .decoding, let memory = environment.cache
             else { return try read() }
             return try memory.contents(
                 ofFile: path, timing: timing, environment: environment.sources, orElse: read)

@@ -14,15 +14,15 @@ package final class AssetCache: Sendable {
         let timing: AssetTiming
     }
 
-    private struct Known: Sendable {
+    private struct Storage: Sendable {
         let limit: Int
         var contents: [Key: AssetContents] = [:]
         /// Ring buffer of keys in order of insertion.
         var order: [Key] = []
         var next = 0
 
-        mutating func note(_ found: AssetContents, of key: Key) {
-            guard contents.updateValue(found, forKey: key) == nil else { return }
+        mutating func insert(_ new: AssetContents, for key: Key) {
+            guard contents.updateValue(new, forKey: key) == nil else { return }
             if order.count < limit {
                 order.append(key)
             } else {
@@ -33,10 +33,10 @@ package final class AssetCache: Sendable {
         }
     }
 
-    private let known: Guarded<Known>
+    private let storage: Guarded<Storage>
 
     /// Creates a cache for the latest `limit` assets, at least one.
-    package init(limit: Int) { known = Guarded(Known(limit: max(1, limit))) }
+    package init(limit: Int) { storage = Guarded(Storage(limit: max(1, limit))) }
 
     /// Returns the contents of a file from the cache, or reads and caches them.
     func contents(
@@ -44,7 +44,7 @@ package final class AssetCache: Sendable {
         orElse read: () throws -> AssetContents
     ) throws -> AssetContents {
         guard let key = key(path, timing, environment) else { return try read() }
-        if let contents = known.withLock({ $0.contents[key] }) { return contents }
+        if let contents = storage.withLock({ $0.contents[key] }) { return contents }
         let contents = try read()
         // Contents are cached only if the file didn't change meanwhile and they are small; attached fonts, for
         // example, are large.
@@ -52,7 +52,7 @@ package final class AssetCache: Sendable {
             sum + track.format.parameters.extradataSize + track.sideData.reduce(0) { $0 + $1.bytes.count }
         }
         if bytes <= 16 << 10, contents.chapters.count <= 100, self.key(path, timing, environment) == key {
-            known.withLock { $0.note(contents, of: key) }
+            storage.withLock { $0.insert(contents, for: key) }
         }
         return contents
     }

@@ -21,13 +21,13 @@ struct AssetLoader {
         var demuxer = try Demuxer.open(
             path: path, environment: environment, interrupt: interrupt, discovery: discovery
         ) {
-            Self.pictureHeaders(codec: $0, headers: $1, opening: $2, movie: &inspected)
+            Self.videoHeaders(codec: $0, headers: $1, opening: $2, movie: &inspected)
         }
         let container = SourceContainer(demuxer.formatName)
         let movie = container.isMovie ? inspected ?? MovieInspector(demuxer.source) : nil
         let expectedSize =
             container.isMatroska ? MatroskaInspector.segmentEnd(of: demuxer.source) ?? 0 : 0
-        let hasOwnZero = container.isMovie || container.isMatroska
+        let hasTimeZero = container.isMovie || container.isMatroska
 
         var streams: [StreamInfo] = []
         for index in 0..<demuxer.streamCount {
@@ -35,7 +35,7 @@ struct AssetLoader {
                 withDataProperties(try demuxer.stream(index), in: container, of: demuxer.source, path: path))
         }
         let paged = container.hasPages ? Self.setPagedDurations(of: &streams, demuxer.source) : [:]
-        let gapless = movie.map { Self.trim(&streams, metadata: demuxer.metadata, movie: $0) } ?? [:]
+        let gapless = movie.map { Self.applyTagTrims(&streams, metadata: demuxer.metadata, movie: $0) } ?? [:]
         demuxer.origins = gapless.mapValues(\.origin)
         // Declared durations of a fragmented file are unreliable, and so is a duration computed from size and
         // bit rate.
@@ -44,21 +44,22 @@ struct AssetLoader {
         // Subtitle files are small and declare no duration.
         let kinds = Set(streams.filter { !$0.isAttachedPicture }.map(\.parameters.mediaType))
         // Elementary streams declare no duration either.
-        let isBare = demuxer.duration == nil && !hasOwnZero
+        let hasNoDuration = demuxer.duration == nil && !hasTimeZero
         // libavformat reports no start time of a program stream with a single frame.
         let hasNoStart =
-            container.guessesLengths && streams.allSatisfy { !Self.tellsZero($0) || $0.startTime == nil }
-        if timing == .precise || isHeaderUnreliable || isBare || hasNoStart || kinds == [.subtitle] {
+            container.estimatesDurations
+            && streams.allSatisfy { !Self.definesTimeZero($0) || $0.startTime == nil }
+        if timing == .precise || isHeaderUnreliable || hasNoDuration || hasNoStart || kinds == [.subtitle] {
             measured = try TrackMeasurement.measure(
                 demuxer, streams: streams, isMovie: movie != nil, interrupt: interrupt)
         }
         // Timestamps of FLAC in Ogg are counted while packets are read (`FLACTimestamps`).
         for (index, length) in paged
-        where container.guessesTimes(ofCodec: streams[index].parameters.codecName) {
+        where container.estimatesTimes(ofCodec: streams[index].parameters.codecName) {
             let start = measured[index]?.firstShown ?? 0
             measured[index]?.end = start.adding(upToLimit: length)
         }
-        let timeZero = hasOwnZero ? .zero : Self.earliestStart(streams, hasNoStart ? measured : [:])
+        let timeZero = hasTimeZero ? .zero : Self.earliestStart(streams, hasNoStart ? measured : [:])
         let header = demuxer.duration.map { MediaTime(value: $0, timescale: 1_000_000) }
         var tracks: [AssetTrack] = []
         for stream in streams {
@@ -69,12 +70,12 @@ struct AssetLoader {
                     summary: demuxer.indexSummary(of: stream.index),
                     isExact: movie != nil && !isHeaderUnreliable,
                     container: container, gapless: gapless[stream.index],
-                    beginsBeforeKeyframe: container.beginsAnywhere
+                    beginsBeforeKeyframe: container.hasArbitraryStart
                         && FirstFrames.precedeKeyframe(
                             of: stream, path: path, environment: environment, interrupt: interrupt)
                 ))
         }
-        let shown = Self.timed(tracks, kinds)
+        let shown = Self.durationTracks(tracks, kinds)
         let end = shown.map(\.timeRange.end).max()
         let duration = [end, end == nil || end == .zero ? header : nil].compactMap { $0 }.max() ?? .zero
         // Inspectors of boxes and pages treat unreadable data as absent.
@@ -89,12 +90,12 @@ struct AssetLoader {
             isDurationExact: !shown.isEmpty && shown.allSatisfy(\.isTimeRangeExact), timeZero: timeZero,
             metadata: Self.metadata(demuxer, streams: streams),
             chapters: demuxer.chapters.map {
-                Self.chapter($0, timeZero: container.saysDelayInTags ? .zero : chapterZero)
+                Self.chapter($0, timeZero: container.storesDelayInTags ? .zero : chapterZero)
             })
     }
 
     /// Returns the tracks that determine the duration: video and audio, or subtitles if there is nothing else.
-    private static func timed(_ tracks: [AssetTrack], _ kinds: Set<MediaType>) -> [AssetTrack] {
+    private static func durationTracks(_ tracks: [AssetTrack], _ kinds: Set<MediaType>) -> [AssetTrack] {
         tracks.filter {
             !$0.isAttachedPicture
                 && ($0.mediaType == .video || $0.mediaType == .audio || kinds == [.subtitle])
@@ -102,7 +103,7 @@ struct AssetLoader {
     }
 
     /// Applies the trims that tags declare to the streams of a movie, and returns them by stream index.
-    private static func trim(
+    private static func applyTagTrims(
         _ streams: inout [StreamInfo], metadata: [MetadataEntry], movie: MovieInspector
     ) -> [Int: GaplessTrim] {
         var trims: [Int: GaplessTrim] = [:]
@@ -133,16 +134,16 @@ struct AssetLoader {
         _ stream: StreamInfo, in container: SourceContainer, of source: any ByteSource, path: String
     ) -> StreamInfo {
         var stream = stream
-        if HDRMetadataSEI.areAskedFor(stream) {
+        if HDRMetadataSEI.needsInspection(stream) {
             stream.sideData += HDRMetadataSEI.read(
                 path: path, stream: stream, environment: environment, interrupt: interrupt)
         }
-        if ImageOrientation.isAskedFor(stream, in: container, of: source) {
+        if ImageOrientation.needsInspection(stream, in: container, of: source) {
             stream.sideData += ImageOrientation.read(
                 path: path, stream: stream, environment: environment, interrupt: interrupt)
         }
-        if FirstFrames.areAskedFor(stream) {
-            stream.fields = FirstFrames.fields(
+        if FirstFrames.needsInspection(stream) {
+            stream.fields = FirstFrames.fieldOrder(
                 of: stream, path: path, environment: environment, interrupt: interrupt)
         }
         return stream
@@ -150,16 +151,16 @@ struct AssetLoader {
 
     /// Returns the properties that a track's headers declare for all its frames; nil if frames must be
     /// decoded to determine them. `movie` receives the inspector, if one is created, for reuse.
-    static func pictureHeaders(
+    static func videoHeaders(
         codec: String, headers: [UInt8], opening: PacketOpening, movie: inout MovieInspector?
-    ) -> PictureHeaders? {
+    ) -> VideoHeaders? {
         guard BitstreamTraits.of(codec).parameterSets == .avc else { return nil }
         movie = movie ?? MovieInspector(opening.file)
         // In a concatenated file, the first packet may have another sample entry than the first one.
         guard movie?.tracks.first(where: { Int($0.id) == opening.trackID })?.changesHeaders == false else {
             return nil
         }
-        return AVCPictureHeaders.read(headers, opening: opening)
+        return AVCVideoHeaders.read(headers, opening: opening)
     }
 
     /// Returns the file's metadata; Ogg stores it in the first stream.
@@ -209,14 +210,14 @@ struct AssetLoader {
     private static func earliestStart(
         _ streams: [StreamInfo], _ measured: [Int: TrackMeasurement]
     ) -> MediaTime {
-        streams.filter(tellsZero).compactMap { stream in
+        streams.filter(definesTimeZero).compactMap { stream in
             (stream.startTime ?? measured[stream.index]?.firstShown).map {
                 MediaTime(ticks: $0, timeBase: stream.timeBase)
             }
         }.min() ?? .zero
     }
 
-    private static func tellsZero(_ stream: StreamInfo) -> Bool {
+    private static func definesTimeZero(_ stream: StreamInfo) -> Bool {
         !stream.isAttachedPicture && stream.parameters.mediaType != .data
     }
 
@@ -237,7 +238,7 @@ struct AssetLoader {
         // With decoding times only (AVI), a reference frame is presented when the next one is decoded, so the
         // track ends a frame later.
         let isLate =
-            container.saysDecodingTimesAlone && stream.parameters.traits.olderVideo != nil
+            container.storesOnlyDecodingTimes && stream.parameters.traits.olderVideo != nil
         let boxes = movie?.tracks.first { Int($0.id) == stream.id }
         let isFragmented = movie?.isFragmented == true
         let written =
@@ -282,14 +283,14 @@ struct AssetLoader {
         description.frameRate = stream.averageFrameRate ?? stream.baseFrameRate ?? generatedRate(stream)
         description.title =
             stream.metadata.first {
-                $0.key == "title" || $0.key == "handler_name" && isName($0.value)
+                $0.key == "title" || $0.key == "handler_name" && isTitle($0.value)
             }?.value
         return AssetTrack(
             description: description, format: format,
             sampleTimeBase: container.isMovie ? nil : sampleTimeBase(of: stream), editEnd: editEnd,
             editStart: editStart, edits: edits, mediaOrigin: gapless?.origin, summary: summary,
             changesHeaders: boxes?.changesHeaders == true,
-            hiddenStart: container.saysDelayInTags
+            hiddenStart: container.storesDelayInTags
                 ? stream.startTime.map { MediaTime(ticks: $0, timeBase: stream.timeBase) } : nil,
             metadata: stream.metadata, sideData: stream.sideData, lostTimesShift: lostShift,
             beginsBeforeKeyframe: beginsBeforeKeyframe, hasSecondView: boxes?.hasSecondView == true)
@@ -332,7 +333,7 @@ struct AssetLoader {
     }
 
     /// Returns whether a handler name is a title rather than a default of the program that wrote the file.
-    private static func isName(_ handler: String) -> Bool {
+    private static func isTitle(_ handler: String) -> Bool {
         !["VideoHandler", "SoundHandler", "SubtitleHandler", "DataHandler", ""].contains(handler)
             && !handler.contains("Media Handler") && !handler.contains("Alias")
             && !handler.hasPrefix("Core Media") && !handler.contains("GPAC")

@@ -67,7 +67,7 @@ public struct AssetTrack: Sendable {
         changesHeaders: Bool, hiddenStart: MediaTime?, metadata: [MetadataEntry], sideData: [StreamSideData],
         lostTimesShift: Int64? = nil, beginsBeforeKeyframe: Bool = false, hasSecondView: Bool = false
     ) {
-        var told = description
+        var complete = description
         self.format = format
         self.sampleTimeBase = sampleTimeBase
         self.editEnd = editEnd
@@ -84,9 +84,9 @@ public struct AssetTrack: Sendable {
         self.sideData = sideData
         let start = hiddenStart ?? edits.first { $0.mediaStart != nil }?.mediaStart
         let hidden = Self.hiddenPartOfPacket(format, start: start)
-        told.hiddenPartOfPacket = hidden > 0 ? hidden : nil
+        complete.hiddenPartOfPacket = hidden > 0 ? hidden : nil
         let hidesBeginning =
-            switch told.mediaType {
+            switch complete.mediaType {
             case .video: hidesFirstPackets
             case .audio:
                 editStart != nil || (start ?? .zero) > .zero
@@ -96,15 +96,15 @@ public struct AssetTrack: Sendable {
             }
         let states = [
             (hidesBeginning, TrackDescription.hiddenBeginning),
-            (told.mediaType == .video && hidesInnerPackets, TrackDescription.hiddenInside),
+            (complete.mediaType == .video && hidesInnerPackets, TrackDescription.hiddenInside),
             (isUnordered, TrackDescription.unordered),
             (changesHeaders, TrackDescription.changingHeaders),
             (lostTimesShift != nil, TrackDescription.lostTimes),
             (beginsBeforeKeyframe, TrackDescription.lateKeyframe),
             (hasSecondView, TrackDescription.secondView),
         ]
-        told.sideData += states.compactMap { $0 ? $1 : nil }
-        self.description = told
+        complete.sideData += states.compactMap { $0 ? $1 : nil }
+        self.description = complete
     }
 
     /// Index among all streams of the file.
@@ -200,7 +200,7 @@ extension AssetTrack {
         return pixels > 0 ? Double(format.bitRate) / pixels : 0
     }
 
-    /// Returns the number of decoder threads for decoding beside an encoder: in general half the processors,
+    /// Returns the number of decoder threads for decoding in parallel with an encoder: in general half the processors,
     /// because the encoder needs the others, and every thread holds another frame. At high bit rates,
     /// decoding costs as much as a fast encoder and would limit its speed, so the number is libavcodec's
     /// default (seconds with one, two and three threads on two cores, 720p to x264 ultrafast: 3.45, 2.74,

@@ -11,8 +11,8 @@ package struct CreationTime: Hashable, Sendable {
             let value = bytes[range].reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
             return allowed.contains(value) ? value : nil
         }
-        func has(_ characters: String, at place: Int) -> Bool {
-            place < bytes.count && characters.utf8.contains(bytes[place])
+        func has(_ characters: String, at position: Int) -> Bool {
+            position < bytes.count && characters.utf8.contains(bytes[position])
         }
         guard let year = number(0..<4, 0...9999), has("-", at: 4), let month = number(5..<7, 1...12),
             has("-", at: 7),

@@ -93,9 +93,9 @@ public struct FormatDescription: Sendable {
         samplesPerPacket: Int = 0, headers: [UInt8] = []
     ) throws -> FormatDescription {
         do throws(AVError) {
-            let form = AudioFormat(sampleFormat: sampleFormat, sampleRate: sampleRate, layout: layout)
+            let audioFormat = AudioFormat(sampleFormat: sampleFormat, sampleRate: sampleRate, layout: layout)
             let parameters = try CodecParameters.audio(
-                codec: codec, format: form, frameSize: samplesPerPacket, extradata: headers)
+                codec: codec, format: audioFormat, frameSize: samplesPerPacket, extradata: headers)
             return FormatDescription(parameters, pixelAspectRatio: nil, cleanAperture: nil)
         } catch {
             throw MediaError.misuse("\(error)")

@@ -47,14 +47,14 @@ public struct ImageSequence: Hashable, Codable, Sendable {
     public var duration: MediaTime { MediaTime(ticks: frameCount, timeBase: frameRate.inverted) }
 
     /// Whether all values are valid and consistent. Checked for sequences from untrusted input.
-    public var isSound: Bool {
+    public var isValid: Bool {
         guard frameRate.isPositive, (1...1 << 40).contains(frameCount) else { return false }
         guard let numbers else { return true }
-        return numbers.first >= 0 && (1...ImageSequence.mostFiles).contains(numbers.count)
+        return numbers.first >= 0 && (1...ImageSequence.maxFiles).contains(numbers.count)
             && numbers.first < 1 << 48 && Int64(numbers.count) == frameCount
             && NumberedName(path: path) != nil
     }
 
     /// Maximum number of files of a sequence.
-    public static let mostFiles = 1_000_000
+    public static let maxFiles = 1_000_000
 }

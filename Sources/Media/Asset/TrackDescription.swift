@@ -105,8 +105,8 @@ public struct TrackDescription: Codable, Hashable, Sendable {
         timeBase.num == 1 && sampleRate > 0 && timeBase.den.isMultiple(of: sampleRate)
     }
 
-    /// Whether packets have an alpha plane beside them (VP8 and VP9 in Matroska).
-    public var hasAlphaBeside: Bool { tags.contains(where: \.saysAlphaBeside) }
+    /// Whether packets have a separate alpha plane (VP8 and VP9 in Matroska).
+    public var hasSeparateAlpha: Bool { tags.contains(where: \.isSeparateAlphaTag) }
 }
 
 extension TrackDescription {

@@ -16,7 +16,7 @@ struct AVCParameterSets: Hashable {
         /// Frames per second; nil if not coded.
         var frameRate: Rational?
         /// Properties of all frames; nil if the set lacks some that a decoder would determine.
-        var headers: PictureHeaders?
+        var headers: VideoHeaders?
     }
 
     /// Fields of a picture parameter set.
@@ -64,7 +64,7 @@ struct AVCParameterSets: Hashable {
     }
 
     /// Properties of all frames; nil unless there is exactly one sequence parameter set.
-    var pictureHeaders: PictureHeaders? { sequences.count == 1 ? sequences.first?.value.headers : nil }
+    var videoHeaders: VideoHeaders? { sequences.count == 1 ? sequences.first?.value.headers : nil }
 
     /// Returns whether a sequence parameter set is one of those added.
     func isKnown(_ unit: some Collection<UInt8>) -> Bool { units.values.contains { unit.elementsEqual($0) } }
@@ -72,15 +72,15 @@ struct AVCParameterSets: Hashable {
     /// Returns a known sequence parameter set with gaps in frame numbers allowed; nil for an unknown set.
     func allowingGaps(_ unit: some Collection<UInt8>) -> [UInt8]? {
         guard let id = units.first(where: { unit.elementsEqual($0.value) })?.key,
-            let place = sequences[id]?.gapsPosition
+            let position = sequences[id]?.gapsPosition
         else { return nil }
-        var bits = NALRewriter(unit, through: place + 1)
-        bits.replace(place, count: 1, with: 1)
+        var bits = NALRewriter(unit, through: position + 1)
+        bits.replace(position, count: 1, with: 1)
         return bits.finished
     }
 
     private static func sequence(_ unit: some Collection<UInt8>) -> Sequence? {
-        var bits = NALBits(unit, skipping: 1, most: 1024)
+        var bits = NALBits(unit, skipping: 1, maxBytes: 1024)
         var sequence = Sequence()
         guard let profile = bits.bits(8), bits.bits(16) != nil, let id = bits.number() else { return nil }
         sequence.id = id
@@ -113,7 +113,7 @@ struct AVCParameterSets: Hashable {
         if id < 32, references <= 16, depths.luma == depths.chroma, 1...2 ~= sequence.chromaFormat,
             columns < 4096, rows < 4096
         {
-            sequence.headers = PictureHeaders(
+            sequence.headers = VideoHeaders(
                 width: 16 * (columns + 1), height: 16 * (rows + 1) * (2 - isFramesOnly),
                 chroma: sequence.chromaFormat == 1 ? .yuv420 : .yuv422, bitDepth: depths.luma)
         }
@@ -140,14 +140,14 @@ struct AVCParameterSets: Hashable {
             if hasColor == 1 {
                 guard let primaries = bits.bits(8), let transfer = bits.bits(8), let matrix = bits.bits(8)
                 else { return false }
-                sequence.headers?.color = PictureHeaders.Color(
+                sequence.headers?.color = VideoHeaders.Color(
                     primaries: UInt32(primaries), transfer: UInt32(transfer), matrix: UInt32(matrix))
             }
         }
-        guard let hasPlaces = bits.bits(1) else { return false }
-        if hasPlaces == 1 {
-            guard let place = bits.number(), bits.number() != nil else { return false }
-            sequence.headers?.chromaLocation = place
+        guard let hasChromaLocation = bits.bits(1) else { return false }
+        if hasChromaLocation == 1 {
+            guard let position = bits.number(), bits.number() != nil else { return false }
+            sequence.headers?.chromaLocation = position
         }
         guard let hasTiming = bits.bits(1) else { return false }
         if hasTiming == 1 {
@@ -161,8 +161,8 @@ struct AVCParameterSets: Hashable {
         }
         var hasBuffers = false
         for _ in 0..<2 {
-            guard let isThere = bits.bits(1) else { return false }
-            if isThere == 1 {
+            guard let isPresent = bits.bits(1) else { return false }
+            if isPresent == 1 {
                 guard skipBuffers(&bits) else { return false }
                 hasBuffers = true
             }
@@ -192,13 +192,13 @@ struct AVCParameterSets: Hashable {
     }
 
     private static func readAspect(_ bits: inout NALBits, into sequence: inout Sequence) -> Bool {
-        let usual: [(Int32, Int32)] = [
+        let ratios: [(Int32, Int32)] = [
             (0, 1), (1, 1), (12, 11), (10, 11), (16, 11), (40, 33), (24, 11), (20, 11), (32, 11), (80, 33),
             (18, 11), (15, 11), (64, 33), (160, 99), (4, 3), (3, 2), (2, 1),
         ]
         guard let kind = bits.bits(8) else { return false }
-        if kind < usual.count {
-            sequence.headers?.sampleAspectRatio = Rational(usual[kind].0, usual[kind].1)
+        if kind < ratios.count {
+            sequence.headers?.sampleAspectRatio = Rational(ratios[kind].0, ratios[kind].1)
             return true
         }
         guard kind == 255, let width = bits.bits(16), let height = bits.bits(16) else { return false }
@@ -218,9 +218,9 @@ struct AVCParameterSets: Hashable {
     }
 
     private static func skipScalingList(_ size: Int, _ bits: inout NALBits) -> Bool {
-        guard let isThere = bits.bits(1) else { return false }
+        guard let isPresent = bits.bits(1) else { return false }
         var (last, next) = (8, 8)
-        for _ in 0..<(isThere == 1 ? size : 0) {
+        for _ in 0..<(isPresent == 1 ? size : 0) {
             if next != 0 {
                 guard let delta = bits.signedNumber() else { return false }
                 next = (last + delta + 256) & 0xff

@@ -4,7 +4,7 @@ struct AVCSliceHeader {
     /// Reference picture marking (`dec_ref_pic_marking`).
     struct Marking {
         /// Position of the syntax structure.
-        var place: Range<Int>
+        var range: Range<Int>
         /// Memory management operations and their operands; nil for the sliding window.
         var operations: [(code: Int, values: [Int])]?
     }
@@ -12,11 +12,11 @@ struct AVCSliceHeader {
     /// The first fields of the header.
     let start: AVCSliceStart
     /// The low part of the picture order count, and its position; nil if it isn't coded.
-    let order: (value: Int, place: Int)?
+    let order: (value: Int, position: Int)?
     /// Offset of the bottom field's picture order count.
     let bottomOrder: Int
     /// Position at which `idr_pic_id` is coded in an IDR slice.
-    let identifierPlace: Int
+    let identifierPosition: Int
     let marking: Marking?
     /// Position after the header.
     let end: Int
@@ -33,17 +33,17 @@ struct AVCSliceHeader {
 
     /// Nil if the header can't be parsed.
     init?(_ unit: some Collection<UInt8>, _ sets: AVCParameterSets) {
-        var bits = NALBits(unit, skipping: 1, most: 4096)
+        var bits = NALBits(unit, skipping: 1, maxBytes: 4096)
         guard let start = AVCSliceStart(unit, &bits, sets) else { return nil }
         self.start = start
         let (picture, sequence, isField) = (start.picture, start.sequence, start.isField)
-        identifierPlace = bits.position
+        identifierPosition = bits.position
         if start.isIDR, bits.number() == nil { return nil }
         var bottomOrder = 0
         if let count = sequence.orderBits {
-            let place = bits.position
+            let position = bits.position
             guard let value = bits.bits(count) else { return nil }
-            order = (value, place)
+            order = (value, position)
             if picture.hasBottomOrder, !isField {
                 guard let delta = bits.signedNumber() else { return nil }
                 bottomOrder = delta
@@ -97,8 +97,8 @@ struct AVCSliceHeader {
         guard bits.number() != nil, !hasChroma || bits.number() != nil else { return false }
         for _ in 0..<counts.reduce(0, +) {
             for numbers in hasChroma ? [2, 4] : [2] {
-                guard let isThere = bits.bits(1) else { return false }
-                for _ in 0..<(isThere == 1 ? numbers : 0) where bits.number() == nil { return false }
+                guard let isPresent = bits.bits(1) else { return false }
+                for _ in 0..<(isPresent == 1 ? numbers : 0) where bits.number() == nil { return false }
             }
         }
         return true
@@ -125,6 +125,6 @@ struct AVCSliceHeader {
                 }
             }
         }
-        return Marking(place: start..<bits.position, operations: operations)
+        return Marking(range: start..<bits.position, operations: operations)
     }
 }

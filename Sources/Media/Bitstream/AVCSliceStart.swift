@@ -1,7 +1,7 @@
 /// The first fields of an H.264 slice header, which identify the slice's frame.
 struct AVCSliceStart {
     /// Sufficient number of bytes for these fields.
-    static let most = 24
+    static let maxBytes = 24
 
     /// Whether the slice belongs to an IDR frame.
     let isIDR: Bool
@@ -15,7 +15,7 @@ struct AVCSliceStart {
     let picture: AVCParameterSets.Picture
     let frameNumber: Int
     /// Position of `frame_num`, in bits after the unit's first byte.
-    let frameNumberPlace: Int
+    let frameNumberPosition: Int
     let isField: Bool
     /// Whether the slice belongs to a bottom field.
     let isBottom: Bool
@@ -33,7 +33,7 @@ struct AVCSliceStart {
         self.kind = kind
         self.sequence = sequence
         self.picture = picture
-        frameNumberPlace = bits.position
+        frameNumberPosition = bits.position
         guard let number = bits.bits(sequence.frameNumberBits),
             let isField = sequence.isFramesOnly ? 0 : bits.bits(1),
             let isBottom = isField == 0 ? 0 : bits.bits(1)

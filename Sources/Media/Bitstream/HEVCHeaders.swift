@@ -56,7 +56,7 @@ struct HEVCHeaders: Hashable {
 
     /// Returns a record with the profile, level and sampling of a sequence parameter set; nil if it can't be parsed.
     private static func record(_ byType: [UInt8: [[UInt8]]], of sequence: [UInt8]) -> [UInt8]? {
-        var bits = NALBits(sequence, skipping: 2, most: 256)
+        var bits = NALBits(sequence, skipping: 2, maxBytes: 256)
         guard bits.bits(4) != nil, let layers = bits.bits(3), layers < 7, let isNested = bits.bits(1) else {
             return nil
         }

@@ -29,12 +29,12 @@ struct NALRewriter {
     }
 
     /// Changes the unit's type to a slice of an IDR frame.
-    mutating func becomeIDR() { beginning[0] = beginning[0] & 0xe0 | 5 }
+    mutating func convertToIDR() { beginning[0] = beginning[0] & 0xe0 | 5 }
 
     /// Replaces `count` bits with a number.
-    mutating func replace(_ place: Int, count: Int, with value: Int) {
+    mutating func replace(_ position: Int, count: Int, with value: Int) {
         for bit in 0..<count {
-            let at = 8 + place + bit
+            let at = 8 + position + bit
             let mask = UInt8(0x80) >> UInt8(at & 7)
             if value >> (count - 1 - bit) & 1 == 1 {
                 beginning[at >> 3] |= mask
@@ -45,21 +45,21 @@ struct NALRewriter {
     }
 
     /// Subtracts a value from a number of `count` bits, modulo its range.
-    mutating func subtract(_ value: Int, at place: Int, count: Int) {
+    mutating func subtract(_ value: Int, at position: Int, count: Int) {
         var number = 0
-        for bit in 0..<count { number = number << 1 | Int(self.bit(place + bit)) }
-        replace(place, count: count, with: (number - value) & (1 << count - 1))
+        for bit in 0..<count { number = number << 1 | Int(self.bit(position + bit)) }
+        replace(position, count: count, with: (number - value) & (1 << count - 1))
     }
 
     /// Replaces ranges of bits in a slice header, in ascending order. The data after the header is byte-aligned
     /// (`isAligned`), or is shifted by bits; a shift by whole bytes is preferred, because PCM macroblocks are
     /// byte-aligned.
-    mutating func splice(_ changes: [(place: Range<Int>, bits: [UInt8])], headerEnd: Int, isAligned: Bool) {
+    mutating func splice(_ changes: [(range: Range<Int>, bits: [UInt8])], headerEnd: Int, isAligned: Bool) {
         var header: [UInt8] = []
         var position = 0
         for change in changes {
-            header += (position..<change.place.lowerBound).map(bit) + change.bits
-            position = change.place.upperBound
+            header += (position..<change.range.lowerBound).map(bit) + change.bits
+            position = change.range.upperBound
         }
         header += (position..<headerEnd).map(bit)
         let nextByte = (headerEnd + 7) / 8
@@ -106,8 +106,8 @@ struct NALRewriter {
             + (0..<length).reversed().map { UInt8(written >> $0 & 1) }
     }
 
-    private func bit(_ place: Int) -> UInt8 {
-        let at = 8 + place
+    private func bit(_ position: Int) -> UInt8 {
+        let at = 8 + position
         return beginning[at >> 3] >> (7 - UInt8(at & 7)) & 1
     }
 

@@ -71,9 +71,9 @@ struct NALBits {
     /// Position of the next bit, after the unit's header.
     private(set) var position = 0
 
-    /// Creates a reader of at most `most` bytes of a unit.
-    init(_ unit: some Collection<UInt8>, skipping header: Int, most: Int = 64) {
-        bytes = Self.payload(unit.dropFirst(header).prefix(most))
+    /// Creates a reader of at maxBytes `maxBytes` bytes of a unit.
+    init(_ unit: some Collection<UInt8>, skipping header: Int, maxBytes: Int = 64) {
+        bytes = Self.payload(unit.dropFirst(header).prefix(maxBytes))
     }
 
     /// Returns bytes without emulation prevention bytes.

@@ -13,7 +13,7 @@ struct PacketLengths {
         case dts
         case trueHD
         /// The codec's frame size, or a number derived from the packet's size.
-        case usual
+        case fixed
         /// Unknown: for some codecs, libavcodec only estimates it from bit rate and size.
         case unknown
     }
@@ -31,7 +31,7 @@ struct PacketLengths {
             case .enhancedAC3: .enhancedAC3
             case .dts: .dts
             case .trueHD: .trueHD
-            case .usual: .usual
+            case .fixed: .fixed
             case .unknown: .unknown
             }
     }
@@ -54,12 +54,12 @@ struct PacketLengths {
         case .opus: return OpusPacket.samples(of: packet)
         case .vorbis(let packets): return packets.samples(of: packet).map { Int64($0) }
         case .flac: return packet.withBytes { FLACFrameHeader($0).map { Int64($0.samples) } }
-        case .alac(let usual): return packet.withBytes { Self.alacSamples($0, usual: usual) }
+        case .alac(let frameSize): return packet.withBytes { Self.alacSamples($0, frameSize: frameSize) }
         case .enhancedAC3: return packet.withBytes { Self.enhancedAC3Samples($0) }
         case .dts: return packet.withBytes { Self.dtsSamples($0) }
         // 40 samples at 44.1 and 48 kHz, and proportionally more at multiples.
         case .trueHD: return 40 * max(1, Int64(parameters.sampleRate) / 44_100)
-        case .usual:
+        case .fixed:
             let count = parameters.sampleCount(ofBytes: packet.size)
             return count > 0 ? Int64(count) : nil
         case .unknown: return nil
@@ -77,13 +77,13 @@ struct PacketLengths {
     }
 
     /// Returns the number of samples of an ALAC packet: the default, unless a flag announces another number.
-    private static func alacSamples(_ bytes: UnsafeRawBufferPointer, usual: Int) -> Int64? {
+    private static func alacSamples(_ bytes: UnsafeRawBufferPointer, frameSize: Int) -> Int64? {
         guard bytes.count > 7 else { return nil }
-        guard bytes[2] & 0x10 != 0 else { return Int64(usual) }
+        guard bytes[2] & 0x10 != 0 else { return Int64(frameSize) }
         // The number is preceded by 23 bits.
         let bits = (2..<7).reduce(UInt64(0)) { $0 << 8 | UInt64(bytes[$1]) }
         let count = Int64(bits >> 1 & 0xffff_ffff)
-        return count > 0 && count <= usual ? count : nil
+        return count > 0 && count <= frameSize ? count : nil
     }
 
     /// Returns the number of samples of an E-AC-3 packet: frames of the first program are consecutive, dependent

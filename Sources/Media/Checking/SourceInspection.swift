@@ -122,11 +122,11 @@ package final class SourceInspection: Sendable {
                 InputError(
                     path: path,
                     reason: .truncated(
-                        expected: contents.fileSize + contents.missingBytes, got: contents.fileSize)))
+                        expected: contents.fileSize + contents.missingBytes, actual: contents.fileSize)))
         }
         let tracks = try readers(of: packets, contents, path: path)
         var open = tracks
-        while let next = open.min(by: { $0.reached < $1.reached }) {
+        while let next = open.min(by: { $0.lastTime < $1.lastTime }) {
             try checkCancelled()
             do {
                 if try !next.readPacket() { open.removeAll { $0 === next } }
@@ -135,7 +135,7 @@ package final class SourceInspection: Sendable {
                 try checkCancelled()
                 throw error
             }
-            advance(to: open.map(\.reached).min())
+            advance(to: open.map(\.lastTime).min())
         }
         return Dictionary(uniqueKeysWithValues: tracks.map { ($0.track.index, $0.report) })
     }
@@ -148,12 +148,12 @@ package final class SourceInspection: Sendable {
         let container = SourceContainer(contents.container)
         let tallies = packets.map { _ in
             let tally = DamageTally()
-            tally.follow(extent.damagePolicy)
+            tally.setPolicy(extent.damagePolicy)
             return tally
         }
-        let lane: DemuxLane
+        let demuxer: SharedDemuxer
         do throws(InputError) {
-            lane = try DemuxLane(
+            demuxer = try SharedDemuxer(
                 path: path, streams: packets.map(\.index), environment: environment, interrupt: interrupt,
                 damage: tallies, container: container.name,
                 origins: packets.reduce(into: [:]) { $0.merge($1.origins) { first, _ in first } })
@@ -162,8 +162,8 @@ package final class SourceInspection: Sendable {
         }
         return try zip(packets, tallies).map { track, tally in
             let source = try PacketSource(
-                track: track, of: container, lane: lane, path: path, environment: environment,
-                interrupt: interrupt, ownsLane: false, movement: MovementCounter(), damage: tally)
+                track: track, of: container, demuxer: demuxer, path: path, environment: environment,
+                interrupt: interrupt, ownsDemuxer: false, movement: MovementCounter(), damage: tally)
             source.timeZero = contents.timeZero
             let lostPages =
                 container.hasPages && track.mediaType == .audio
@@ -184,13 +184,13 @@ private final class PacketTrackReader {
     private var end = MediaTime.zero
     private var lastStep: MediaTime?
     /// Time of the last packet in decoding order, from time zero.
-    private(set) var reached: MediaTime
+    private(set) var lastTime: MediaTime
 
     init(_ source: PacketSource, timeZero: MediaTime, lostPages: LostPages?) {
         self.source = source
         self.timeZero = timeZero
         self.lostPages = lostPages
-        reached = max(.zero, source.track.timeRange.start)
+        lastTime = max(.zero, source.track.timeRange.start)
     }
 
     var track: AssetTrack { source.track }
@@ -221,7 +221,7 @@ private final class PacketTrackReader {
         guard shown != noTimestamp else {
             // Without any times, packets follow one another with their own durations.
             end = end + length
-            reached = max(reached, end)
+            lastTime = max(lastTime, end)
             return
         }
         let start = MediaTime(ticks: shown, timeBase: source.timeBase) - timeZero
@@ -235,7 +235,7 @@ private final class PacketTrackReader {
             lastStep = step
             try checkPages(before: start)
         }
-        reached = max(reached, step)
+        lastTime = max(lastTime, step)
         if !isHidden { end = max(end, start + length) }
     }
 
@@ -243,6 +243,6 @@ private final class PacketTrackReader {
     private func checkPages(before start: MediaTime) throws {
         let slack = MediaTime(value: 2, timescale: 1000)
         guard let lostPages, start > end + slack, lostPages.isIncomplete else { return }
-        try source.damage.meet(.lostPages(track: track.label, from: end, to: start), at: end)
+        try source.damage.handle(.lostPages(track: track.label, from: end, to: start), at: end)
     }
 }

@@ -3,7 +3,7 @@ internal import LibAV
 /// Compositions as assets with one track of video, one of audio, and tracks of subtitles.
 extension AssetLoader {
     static func contents(of composition: Composition) throws -> AssetContents {
-        guard composition.isSound else { throw MediaError.misuse("the composition is invalid") }
+        guard composition.isValid else { throw MediaError.misuse("the composition is invalid") }
         var tracks: [AssetTrack] = []
         func add(_ stream: StreamInfo) {
             tracks.append(
@@ -22,11 +22,11 @@ extension AssetLoader {
             (stream.averageFrameRate, stream.baseFrameRate) = (canvas.frameRate, canvas.frameRate)
             add(stream)
         }
-        if let form = composition.audioForm {
+        if let format = composition.audioFormat {
             add(
                 StreamInfo(
-                    index: tracks.count, parameters: try .rawAudio(form.mixed),
-                    timeBase: Rational(1, form.sampleRate), duration: composition.sampleCount, packets: 0))
+                    index: tracks.count, parameters: try .rawAudio(format.mixed),
+                    timeBase: Rational(1, format.sampleRate), duration: composition.sampleCount, packets: 0))
         }
         for subtitles in composition.subtitles {
             let length = composition.duration.ticks(in: SubtitleTrack.timeBase)

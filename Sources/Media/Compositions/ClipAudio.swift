@@ -13,7 +13,7 @@ final class ClipAudio {
     private var read: CompositionRead?
     private var hasEnded = false
     /// Blocks that were read and aren't mixed yet, in order, with the position of their first sample.
-    private var ready = UniqueDeque<Run>()
+    private var ready = UniqueDeque<Block>()
     /// Position of the next block to read.
     private var position: Int64
     /// Start of the current round.
@@ -22,7 +22,7 @@ final class ClipAudio {
     private var tempo: TempoStretcher?
     private var isDraining = false
 
-    private struct Run: ~Copyable {
+    private struct Block: ~Copyable {
         let frame: Frame
         let start: Int64
         var end: Int64 { start + Int64(frame.sampleCount) }
@@ -70,7 +70,7 @@ final class ClipAudio {
     /// Reads until all samples before a position are available.
     func fill(until sample: Int64) throws {
         while !hasEnded, position < sample {
-            if tempo != nil, try stretch() { continue }
+            if tempo != nil, try receiveStretched() { continue }
             guard let next = try read?.next() else {
                 try endRound()
                 continue
@@ -88,14 +88,14 @@ final class ClipAudio {
 
     private func put(_ frame: consuming Frame, at start: Int64) {
         position = start + Int64(frame.sampleCount)
-        ready.append(Run(frame: frame, start: start))
+        ready.append(Block(frame: frame, start: start))
     }
 
     /// Handles the end of the source range: drains the tempo filter, or starts the next round.
     private func endRound() throws {
         read = nil
         if let tempo, !isDraining {
-            isDraining = try told { () throws(AVError) in try !tempo.pushOut() }
+            isDraining = try namingSource { () throws(AVError) in try !tempo.pushOut() }
             return
         }
         guard clip.isRepeated, roundStart + roundLength < end else { return hasEnded = true }
@@ -121,8 +121,8 @@ final class ClipAudio {
     }
 
     /// Receives a block from the tempo filter; returns false if the filter needs more input.
-    private func stretch() throws -> Bool {
-        try told { () throws(AVError) in
+    private func receiveStretched() throws -> Bool {
+        try namingSource { () throws(AVError) in
             let frame = try Frame()
             switch try tempo?.receive(into: frame) {
             case .ready:
@@ -137,7 +137,7 @@ final class ClipAudio {
         }
     }
 
-    private func told<Value>(_ body: () throws(AVError) -> Value) throws -> Value {
+    private func namingSource<Value>(_ body: () throws(AVError) -> Value) throws -> Value {
         do throws(AVError) {
             return try body()
         } catch {

@@ -52,29 +52,29 @@ final class ClipFrames {
     private func isHeld(_ sample: borrowing SampleBuffer) -> Bool {
         guard held == nil else { return false }
         let gap = sample.presentationTime - placement.sourceRange.start
-        return gap <= step || leadIn?.holds(gap) ?? false
+        return gap <= step || leadIn?.extendsFirstFrame(gap) ?? false
     }
 
     /// Returns the frame on screen at a time of the composition; nil before the source's first frame. Times must not
     /// decrease.
     func frame(at time: MediaTime) throws -> Frame? {
         try prepare(at: max(time, placement.timeRange.start))
-        let wanted = placement.sourceTime(at: time) + slack
+        let needed = placement.sourceTime(at: time) + slack
         while !(isStill && held != nil) {
             if next == nil, !hasEnded {
                 next = try read?.next()
                 hasEnded = next == nil
             }
             guard let sample = next.take() else { break }
-            guard isStill || sample.presentationTime <= wanted || isHeld(sample) else {
+            guard isStill || sample.presentationTime <= needed || isHeld(sample) else {
                 next = consume sample
                 break
             }
             guard let frame = sample.takeFrame() else { continue }
             // The frame was converted to the canvas's colors and square pixels, so its own description no longer
             // applies.
-            frame.describe(as: canvas.color)
-            frame.describeAsSquare()
+            frame.applyColor(canvas.color)
+            frame.setSquarePixels()
             held = consume frame
         }
         guard let frame = held.take() else { return nil }

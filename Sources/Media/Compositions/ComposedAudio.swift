@@ -42,11 +42,11 @@ final class ComposedAudio: FrameStream {
 
     /// Creates the audio; `from` is the first requested time.
     init(_ composition: Composition, from time: MediaTime, opener: CompositionOpener) throws {
-        guard composition.isSound, let form = composition.audioForm else {
+        guard composition.isValid, let audioFormat = composition.audioFormat else {
             throw MediaError.misuse("the composition has no audio, or is invalid")
         }
-        format = form.mixed
-        let unit = Rational(1, form.sampleRate)
+        format = audioFormat.mixed
+        let unit = Rational(1, audioFormat.sampleRate)
         timeBase = unit
         self.opener = opener
         total = composition.sampleCount

@@ -33,7 +33,7 @@ final class ComposedFrames: FrameStream {
 
     /// Creates the frames; `from` is the first requested time.
     init(_ composition: Composition, from time: MediaTime, opener: CompositionOpener) throws {
-        guard composition.isSound, let canvas = composition.canvas else {
+        guard composition.isValid, let canvas = composition.canvas else {
             throw MediaError.misuse("the composition has no video, or is invalid")
         }
         self.canvas = canvas
@@ -75,14 +75,14 @@ final class ComposedFrames: FrameStream {
             openClips[firstClip] = nil
             firstClip += 1
         }
-        var place = firstClip
-        while place < clipSpans.count, clipSpans[place].frames.lowerBound <= index + Self.lead {
-            if openClips[place] == nil, !clipSpans[place].frames.isEmpty {
-                let clip = frames(of: clips[place])
-                openClips[place] = clip
-                try clip.prepare(at: first(of: clipSpans[place], index))
+        var clipIndex = firstClip
+        while clipIndex < clipSpans.count, clipSpans[clipIndex].frames.lowerBound <= index + Self.lead {
+            if openClips[clipIndex] == nil, !clipSpans[clipIndex].frames.isEmpty {
+                let clip = frames(of: clips[clipIndex])
+                openClips[clipIndex] = clip
+                try clip.prepare(at: first(of: clipSpans[clipIndex], index))
             }
-            place += 1
+            clipIndex += 1
         }
         openLayers.removeAll { $0.span.frames.upperBound <= index }
         while firstLayer < layerSpans.count, layerSpans[firstLayer].frames.lowerBound <= index + Self.lead {
@@ -130,10 +130,10 @@ final class ComposedFrames: FrameStream {
     /// Returns the composed clips at a time, without layers.
     private func sequence(at time: MediaTime, _ index: Int64) throws -> Frame {
         var shown: [Int] = []
-        var place = firstClip
-        while place < clipSpans.count, clipSpans[place].frames.lowerBound <= index {
-            if clipSpans[place].frames.contains(index) { shown.append(place) }
-            place += 1
+        var clipIndex = firstClip
+        while clipIndex < clipSpans.count, clipSpans[clipIndex].frames.lowerBound <= index {
+            if clipSpans[clipIndex].frames.contains(index) { shown.append(clipIndex) }
+            clipIndex += 1
         }
         guard let first = shown.first else { return try blank() }
         let one = try openClips[first]?.frame(at: time) ?? blank()
@@ -157,7 +157,7 @@ final class ComposedFrames: FrameStream {
         do throws(AVError) {
             if black == nil {
                 black = try Frame.black(
-                    FrameForm(
+                    FrameFormat(
                         width: canvas.size.width, height: canvas.size.height, format: canvas.pixelFormat,
                         sampleAspectRatio: Rational(1, 1), color: canvas.color))
             }

@@ -40,14 +40,14 @@ extension Composition {
         guard let track = contents.tracks.first(where: { $0.mediaType == .audio }) else {
             throw MediaError.noTrack(.audio)
         }
-        setAudioForm(of: track)
+        setAudioFormat(of: track)
         let range = timeRange ?? TimeRange(start: .zero, duration: contents.duration)
         let length = min(range.duration, duration - start)
         guard range.duration > .zero, start >= .zero, length > .zero else {
             throw MediaError.misuse(
                 "audio must begin before the end of the composition, with a duration greater than 0")
         }
-        let source = place(of: try CompositionSource(asset.source))
+        let source = index(of: try CompositionSource(asset.source))
         audio.append(
             AudioClip(
                 placement: ClipPlacement(
@@ -73,8 +73,8 @@ extension Composition {
             throw MediaError.misuse("the range is outside the asset")
         }
         let video = contents.tracks.first { $0.mediaType == .video && !$0.isAttachedPicture }
-        let heard = contents.tracks.first { $0.mediaType == .audio }
-        if video == nil, heard == nil { throw MediaError.noTrack(.video) }
+        let audioTrack = contents.tracks.first { $0.mediaType == .audio }
+        if video == nil, audioTrack == nil { throw MediaError.noTrack(.video) }
         if canvas == nil, let video {
             let size = video.displaySize
             func even(_ side: Double) -> Int { max(16, Int((side / 2).rounded()) * 2) }
@@ -82,31 +82,31 @@ extension Composition {
                 size: PixelSize(width: even(size.width), height: even(size.height)),
                 frameRate: video.nominalFrameRate ?? Rational(25, 1))
         }
-        if let heard { setAudioForm(of: heard) }
+        if let audioTrack { setAudioFormat(of: audioTrack) }
         let longest = clips.last.map(\.placement.timeRange.duration) ?? .zero
         guard overlap >= .zero, overlap == .zero || overlap < range.duration && overlap < longest else {
             throw MediaError.misuse("the overlap must be shorter than each of the two assets")
         }
-        let place = place(of: source)
+        let sourceIndex = index(of: source)
         let shown = TimeRange(start: duration - overlap, duration: range.duration)
         if let video, let canvas {
             clips.append(
                 VideoClip(
                     placement: ClipPlacement(
-                        source: place, track: video.index, sourceRange: range, timeRange: shown),
+                        source: sourceIndex, track: video.index, sourceRange: range, timeRange: shown),
                     settings: VideoOutputSettings(video.description, on: canvas, fit: fit), join: join))
         }
         if overlap > .zero { fadeOut(before: duration, for: overlap) }
-        if let heard {
+        if let audioTrack {
             audio.append(
                 AudioClip(
                     placement: ClipPlacement(
-                        source: place, track: heard.index, sourceRange: range, timeRange: shown),
+                        source: sourceIndex, track: audioTrack.index, sourceRange: range, timeRange: shown),
                     volume: overlap > .zero ? .rising(from: shown.start, for: overlap) : .full))
         }
         carry(
             contents.tracks.map(\.description),
-            of: ClipPlacement(source: place, track: 0, sourceRange: range, timeRange: shown))
+            of: ClipPlacement(source: sourceIndex, track: 0, sourceRange: range, timeRange: shown))
         duration = shown.end
     }
 
@@ -116,15 +116,15 @@ extension Composition {
         audio[last].volume = audio[last].volume.falling(until: end, for: length)
     }
 
-    private mutating func setAudioForm(of track: AssetTrack) {
-        guard audioForm == nil else { return }
-        audioForm = AudioForm(
+    private mutating func setAudioFormat(of track: AssetTrack) {
+        guard audioFormat == nil else { return }
+        audioFormat = CompositionAudioFormat(
             sampleRate: max(8000, track.format.sampleRate),
             layout: track.format.channelLayout?.specified ?? .stereo)
     }
 
     /// Returns the index of a source among the composition's, and adds it if needed.
-    public mutating func place(of source: CompositionSource) -> Int {
+    public mutating func index(of source: CompositionSource) -> Int {
         if let known = sources.firstIndex(of: source) { return known }
         sources.append(source)
         return sources.count - 1

@@ -267,9 +267,9 @@ extension Layer {
         part.timeRange = inside
         part.opacity.move(by: .zero - range.start)
         switch content {
-        case .frames(let placement, let place, let settings):
+        case .frames(let placement, let rectangle, let settings):
             guard let placement = placement.part(range) else { return nil }
-            part.content = .frames(placement, in: place, settings: settings)
+            part.content = .frames(placement, in: rectangle, settings: settings)
         case .text: break
         case .subtitles:
             guard timeRange.start >= range.start else {
@@ -283,9 +283,9 @@ extension Layer {
         var moved = self
         moved.timeRange.start = timeRange.start + time
         moved.opacity.move(by: time)
-        if case .frames(var placement, let place, let settings) = content {
+        if case .frames(var placement, let rectangle, let settings) = content {
             placement.timeRange.start = placement.timeRange.start + time
-            moved.content = .frames(placement, in: place, settings: settings)
+            moved.content = .frames(placement, in: rectangle, settings: settings)
         }
         return moved
     }
@@ -295,12 +295,12 @@ extension Layer {
         scaled.timeRange.scale(scale)
         scaled.opacity.scale(scale)
         switch content {
-        case .frames(var placement, let place, let settings):
+        case .frames(var placement, let rectangle, let settings):
             placement.timeRange.scale(scale)
             guard placement.isPlayable else {
                 throw MediaError.misuse("the speed of a layer must be from 0.01 to 100")
             }
-            scaled.content = .frames(placement, in: place, settings: settings)
+            scaled.content = .frames(placement, in: rectangle, settings: settings)
         case .text: break
         case .subtitles:
             throw MediaError.misuse("the speed of subtitles that are drawn into frames can't be changed")

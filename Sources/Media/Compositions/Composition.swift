@@ -5,14 +5,14 @@ public import LibAV
 /// items.
 ///
 /// A composition is read like an asset: `Asset(.composition(_))` has at most one track of video and one of audio, in
-/// the formats of `canvas` and `audioForm`. Clips begin exactly at the frame or sample of their time.
+/// the formats of `canvas` and `audioFormat`. Clips begin exactly at the frame or sample of their time.
 public struct Composition: Hashable, Codable, Sendable {
     /// Media of the clips, each source once.
     public var sources: [CompositionSource] = []
     /// Format of the frames; nil for a composition without video.
     public var canvas: Canvas?
     /// Format of the audio; nil for a composition without audio.
-    public var audioForm: AudioForm?
+    public var audioFormat: CompositionAudioFormat?
     /// Video clips in order of their start. Two clips that overlap have a transition; where there is no clip, frames
     /// are black.
     public var clips: [VideoClip] = []
@@ -27,6 +27,13 @@ public struct Composition: Hashable, Codable, Sendable {
     /// Duration; must be greater than 0 for reading.
     public var duration: MediaTime = .zero
 
+    // Keys of the plan's JSON.
+    private enum CodingKeys: String, CodingKey {
+        case sources, canvas
+        case audioFormat = "audioForm"
+        case clips, layers, audio, subtitles, chapters, duration
+    }
+
     /// Creates an empty composition.
     public init() {}
 
@@ -37,11 +44,11 @@ public struct Composition: Hashable, Codable, Sendable {
 
     /// Total number of audio samples per channel; 0 without audio.
     public var sampleCount: Int64 {
-        audioForm.map { max(1, duration.ticks(in: Rational(1, max(1, $0.sampleRate)))) } ?? 0
+        audioFormat.map { max(1, duration.ticks(in: Rational(1, max(1, $0.sampleRate)))) } ?? 0
     }
 
     /// Maximum number of clips, of layers and of audio items.
-    public static let mostClips = 10_000
+    public static let maxClips = 10_000
 }
 
 /// Format of a composition's frames (`AVVideoComposition`: its render size and frame duration).
@@ -68,7 +75,7 @@ public struct Canvas: Hashable, Codable, Sendable {
 }
 
 /// Format of a composition's audio.
-public struct AudioForm: Hashable, Codable, Sendable {
+public struct CompositionAudioFormat: Hashable, Codable, Sendable {
     /// Sample rate in Hz.
     public var sampleRate: Int32
     /// Channel layout.
@@ -187,7 +194,7 @@ public enum LeadIn: String, Hashable, Codable, Sendable, CaseIterable {
     public static let longestHeld = MediaTime(value: 1, timescale: 2)
 
     /// Returns whether the first frame is shown from the clip's start, given its delay.
-    package func holds(_ gap: MediaTime) -> Bool {
+    package func extendsFirstFrame(_ gap: MediaTime) -> Bool {
         switch self {
         case .automatic: gap <= Self.longestHeld
         case .hold: true
@@ -284,8 +291,8 @@ extension Canvas {
     var layerFormat: PixelFormat { isSubsampled ? .yuva420p : .yuva444p }
 
     /// Returns the pixel format of a layer with this position. At odd positions, chroma must not be subsampled.
-    package func layerFormat(at place: PixelRectangle) -> PixelFormat {
-        place.x & 1 != 0 || place.y & 1 != 0 ? .yuva444p : layerFormat
+    package func layerFormat(at rectangle: PixelRectangle) -> PixelFormat {
+        rectangle.x & 1 != 0 || rectangle.y & 1 != 0 ? .yuva444p : layerFormat
     }
 
     /// Whether chroma is subsampled (4:2:0).

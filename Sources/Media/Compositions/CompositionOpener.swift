@@ -7,7 +7,7 @@ struct CompositionRead {
     let output: AssetReaderOutput
 
     /// Returns the next sample; errors name the source.
-    func next() throws -> SampleBuffer? { try source.told { try output.copyNextSampleBuffer() } }
+    func next() throws -> SampleBuffer? { try source.namingSource { try output.copyNextSampleBuffer() } }
 }
 
 extension CompositionSource {
@@ -21,7 +21,7 @@ extension CompositionSource {
     }
 
     /// Calls `body`, and adds the source's name to an error.
-    func told<Value: ~Copyable>(_ body: () throws -> Value) throws -> Value {
+    func namingSource<Value: ~Copyable>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
         } catch {
@@ -63,7 +63,7 @@ struct CompositionOpener {
             throw MediaError.misuse("the clip has no source")
         }
         let source = sources[index]
-        return try source.told { try open(source, track, settings, extent) }
+        return try source.namingSource { try open(source, track, settings, extent) }
     }
 
     private func open(

@@ -42,21 +42,21 @@ extension Composition {
     /// Tracks of clips, audio items and subtitles. Items that overlap are on different tracks. Layers are not
     /// included.
     public var tracks: [CompositionTrack] {
-        let video = lanes(of: clips.map(\.placement)).map { CompositionTrack(.video, $0) }
-        let heard = lanes(of: audio.map(\.placement)).map { CompositionTrack(.audio, $0) }
-        let cues = subtitles.flatMap { lanes(of: $0.clips) }.map { CompositionTrack(.subtitle, $0) }
-        return video + heard + cues
+        let video = assignedTracks(of: clips.map(\.placement)).map { CompositionTrack(.video, $0) }
+        let audioTracks = assignedTracks(of: audio.map(\.placement)).map { CompositionTrack(.audio, $0) }
+        let cues = subtitles.flatMap { assignedTracks(of: $0.clips) }.map { CompositionTrack(.subtitle, $0) }
+        return video + audioTracks + cues
     }
 
-    /// Assigns each placement to the first lane that is free at its start.
-    private func lanes(of placements: [ClipPlacement]) -> [[ClipPlacement]] {
-        var lanes: [[ClipPlacement]] = []
+    /// Assigns each placement to the first track that is free at its start.
+    private func assignedTracks(of placements: [ClipPlacement]) -> [[ClipPlacement]] {
+        var rows: [[ClipPlacement]] = []
         for placement in placements.sorted(by: { $0.timeRange.start < $1.timeRange.start }) {
-            let free = lanes.firstIndex { lane in
-                lane.last.map { $0.timeRange.end <= placement.timeRange.start } ?? true
+            let free = rows.firstIndex { row in
+                row.last.map { $0.timeRange.end <= placement.timeRange.start } ?? true
             }
-            if let free { lanes[free].append(placement) } else { lanes.append([placement]) }
+            if let free { rows[free].append(placement) } else { rows.append([placement]) }
         }
-        return lanes
+        return rows
     }
 }

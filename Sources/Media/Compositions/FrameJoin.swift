@@ -31,7 +31,7 @@ final class FrameJoin {
     private func joined(_ one: consuming Frame, _ other: consuming Frame) throws(AVError) -> Frame {
         let joined = try filter.frame(of: one, and: other, at: count, build: graph)
         count += 1
-        joined.describe(as: canvas.color)
+        joined.applyColor(canvas.color)
         return joined
     }
 

@@ -25,12 +25,12 @@ package final class TempoStretcher {
         tail = Int64(format.sampleRate)
         let offset = try Self.offset(speed: speed, sampleRate: format.sampleRate)
         graph = try FilterGraph.audio(Self.steps(for: speed), format: format)
-        var left = Self.silence(format)
-        lead = max(0, Int64((Double(left) / speed).rounded()) + offset)
-        while left > 0 {
-            let count = min(left, Self.chunk)
+        var remaining = Self.silence(format)
+        lead = max(0, Int64((Double(remaining) / speed).rounded()) + offset)
+        while remaining > 0 {
+            let count = min(remaining, Self.chunk)
             try graph.send(try Frame.silence(format, samples: Int32(count)))
-            left -= count
+            remaining -= count
         }
     }
 
@@ -41,7 +41,7 @@ package final class TempoStretcher {
     /// so `atempo` handles the rest. One `atempo` goes down to a speed of 0.5.
     static func steps(for speed: Double) -> [FilterStep] {
         let format = FilterStep("aformat", ["sample_fmts": "fltp"])
-        var (left, steps) = (speed, [FilterStep]())
+        var (remaining, steps) = (speed, [FilterStep]())
         if isPrecise {
             steps.append(
                 FilterStep(
@@ -49,11 +49,11 @@ package final class TempoStretcher {
             if speed > 2 { steps.append(FilterStep("atempo", ["tempo": "\(speed / 2)"])) }
             return steps + [format]
         }
-        while left < 0.5 {
+        while remaining < 0.5 {
             steps.append(FilterStep("atempo", ["tempo": "0.5"]))
-            left *= 2
+            remaining *= 2
         }
-        return steps + [FilterStep("atempo", ["tempo": "\(left)"]), format]
+        return steps + [FilterStep("atempo", ["tempo": "\(remaining)"]), format]
     }
 
     func send(_ frame: consuming Frame) throws(AVError) { try graph.send(frame) }
@@ -84,15 +84,15 @@ package final class TempoStretcher {
         let (start, length) = (Int64(rate * 0.35), Int64(rate * seconds))
         let total = start + length + Int64(rate * (0.5 + 0.3 * max(0, speed - 1)))
         let graph = try FilterGraph.audio(steps(for: speed), format: format)
-        let sound = try Frame.silence(format, samples: Int32(clamping: total))
-        _ = sound.withPlane(0) { bytes, _ in
+        let signal = try Frame.silence(format, samples: Int32(clamping: total))
+        _ = signal.withPlane(0) { bytes, _ in
             // The frame isn't shared yet.
             let samples = UnsafeMutableRawBufferPointer(mutating: bytes).bindMemory(to: Float.self)
             for index in 0..<Int(length) where Int(start) + index < samples.count {
                 samples[Int(start) + index] = 0.5 * sin(Float(index) * 2 * Float.pi * frequency / Float(rate))
             }
         }
-        try graph.send(sound)
+        try graph.send(signal)
         var energy: [Float] = []
         var isOver = false
         while !isOver {

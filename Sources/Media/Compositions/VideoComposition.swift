@@ -64,8 +64,8 @@ public struct VideoComposition: Codable, Hashable, Sendable {
             let placement = ClipPlacement(
                 source: 0, track: input.track, sourceRange: range, timeRange: range)
             let whole = PixelRectangle(x: 0, y: 0, width: canvas.size.width, height: canvas.size.height)
-            let place = input.rectangle ?? whole
-            guard place != whole || !composition.isEmpty || !input.opacity.isFull || input.rotation != 0
+            let rectangle = input.rectangle ?? whole
+            guard rectangle != whole || !composition.isEmpty || !input.opacity.isFull || input.rotation != 0
             else {
                 composition.clips.append(
                     VideoClip(
@@ -75,11 +75,11 @@ public struct VideoComposition: Codable, Hashable, Sendable {
             }
             var settings = VideoOutputSettings(
                 track.description, on: canvas, fit: input.fit,
-                box: PixelSize(width: place.width, height: place.height))
-            settings.pixelFormat = canvas.layerFormat(at: place)
+                box: PixelSize(width: rectangle.width, height: rectangle.height))
+            settings.pixelFormat = canvas.layerFormat(at: rectangle)
             composition.layers.append(
                 Layer(
-                    content: .frames(placement, in: place, settings: settings), timeRange: range,
+                    content: .frames(placement, in: rectangle, settings: settings), timeRange: range,
                     opacity: input.opacity, rotation: input.rotation))
         }
         return composition

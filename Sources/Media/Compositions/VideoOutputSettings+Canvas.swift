@@ -36,7 +36,7 @@ extension VideoOutputSettings {
         {
             filters = FilterChain(Self.scalingWithAlpha(to: scaled))
         }
-        become(canvas.color, of: track)
+        convertColors(canvas.color, of: track)
     }
 
     /// Scales images with premultiplied alpha, so that the colors of transparent pixels, often black, don't affect
@@ -51,7 +51,7 @@ extension VideoOutputSettings {
     }
 
     /// Sets the conversion from the track's colors to the canvas's.
-    private mutating func become(_ color: ColorDescription, of track: TrackDescription) {
+    private mutating func convertColors(_ color: ColorDescription, of track: TrackDescription) {
         levels = color.range ?? "tv"
         sourceRange = track.color.range
         mapsTones =
@@ -65,7 +65,7 @@ extension VideoOutputSettings {
         func changed(_ from: String?, _ to: String?) -> String? {
             from != nil && to != nil && from != to ? to : nil
         }
-        let known = Self.known(track)
+        let known = Self.knownColors(track)
         change.primaries = changed(known.primaries, color.primaries)
         change.transfer = changed(known.transfer, color.transfer)
         if !track.pixelFormat.isRGB, !ColorDescription.isSameMatrix(known.matrix, color.matrix) {
@@ -80,10 +80,10 @@ extension VideoOutputSettings {
     }
 
     /// Returns a track's colors with players' default for an unknown matrix, so that adjacent frames are consistent.
-    private static func known(_ track: TrackDescription) -> ColorDescription {
+    private static func knownColors(_ track: TrackDescription) -> ColorDescription {
         var color = track.color
         if color.matrix == nil, !track.pixelFormat.isRGB {
-            color.matrix = ColorDescription.usualMatrix(width: track.width, height: track.height)
+            color.matrix = ColorDescription.defaultMatrix(width: track.width, height: track.height)
         }
         return color
     }
@@ -104,7 +104,7 @@ extension Canvas {
         } else {
             (color.primaries, color.transfer) = (track.color.primaries, track.color.transfer)
             color.matrix =
-                track.color.matrix ?? ColorDescription.usualMatrix(width: track.width, height: track.height)
+                track.color.matrix ?? ColorDescription.defaultMatrix(width: track.width, height: track.height)
             color.range = "tv"
         }
         self.init(

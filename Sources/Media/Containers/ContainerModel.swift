@@ -23,23 +23,23 @@ public struct ContainerModel: Sendable {
         case only(Set<String>)
         /// Codecs that the muxer reports as supported (`avformat_query_codec`), except those that it rejects
         /// or corrupts when it writes.
-        case asked(except: Set<String>)
+        case queried(except: Set<String>)
     }
     /// Supported codecs, by libavcodec's names.
-    var codecs = Codecs.asked(except: [])
+    var codecs = Codecs.queried(except: [])
     /// Codecs of data tracks that libavformat can write: telemetry of cameras, and broadcast metadata.
     public var dataCodecs: [String] = []
     /// Supported codecs of cover art, by libavcodec's names.
     public var coverCodecs: Set<String> = []
     /// Whether cover art is stored as attached files without tags, rather than as streams of one packet.
     public var attachesCovers = false
-    /// Whether a packet of VP8 or VP9 can have an alpha plane beside it (Matroska's BlockAdditional).
-    public var holdsAlphaBeside = false
+    /// Whether a packet of VP8 or VP9 can have a separate alpha plane (Matroska's BlockAdditional).
+    public var supportsSeparateAlpha = false
     /// Whether the muxer writes the Dolby Vision configuration record.
-    public var holdsDolbyVision = false
+    public var storesDolbyVision = false
     /// Whether the container marks Dolby Vision profile 5, whose colors are wrong in players without Dolby
     /// Vision.
-    public var saysDolbyVisionProfile5 = false
+    public var marksDolbyVisionProfile5 = false
     /// Whether the last page is flagged as the last, which requires that the trailer writes it (Ogg).
     public var endsWithTrailer = false
 
@@ -50,14 +50,14 @@ public struct ContainerModel: Sendable {
     /// Whether the container stores timestamps; otherwise samples follow one another from 0.
     public var hasTimestamps = true
     /// Time base of audio; nil if it is the sample rate.
-    public var soundTimeBase: Rational?
+    public var audioTimeBase: Rational?
     /// Muxer options if audio, which may have gaps, is copied.
     var copiedAudioOptions: [(key: String, value: String)] = []
     /// Whether timestamps can't be negative, so that those of all tracks are shifted to start at 0 or later.
     var isMovedToZero = false
     /// Whether the container stores no timestamps and no delay: samples follow one another, and gaps can't be
     /// represented.
-    package var keepsNoTimes = false
+    package var requiresContiguousSamples = false
     /// Codecs for which the container has a codec delay field. Readers subtract the delay, so it is added to
     /// timestamps before writing.
     var delayFields: Set<String> = []
@@ -66,17 +66,17 @@ public struct ContainerModel: Sendable {
     /// Codecs for which neither the container nor the codec can mark the start of copied audio as not
     /// presented; nil if the container can't for any codec.
     var hidesBeginningExcept: Set<String>?
-    /// Form in which a container marks samples that are decoded but not presented, other than edit lists.
-    public enum DiscardForm: Sendable {
+    /// Method by which a container marks samples that are decoded but not presented, other than edit lists.
+    public enum DiscardMarking: Sendable {
         /// At the end of any packet, up to the whole packet (Matroska's DiscardPadding).
         case packetEnds
         /// For the whole track, in its first frame (LAME tag).
         case firstFrame
     }
-    /// Form in which samples are marked as not presented; nil if the container can't mark them.
-    public var discardForm: DiscardForm?
+    /// Method by which samples are marked as not presented; nil if the container can't mark them.
+    public var discardMarking: DiscardMarking?
     /// Whether reading may start at any position, including between keyframes.
-    var isReadFromAnywhere = false
+    var canStartAnywhere = false
     /// Whether the index can be moved to the front of the file (`faststart`).
     public var canOptimizeForNetwork = false
     /// Whether the file can be written in fragments with an index each.
@@ -89,12 +89,12 @@ public struct ContainerModel: Sendable {
     /// Whether the container stores the rotation of frames (display matrix).
     public var hasDisplayMatrix = false
     /// Whether the container stores primaries, transfer and matrix, for all codecs.
-    public var saysColor = false
+    public var storesColor = false
     /// Whether colors are stored only if primaries, transfer and matrix are all known; the range is then
     /// stored with them (libavformat's `colr`).
-    public var saysColorAsAWhole = false
+    public var requiresCompleteColor = false
     /// Whether the container stores the range of video levels.
-    public var saysColorRange = false
+    public var storesColorRange = false
     /// Whether tracks declare a nominal frame rate (Matroska's DefaultDuration), without which readers
     /// estimate it from times in milliseconds.
     var storesFrameRate = false
@@ -103,7 +103,7 @@ public struct ContainerModel: Sendable {
     /// Audio codecs with which the container supports chapters; nil for all.
     var chapterCodecs: Set<String>?
     /// Whether chapters can be written at the end of the file.
-    public var canTakeChaptersLate = false
+    public var canWriteChaptersLate = false
     /// Whether chapters are stored as tags.
     var keepsChaptersInTags = false
     /// Maximum number of chapters: the format's limit, or the number that Tandem reads from a source.
@@ -116,16 +116,16 @@ public struct ContainerModel: Sendable {
     /// Keys of the supported tags; nil for any.
     public var metadataKeys: Set<String>?
     /// Whether the container supports the loudness tags from which players set the volume (ReplayGain).
-    public var holdsLoudnessTags: Bool { metadataKeys == nil && mediaTypes.contains(.audio) }
+    public var supportsLoudnessTags: Bool { metadataKeys == nil && mediaTypes.contains(.audio) }
     /// Keys of tags that share one field of the container.
     public var sharedKeys: Set<String> = []
     /// Whether the creation time is stored as a number, so that libavformat parses the tag's text.
     public var parsesCreationTime = false
     /// Whether a creation time at the start of 1970 stands for an unknown time.
-    public var takesZeroForNoTime = false
+    public var treatsZeroTimeAsUnknown = false
 
-    /// Forms in which containers store languages.
-    public enum LanguageForm: Sendable {
+    /// Formats in which containers store languages.
+    public enum LanguageFormat: Sendable {
         /// The tag's text, unchanged.
         case any
         /// ISO 639-2 codes of three letters, without a region.
@@ -133,8 +133,8 @@ public struct ContainerModel: Sendable {
         /// QuickTime's language codes.
         case quickTime
     }
-    /// Form in which languages are stored.
-    public var languageForm = LanguageForm.any
+    /// Format in which languages are stored.
+    public var languageFormat = LanguageFormat.any
     /// Media types of the tracks whose language is stored.
     public var languages: Set<MediaType> = [.video, .audio, .subtitle, .data, .attachment]
     /// Whether the container stores the titles of tracks.
@@ -146,7 +146,8 @@ public struct ContainerModel: Sendable {
 
     /// Returns the layout that players assume for audio, if neither the container nor the codec stores more
     /// than the number of channels; nil if the layout is stored.
-    var usualLayout: @Sendable (_ layout: ChannelLayout, _ codec: String) -> ChannelLayout? = { _, _ in nil }
+    var defaultLayout: @Sendable (_ layout: ChannelLayout, _ codec: String) -> ChannelLayout? = { _, _ in nil
+    }
 
     // MARK: Writing
 
@@ -180,7 +181,7 @@ extension ContainerModel {
         var model = ContainerModel(name, extensions, [.audio])
         model.isSingleTrack = true
         model.hasTimestamps = false
-        model.keepsNoTimes = true
+        model.requiresContiguousSamples = true
         model.metadataKeys = tags
         model.languages = []
         model.hasTrackTitles = false
@@ -212,10 +213,10 @@ extension ContainerModel {
         model.hasDisplayMatrix = true
         model.canOptimizeForNetwork = true
         model.hasFragments = true
-        model.canTakeChaptersLate = true
-        model.takesZeroForNoTime = true
+        model.canWriteChaptersLate = true
+        model.treatsZeroTimeAsUnknown = true
         model.parsesCreationTime = true
-        model.languageForm = .threeLetters
+        model.languageFormat = .threeLetters
         model.framing = .movie
         model.packetStages = { parameters, _ in HEVCSampleEntry(parameters).map { [$0] } ?? [] }
         model.metadataKeys = [
@@ -233,7 +234,7 @@ extension ContainerModel {
         -> ContainerModel
     {
         var model = ContainerModel(name, muxer: muxer, extensions, types)
-        model.soundTimeBase = Rational(1, 1000)
+        model.audioTimeBase = Rational(1, 1000)
         model.parsesCreationTime = true
         // libavformat writes the field for Opus only.
         model.delayFields = ["opus"]
@@ -243,21 +244,21 @@ extension ContainerModel {
         model.delayedCodecs = ["opus"]
         // Applies to whole packets; Opus and MP3 store the delay themselves.
         model.hidesBeginningExcept = []
-        model.canTakeChaptersLate = true
-        model.discardForm = .packetEnds
+        model.canWriteChaptersLate = true
+        model.discardMarking = .packetEnds
         model.hasTrackTags = true
-        model.holdsAlphaBeside = true
-        model.saysColor = true
-        model.saysColorRange = true
+        model.supportsSeparateAlpha = true
+        model.storesColor = true
+        model.storesColorRange = true
         model.framing = .matroska
-        model.usualLayout = { layout, codec in
+        model.defaultLayout = { layout, codec in
             codec.hasPrefix("pcm_") ? ChannelLayout(defaultFor: layout.channels) : nil
         }
         return model
     }
 
     /// Returns the layout that players assume for FLAC if only the number of channels is stored.
-    static func usualFLACLayout(_ layout: ChannelLayout, _ codec: String) -> ChannelLayout? {
+    static func defaultFLACLayout(_ layout: ChannelLayout, _ codec: String) -> ChannelLayout? {
         let names = ["mono", "stereo", "3.0", "quad", "5.0", "5.1", "6.1", "7.1"]
         guard codec == "flac", names.indices.contains(layout.channels - 1) else { return nil }
         return ChannelLayout(named: names[layout.channels - 1])

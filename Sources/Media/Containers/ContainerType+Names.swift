@@ -1,34 +1,34 @@
 /// Containers as typed properties.
 extension ContainerType {
-    private static func known(_ name: String) -> ContainerType {
+    private static func builtIn(_ name: String) -> ContainerType {
         // A test covers every name.
         named(name) ?? all[0]
     }
 
     /// MPEG-4 (`AVFileType.mp4`).
-    public static var mp4: ContainerType { known("mp4") }
+    public static var mp4: ContainerType { builtIn("mp4") }
     /// QuickTime (`AVFileType.mov`).
-    public static var mov: ContainerType { known("mov") }
+    public static var mov: ContainerType { builtIn("mov") }
     /// MPEG-4 with audio only (`AVFileType.m4a`).
-    public static var m4a: ContainerType { known("m4a") }
+    public static var m4a: ContainerType { builtIn("m4a") }
     /// Matroska (`.mkv`, `.mka`).
-    public static var matroska: ContainerType { known("mkv") }
+    public static var matroska: ContainerType { builtIn("mkv") }
     /// WebM.
-    public static var webm: ContainerType { known("webm") }
+    public static var webm: ContainerType { builtIn("webm") }
     /// MPEG transport stream.
-    public static var transportStream: ContainerType { known("ts") }
+    public static var transportStream: ContainerType { builtIn("ts") }
     /// Ogg with audio tracks.
-    public static var ogg: ContainerType { known("ogg") }
+    public static var ogg: ContainerType { builtIn("ogg") }
     /// MP3 (`AVFileType.mp3`).
-    public static var mp3: ContainerType { known("mp3") }
+    public static var mp3: ContainerType { builtIn("mp3") }
     /// AAC in ADTS frames.
-    public static var adts: ContainerType { known("adts") }
+    public static var adts: ContainerType { builtIn("adts") }
     /// Native FLAC.
-    public static var flac: ContainerType { known("flac") }
+    public static var flac: ContainerType { builtIn("flac") }
     /// RIFF WAVE (`AVFileType.wav`).
-    public static var wav: ContainerType { known("wav") }
+    public static var wav: ContainerType { builtIn("wav") }
     /// AIFF (`AVFileType.aiff`).
-    public static var aiff: ContainerType { known("aiff") }
+    public static var aiff: ContainerType { builtIn("aiff") }
 
     /// All containers of this extension, with their names.
     static var typed: [(name: String, type: ContainerType)] {

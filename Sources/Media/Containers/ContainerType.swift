@@ -20,14 +20,14 @@ public final class ContainerType: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
     /// Cached answers of libavformat by codec, because each query searches all its muxers.
-    private let known = Guarded<[String: Bool]>([:])
+    private let supportedCodecs = Guarded<[String: Bool]>([:])
 
     /// All containers for tracks; excludes image and waveform formats.
     public static let all = ContainerModel.table.map(ContainerType.init)
     /// Names of `all`.
     public static let names = all.map(\.name)
     /// Image formats with one frame per file; not in `all`.
-    public static let stills = [ContainerType(.jpeg), ContainerType(.png), webp]
+    public static let stillImages = [ContainerType(.jpeg), ContainerType(.png), webp]
     /// Image formats for animations; not in `all`.
     public static let animations = [gif, webp]
     private static let gif = ContainerType(.gif)
@@ -35,7 +35,7 @@ public final class ContainerType: Hashable, Sendable {
     /// Formats for waveforms; not in `all`.
     private static let waveforms = ContainerModel.waveforms.map(ContainerType.init)
     private static let byName = Dictionary(
-        uniqueKeysWithValues: (all + stills + waveforms + [gif]).map { ($0.name, $0) })
+        uniqueKeysWithValues: (all + stillImages + waveforms + [gif]).map { ($0.name, $0) })
     private static let byExtension = Dictionary(
         all.flatMap { type in type.extensions.map { ($0, type) } }, uniquingKeysWith: { first, _ in first })
 
@@ -43,8 +43,8 @@ public final class ContainerType: Hashable, Sendable {
     public static func named(_ name: String) -> ContainerType? { byName[name] }
 
     /// Returns the image format for a file name extension.
-    public static func still(forExtension name: String) -> ContainerType? {
-        stills.first { $0.extensions.contains(name.lowercased()) }
+    public static func stillImage(forExtension name: String) -> ContainerType? {
+        stillImages.first { $0.extensions.contains(name.lowercased()) }
     }
 
     /// Returns the animation format for a file name extension.
@@ -65,13 +65,13 @@ public final class ContainerType: Hashable, Sendable {
         switch model.codecs {
         // Muxers for a single codec don't implement the query.
         case .only(let codecs): return codecs.contains(codec)
-        case .asked(let spoiled) where spoiled.contains(codec): return false
-        case .asked:
-            return known.withLock { known in
-                if let answer = known[codec] { return answer }
-                let answer = MuxerInfo(named: model.muxer)?.canHold(codec: codec) ?? false
-                if known.count < 1000 { known[codec] = answer }
-                return answer
+        case .queried(let spoiled) where spoiled.contains(codec): return false
+        case .queried:
+            return supportedCodecs.withLock { known in
+                if let isSupported = known[codec] { return isSupported }
+                let isSupported = MuxerInfo(named: model.muxer)?.canHold(codec: codec) ?? false
+                if known.count < 1000 { known[codec] = isSupported }
+                return isSupported
             }
         }
     }
@@ -80,16 +80,16 @@ public final class ContainerType: Hashable, Sendable {
     public func canHoldCover(codec: String) -> Bool { model.coverCodecs.contains(codec) }
 
     /// Whether the container supports covers from image files, whatever their format.
-    package var holdsCoverImages: Bool { CoverImage.codecs.isSubset(of: model.coverCodecs) }
+    package var supportsCoverImages: Bool { CoverImage.codecs.isSubset(of: model.coverCodecs) }
 
     /// Names of the containers that support covers from image files.
-    package static let namesWithCoverImages = all.filter(\.holdsCoverImages).map(\.name)
+    package static let namesWithCoverImages = all.filter(\.supportsCoverImages).map(\.name)
 
     /// Whether the container supports chapters.
     public var hasChapters: Bool { model.hasChapters }
 
     /// Returns whether the container supports chapters together with audio in a codec.
-    public func hasChapters(withSound codec: String?) -> Bool {
+    public func hasChapters(withAudio codec: String?) -> Bool {
         guard model.hasChapters, let codecs = model.chapterCodecs, let codec else { return model.hasChapters }
         return codecs.contains(codec)
     }
@@ -103,7 +103,7 @@ public final class ContainerType: Hashable, Sendable {
     /// Returns the layout that players assume for audio with this layout, if neither the container nor the codec
     /// stores more than the number of channels; nil if the layout is stored, or is the same.
     public func otherLayout(of layout: ChannelLayout, codec: String) -> ChannelLayout? {
-        model.usualLayout(layout, codec).flatMap { $0.holds(layout) ? nil : $0 }
+        model.defaultLayout(layout, codec).flatMap { $0.contains(layout) ? nil : $0 }
     }
 
     /// Returns whether the container can mark the start of copied audio as not presented.

@@ -5,7 +5,7 @@ extension ContainerModel {
     static let m4a: ContainerModel = {
         var model = movie("m4a", muxer: "ipod", ["m4a"], [.audio])
         model.coverCodecs = ["mjpeg", "png", "bmp"]
-        model.usualLayout = usualFLACLayout
+        model.defaultLayout = defaultFLACLayout
         model.setDispositions(["default"])
         return model
     }()

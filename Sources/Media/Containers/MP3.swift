@@ -5,7 +5,7 @@ extension ContainerModel {
         model.codecs = .only(["mp3"])
         model.coverCodecs = ["mjpeg", "png", "bmp", "gif", "tiff"]
         model.hidesBeginningExcept = []
-        model.discardForm = .firstFrame
+        model.discardMarking = .firstFrame
         // libavformat parses and completes the time, and writes it in ID3's only format.
         model.parsesCreationTime = true
         return model

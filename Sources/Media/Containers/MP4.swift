@@ -6,12 +6,12 @@ extension ContainerModel {
         var model = movie("mp4", ["mp4", "m4v"], [.video, .audio, .subtitle, .data])
         model.dataCodecs = ["gpmd"]
         model.coverCodecs = ["mjpeg", "png", "bmp"]
-        model.holdsDolbyVision = true
+        model.storesDolbyVision = true
         model.hasTimecode = true
-        model.saysColor = true
-        model.saysColorAsAWhole = true
-        model.saysColorRange = true
-        model.usualLayout = usualFLACLayout
+        model.storesColor = true
+        model.requiresCompleteColor = true
+        model.storesColorRange = true
+        model.defaultLayout = defaultFLACLayout
         model.setDispositions([
             "default", "dub", "comment", "forced", "hearing_impaired", "visual_impaired", "captions",
             "descriptions",

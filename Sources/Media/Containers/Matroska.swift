@@ -7,8 +7,8 @@ extension ContainerModel {
             "mkv", muxer: "matroska", ["mkv", "mka"], [.video, .audio, .subtitle, .attachment])
         model.coverCodecs = BitstreamTraits.covers
         model.attachesCovers = true
-        model.holdsDolbyVision = true
-        model.saysDolbyVisionProfile5 = true
+        model.storesDolbyVision = true
+        model.marksDolbyVisionProfile5 = true
         model.hasTimecode = true
         model.setDispositions([
             "default", "dub", "original", "comment", "forced", "hearing_impaired", "visual_impaired",

@@ -5,7 +5,7 @@ extension ContainerModel {
     static let ogg: ContainerModel = {
         var model = audio("ogg", ["ogg", "oga", "opus"], tags: nil)
         model.codecs = .only(["opus", "vorbis", "flac", "speex"])
-        model.keepsNoTimes = false
+        model.requiresContiguousSamples = false
         model.hidesBeginningExcept = ["flac"]
         // libavformat writes chapters with Opus only.
         model.chapterCodecs = ["opus"]
@@ -16,7 +16,7 @@ extension ContainerModel {
         model.languages = [.audio]
         model.hasTrackTitles = true
         model.hasTrackTags = true
-        model.usualLayout = usualFLACLayout
+        model.defaultLayout = defaultFLACLayout
         model.endsWithTrailer = true
         model.framing = .ogg
         return model

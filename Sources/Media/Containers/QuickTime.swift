@@ -6,13 +6,13 @@ extension ContainerModel {
         var model = movie("mov", ["mov", "qt"], [.video, .audio, .subtitle, .data])
         // libavformat reports these codecs as supported, but rejects them when it writes: their boxes are defined for
         // MP4 only.
-        model.codecs = .asked(except: ["flac", "opus", "truehd", "vp8", "vp9", "av1"])
+        model.codecs = .queried(except: ["flac", "opus", "truehd", "vp8", "vp9", "av1"])
         model.dataCodecs = ["gpmd"]
         model.hasTimecode = true
         // `nclc`, the only form that libavformat writes, has no range.
-        model.saysColor = true
-        model.saysColorAsAWhole = true
-        model.languageForm = .quickTime
+        model.storesColor = true
+        model.requiresCompleteColor = true
+        model.languageFormat = .quickTime
         model.setDispositions(["default"])
         // Keys that libavformat writes to QuickTime's own atoms.
         model.metadataKeys = [

@@ -11,15 +11,15 @@ extension ContainerModel {
         ])
         // libavformat loses the first five bytes of ID3 tags when it reads them.
         model.dataCodecs = ["klv"]
-        model.soundTimeBase = Rational(1, 90_000)
+        model.audioTimeBase = Rational(1, 90_000)
         // Of several packets in one PES packet, only the first has a time, so gaps between them would be lost.
         model.copiedAudioOptions = [(key: "pes_payload_size", value: "0")]
         model.isMovedToZero = true
-        model.isReadFromAnywhere = true
+        model.canStartAnywhere = true
         model.delayedCodecs = ["opus"]
         model.hasChapters = false
         model.metadataKeys = []
-        model.languageForm = .threeLetters
+        model.languageFormat = .threeLetters
         // There is no language descriptor for video.
         model.languages = [.audio, .subtitle]
         model.hasTrackTitles = false

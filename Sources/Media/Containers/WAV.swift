@@ -8,7 +8,7 @@ extension ContainerModel {
                 "encoder",
             ])
         // The muxer also accepts these codecs, but doesn't write what their decoders require.
-        model.codecs = .asked(except: ["aac", "vorbis", "opus", "flac", "alac"])
+        model.codecs = .queried(except: ["aac", "vorbis", "opus", "flac", "alac"])
         model.hasChapters = false
         return model
     }()

@@ -8,7 +8,7 @@ struct AVCOpening {
     /// A slice or parameter set can't be parsed, or uses features that aren't supported here.
     struct Unreadable: Error {}
     /// Frames after the first one depend on leading frames that are references.
-    struct Unfit: Error {}
+    struct DependsOnLeadingFrames: Error {}
 
     private var sets: AVCParameterSets
     /// `idr_pic_id`, which must differ for two IDR frames in a row. Encoders rarely use such values. With its 15
@@ -61,14 +61,16 @@ struct AVCOpening {
     /// Registers a dropped leading frame, for which decoders insert a frame that is never referenced. It takes the
     /// dropped frame's position in reference lists of P slices, but not of B slices, so it must be unmarked before
     /// the next B slice.
-    mutating func leaveOut(_ unit: UnsafeRawBufferPointer) throws {
+    mutating func dropLeadingFrame(_ unit: UnsafeRawBufferPointer) throws {
         guard !isOver, unit[0] & 0x1f == 1 else { return }
-        guard let header = AVCSliceHeader(unit, sets), base != nil else { throw Unfit() }
+        guard let header = AVCSliceHeader(unit, sets), base != nil else { throw DependsOnLeadingFrames() }
         guard header.beginsPicture, header.isReference else { return }
         count(header)
         // Frames that the dropped frame would unmark stay marked.
         let operations = header.marking?.operations ?? []
-        guard operations.allSatisfy({ $0.code == 1 && isGone($0, header) }) else { throw Unfit() }
+        guard operations.allSatisfy({ $0.code == 1 && unmarksDroppedFrame($0, header) }) else {
+            throw DependsOnLeadingFrames()
+        }
         missing[frames, default: 0] += header.isField ? 1 : 2
     }
 
@@ -92,33 +94,33 @@ struct AVCOpening {
             isOpening = false
             count(header)
         }
-        if header.isBidirectional, !missing.isEmpty { throw Unfit() }
+        if header.isBidirectional, !missing.isEmpty { throw DependsOnLeadingFrames() }
         guard let base, header.start.sequence == base.sequence else { throw Unreadable() }
         var bits = NALRewriter(unit, through: header.end)
         bits.subtract(
-            base.frameNumber, at: header.start.frameNumberPlace, count: base.sequence.frameNumberBits)
+            base.frameNumber, at: header.start.frameNumberPosition, count: base.sequence.frameNumberBits)
         if let order = header.order, let count = base.sequence.orderBits {
-            bits.subtract(base.order, at: order.place, count: count)
+            bits.subtract(base.order, at: order.position, count: count)
         }
         if isOpening {
             guard let marking = header.marking, Self.canOpen(with: header) else { throw Unreadable() }
-            bits.becomeIDR()
+            bits.convertToIDR()
             bits.splice(
                 [
-                    (header.identifierPlace..<header.identifierPlace, NALRewriter.number(identifier)),
-                    (marking.place, [0, 0]),
+                    (header.identifierPosition..<header.identifierPosition, NALRewriter.number(identifier)),
+                    (marking.range, [0, 0]),
                 ], headerEnd: header.end, isAligned: header.isCABAC)
         } else if let marking = header.marking, let operations = marking.operations {
             // Long-term references may precede the first frame.
             guard operations.allSatisfy({ $0.code == 1 }) else { throw Unreadable() }
-            let kept = operations.filter { !isGone($0, header) }
+            let kept = operations.filter { !unmarksDroppedFrame($0, header) }
             if header.beginsPicture { for operation in kept { unmark(operation, header) } }
             if kept.count != operations.count {
                 let written = kept.flatMap {
                     NALRewriter.number($0.code) + $0.values.flatMap(NALRewriter.number)
                 }
                 bits.splice(
-                    [(marking.place, [1] + written + NALRewriter.number(0))], headerEnd: header.end,
+                    [(marking.range, [1] + written + NALRewriter.number(0))], headerEnd: header.end,
                     isAligned: header.isCABAC)
             }
         }
@@ -126,20 +128,22 @@ struct AVCOpening {
     }
 
     /// Returns whether an operation unmarks a frame before the first one.
-    private func isGone(_ operation: (code: Int, values: [Int]), _ header: AVCSliceHeader) -> Bool {
-        picture(of: operation, header) < 0
+    private func unmarksDroppedFrame(_ operation: (code: Int, values: [Int]), _ header: AVCSliceHeader)
+        -> Bool
+    {
+        frameIndex(of: operation, header) < 0
     }
 
     /// Returns the number of the frame that an operation unmarks; of a field, twice the frame's number, plus one for
     /// the same parity.
-    private func picture(of operation: (code: Int, values: [Int]), _ header: AVCSliceHeader) -> Int {
+    private func frameIndex(of operation: (code: Int, values: [Int]), _ header: AVCSliceHeader) -> Int {
         (header.isField ? 2 * frames + 1 : frames) - (operation.values[0] + 1)
     }
 
     private mutating func unmark(_ operation: (code: Int, values: [Int]), _ header: AVCSliceHeader) {
-        let picture = picture(of: operation, header)
-        let frame = header.isField ? picture / 2 : picture
-        guard let left = missing[frame] else { return }
-        missing[frame] = header.isField && left > 1 ? left - 1 : nil
+        let index = frameIndex(of: operation, header)
+        let frame = header.isField ? index / 2 : index
+        guard let remaining = missing[frame] else { return }
+        missing[frame] = header.isField && remaining > 1 ? remaining - 1 : nil
     }
 }

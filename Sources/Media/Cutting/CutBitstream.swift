@@ -58,7 +58,7 @@ struct CutBitstream: Hashable, Sendable {
         codec == .h264 ? unit[0] & 0x1f : unit[0] >> 1 & 0x3f
     }
 
-    private func isPicture(_ type: UInt8) -> Bool {
+    private func isSlice(_ type: UInt8) -> Bool {
         codec == .h264 ? (1...5).contains(type) : type < 32
     }
 
@@ -71,7 +71,7 @@ struct CutBitstream: Hashable, Sendable {
         var found: RandomAccess?
         _ = framing.forEach(in: bytes, while: { found == nil }) { unit in
             let type = type(unit)
-            guard isPicture(type) else { return }
+            guard isSlice(type) else { return }
             found = (16...20).contains(type) ? .clean : type == 21 ? .open : RandomAccess.none
         }
         return found ?? .none
@@ -86,7 +86,7 @@ struct CutBitstream: Hashable, Sendable {
         _ = framing.forEach(in: bytes, while: { found == nil || found == .open }) { unit in
             switch type(unit) {
             case 5 where found == nil: found = .clean
-            case 6: isRecovery = isRecovery || Self.saysRecovery(unit)
+            case 6: isRecovery = isRecovery || Self.hasRecoveryPoint(unit)
             case 7: if sets?.isKnown(unit) == false { sets = nil }
             case 8: if sets?.take(unit) == false { sets = nil }
             case 1:
@@ -111,8 +111,8 @@ struct CutBitstream: Hashable, Sendable {
     }
 
     /// Returns whether an SEI unit has a recovery point message for immediate and exact recovery.
-    private static func saysRecovery(_ unit: UnsafeRawBufferPointer) -> Bool {
-        var bits = NALBits(unit, skipping: 1, most: 1024)
+    private static func hasRecoveryPoint(_ unit: UnsafeRawBufferPointer) -> Bool {
+        var bits = NALBits(unit, skipping: 1, maxBytes: 1024)
         func number() -> Int? {
             var sum = 0
             while let byte = bits.bits(8) {
@@ -129,8 +129,8 @@ struct CutBitstream: Hashable, Sendable {
     }
 
     /// Registers a leading frame that is dropped after an open start.
-    func leaveOut(_ bytes: UnsafeRawBufferPointer, behind opening: inout AVCOpening?) throws {
-        _ = try framing.forEach(in: bytes) { try opening?.leaveOut($0) }
+    func dropLeadingFrame(_ bytes: UnsafeRawBufferPointer, behind opening: inout AVCOpening?) throws {
+        _ = try framing.forEach(in: bytes) { try opening?.dropLeadingFrame($0) }
     }
 
     /// Returns a digest of a packet's frames, regardless of framing: only NAL units of frames count. HEVC's
@@ -139,7 +139,7 @@ struct CutBitstream: Hashable, Sendable {
         var hash = UnitDigest()
         _ = framing.forEach(in: bytes) { unit in
             let type = type(unit)
-            guard isPicture(type) else { return }
+            guard isSlice(type) else { return }
             let isOpen = codec == .hevc && ((16...18).contains(type) || type == 21)
             hash.add(UInt64(isOpen ? unit[0] & 0x81 | 21 << 1 : unit[0]))
             hash.add(UnsafeRawBufferPointer(rebasing: unit.dropFirst()))

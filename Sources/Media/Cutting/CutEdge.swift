@@ -21,7 +21,7 @@ final class CutEdge: @unchecked Sendable {
     private var bytes = 0
     /// Whether a step is scheduled.
     private var isStepping = false
-    private var pictures = 0
+    private var frameCount = 0
     private var isFinished = false
     private var failure: (any Error)?
 
@@ -43,7 +43,7 @@ final class CutEdge: @unchecked Sendable {
 
     /// Maximum numbers of packets and bytes encoded ahead: a file's edge is short, but frames of a composition may
     /// last long.
-    private static let most = (packets: 240, bytes: 32 << 20)
+    private static let maxPending = (packets: 240, bytes: 32 << 20)
 
     /// Starts encoding ahead, up to the limits.
     func prepare() { queue.async { @Sendable in self.schedule() } }
@@ -51,8 +51,8 @@ final class CutEdge: @unchecked Sendable {
     /// Schedules the encoding of one frame if the limits allow it. Each frame is a block of its own, so that other
     /// blocks on `queue` run in between.
     private func schedule() {
-        guard !isStepping, !isFinished, failure == nil, packets.count < Self.most.packets,
-            bytes < Self.most.bytes
+        guard !isStepping, !isFinished, failure == nil, packets.count < Self.maxPending.packets,
+            bytes < Self.maxPending.bytes
         else { return }
         isStepping = true
         queue.async { @Sendable in
@@ -86,7 +86,7 @@ final class CutEdge: @unchecked Sendable {
     /// Encodes the next frame; runs on `queue`.
     private func advance() throws {
         if let sample = try producer.nextAtOnce() {
-            pictures += 1
+            frameCount += 1
             let time = sample.presentationTime.ticks(in: tick)
             _ = try sample.withFrame { try evidence.keep($0, of: part, at: time) }
             try stage.encode(sample, start: .zero, end: nil) { keep($0) }
@@ -95,6 +95,6 @@ final class CutEdge: @unchecked Sendable {
         try stage.finish { keep($0) }
         isFinished = true
         // The scan counted this number of packets; fewer decoded frames mean damage.
-        if pictures != count { throw MediaError.damaged(track: label, at: nil) }
+        if frameCount != count { throw MediaError.damaged(track: label, at: nil) }
     }
 }

@@ -22,13 +22,13 @@ package final class CutEvidence: Sendable {
     }
 
     /// Maximum number of bytes kept; further frames are decoded again.
-    private static let room = 64 << 20
+    private static let maxBytes = 64 << 20
 
-    private struct Kept: Sendable {
+    private struct Storage: Sendable {
         var frames: [Key: KeptFrame] = [:]
         var bytes = 0
     }
-    private let kept = Guarded(Kept())
+    private let storage = Guarded(Storage())
 
     /// Creates an empty store.
     package init() {}
@@ -36,19 +36,19 @@ package final class CutEvidence: Sendable {
     /// Keeps a frame of a part if the limit allows it; its data is shared, not copied.
     func keep(_ frame: borrowing Frame, of part: Int, at time: Int64) throws(AVError) {
         let bytes = frame.byteCount
-        let hasRoom = kept.withLock { kept in
-            guard kept.bytes + bytes <= Self.room else { return false }
+        let hasRoom = storage.withLock { kept in
+            guard kept.bytes + bytes <= Self.maxBytes else { return false }
             kept.bytes += bytes
             return true
         }
         guard hasRoom else { return }
         let whole = KeptFrame(try frame.reference(), at: time)
-        kept.withLock { $0.frames[Key(part: part, time: time)] = whole }
+        storage.withLock { $0.frames[Key(part: part, time: time)] = whole }
     }
 
     /// Returns a part's frames at these times; nil if one of them was not kept.
     func frames(of part: Int, at times: some Sequence<Int64>) -> [KeptFrame]? {
-        kept.withLock { kept in
+        storage.withLock { kept in
             var found: [KeptFrame] = []
             for time in times {
                 guard let one = kept.frames[Key(part: part, time: time)] else { return nil }

@@ -18,5 +18,5 @@ struct CutInput {
     /// Label of the track in errors.
     let label: String
     /// Adds the source's name to an error.
-    var told: (any Error) -> any Error = { $0 }
+    var mapError: (any Error) -> any Error = { $0 }
 }

@@ -3,7 +3,7 @@ package import LibAV
 /// The packets of a video track around a range, in decoding order, with the properties that matter for a cut.
 package struct CutScan: Sendable {
     /// One packet.
-    package struct Picture: Hashable, Sendable {
+    package struct ScannedPacket: Hashable, Sendable {
         /// Presentation time in ticks of the asset's time line.
         package var pts: Int64
         /// Whether the container marks the packet as a keyframe.
@@ -23,25 +23,25 @@ package struct CutScan: Sendable {
     /// End of the range in ticks.
     package let end: Int64
     /// Packets in decoding order, from a keyframe before the range to the last one that may matter.
-    package private(set) var pictures: [Picture] = []
+    package private(set) var packets: [ScannedPacket] = []
     /// Whether the frames come from a composition rather than from packets.
-    private(set) var isMade = false
-    /// All frames presented up to this time are in `pictures`.
-    private var known = Int64.max
+    private(set) var isGenerated = false
+    /// All frames presented up to this time are in `packets`.
+    private var completeUntil = Int64.max
 
     private init(tick: Rational, start: Int64, end: Int64) {
         (self.tick, self.start, self.end) = (tick, start, end)
     }
 
     /// Creates the scan of a composition's frames, none of which is a random-access point.
-    init(made range: TimeRange, every unit: Rational, tick: Rational) {
+    init(generated range: TimeRange, every unit: Rational, tick: Rational) {
         self.init(
             tick: tick, start: range.start.ticks(in: tick), end: range.end.ticks(in: tick, rounding: .up))
-        isMade = true
+        isGenerated = true
         let first = range.start.ticks(in: unit, rounding: .down)
         let end = max(first + 1, range.end.ticks(in: unit, rounding: .up))
-        pictures = (first..<end).map {
-            Picture(
+        packets = (first..<end).map {
+            ScannedPacket(
                 pts: MediaTime(ticks: $0, timeBase: unit).ticks(in: tick), isKey: false, access: .none,
                 isBarrier: false, digest: 0)
         }
@@ -62,7 +62,7 @@ package struct CutScan: Sendable {
         let zero = timeZero.ticks(in: tick)
         let bitstream = CutBitstream(track.format.parameters)
         let damage = DamageTally()
-        damage.follow(damagePolicy)
+        damage.setPolicy(damagePolicy)
         let source = try PacketSource(
             track: track, of: .unknown, path: path, environment: environment, damage: damage)
         try source.seek(before: (timeZero + range.start).ticks(in: track.timeBase, rounding: .down))
@@ -74,23 +74,23 @@ package struct CutScan: Sendable {
             if isCancelled() { throw CancellationError() }
             guard packet.pts != noTimestamp else { continue }
             let pts = track.timeBase.rescale(packet.pts, to: tick) - zero
-            var picture = Picture(
+            var scanned = ScannedPacket(
                 pts: pts, isKey: packet.isKey, access: .none,
                 isBarrier: packet.isDiscarded || packet.changesParameters, digest: 0)
             packet.withBytes { bytes in
                 guard let bitstream else { return }
-                picture.access = bitstream.randomAccess(bytes)
+                scanned.access = bitstream.randomAccess(bytes)
                 let isShown = pts >= scan.start && pts < scan.end
-                copying.take(&picture, bytes, of: bitstream, canBegin: isShown, withDigest: withDigests)
+                copying.take(&scanned, bytes, of: bitstream, canBegin: isShown, withDigest: withDigests)
             }
-            scan.pictures.append(picture)
-            if let unfit = copying.unfit.take(),
-                let index = scan.pictures.lastIndex(where: { $0.pts == unfit && $0.access == .open })
+            scan.packets.append(scanned)
+            if let failed = copying.failedStart.take(),
+                let index = scan.packets.lastIndex(where: { $0.pts == failed && $0.access == .open })
             {
-                scan.pictures[index].isBarrier = true
+                scan.packets[index].isBarrier = true
             }
             if pastKeys.count == 2, pts > pastKeys[1] {
-                scan.known = pastKeys[1]
+                scan.completeUntil = pastKeys[1]
                 break
             }
             if packet.isKey, pts >= scan.end, pastKeys.count < 2 { pastKeys.append(pts) }
@@ -104,43 +104,43 @@ package struct CutScan: Sendable {
         private var start: Int64?
         private var opening: AVCOpening?
         /// Time of a start that turned out to be impossible because later frames depend on leading ones.
-        var unfit: Int64?
+        var failedStart: Int64?
 
         init(part: Int) { self.part = part }
 
         mutating func take(
-            _ picture: inout Picture, _ bytes: UnsafeRawBufferPointer, of bitstream: CutBitstream,
+            _ scanned: inout ScannedPacket, _ bytes: UnsafeRawBufferPointer, of bitstream: CutBitstream,
             canBegin: Bool, withDigest: Bool
         ) {
             do {
-                if let start, opening?.isOver == false, picture.pts < start {
-                    try bitstream.leaveOut(bytes, behind: &opening)
+                if let start, opening?.isOver == false, scanned.pts < start {
+                    try bitstream.dropLeadingFrame(bytes, behind: &opening)
                 } else {
-                    begin(picture, of: bitstream, canBegin: canBegin)
-                    if let start, opening?.isOver == false, picture.pts >= start {
+                    begin(scanned, of: bitstream, canBegin: canBegin)
+                    if let start, opening?.isOver == false, scanned.pts >= start {
                         let framed = try bitstream.framed(
-                            bytes, lengthSize: 4, access: picture.access, opening: &opening)
+                            bytes, lengthSize: 4, access: scanned.access, opening: &opening)
                         let own = CutBitstream(codec: bitstream.codec, framing: .lengths(4))
-                        if withDigest { picture.digest = framed.withUnsafeBytes { own.digest($0) } }
+                        if withDigest { scanned.digest = framed.withUnsafeBytes { own.digest($0) } }
                         return
                     }
                 }
-            } catch is AVCOpening.Unfit {
-                unfit = start
+            } catch is AVCOpening.DependsOnLeadingFrames {
+                failedStart = start
                 (start, opening) = (nil, nil)
-                begin(picture, of: bitstream, canBegin: canBegin && picture.access == .clean)
+                begin(scanned, of: bitstream, canBegin: canBegin && scanned.access == .clean)
             } catch {
-                picture.isBarrier = true
-                if start == picture.pts { (start, opening) = (nil, nil) }
+                scanned.isBarrier = true
+                if start == scanned.pts { (start, opening) = (nil, nil) }
             }
-            if withDigest { picture.digest = bitstream.digest(bytes) }
+            if withDigest { scanned.digest = bitstream.digest(bytes) }
         }
 
-        private mutating func begin(_ picture: Picture, of bitstream: CutBitstream, canBegin: Bool) {
-            guard start == nil, canBegin, picture.access != .none, !picture.isBarrier else { return }
-            start = picture.pts
+        private mutating func begin(_ scanned: ScannedPacket, of bitstream: CutBitstream, canBegin: Bool) {
+            guard start == nil, canBegin, scanned.access != .none, !scanned.isBarrier else { return }
+            start = scanned.pts
             opening =
-                picture.access == .open
+                scanned.access == .open
                 ? bitstream.sets.map { AVCOpening($0, isOpen: true, part: part) } : nil
         }
     }
@@ -148,7 +148,7 @@ package struct CutScan: Sendable {
     /// Presentation times of the range, in order: the range's start for the frame on screen at the start, then the
     /// following frames' times.
     package var shownTimes: [Int64] {
-        let times = pictures.lazy.map(\.pts).filter { $0 >= 0 && $0 < end }.sorted()
+        let times = packets.lazy.map(\.pts).filter { $0 >= 0 && $0 < end }.sorted()
         let first = times.lastIndex { $0 <= start } ?? 0
         return times[first...].map { max($0, start) }
     }
@@ -158,7 +158,7 @@ package struct CutScan: Sendable {
         /// The range doesn't start at a keyframe; the nearest keyframes before and after, if any.
         case startsInsideGroup(before: MediaTime?, after: MediaTime?)
         /// Frames presented before the start are required after it (open GOP).
-        case hasLeadingPictures
+        case hasLeadingFrames
         /// Frames before the end refer to frames after it; the next clean end, if any.
         case endsInsideGroup(next: MediaTime?)
     }
@@ -167,23 +167,23 @@ package struct CutScan: Sendable {
     /// keyframe are dropped instead.
     package func problem(allowsLeading: Bool = false) -> Problem? {
         func time(_ ticks: Int64) -> MediaTime { MediaTime(ticks: ticks, timeBase: tick) }
-        let keys = pictures.lazy.filter(\.isKey).map(\.pts)
+        let keys = packets.lazy.filter(\.isKey).map(\.pts)
         let hasStart = keys.contains(start)
         if !hasStart, start > 0 || keys.contains(where: { $0 < start }) {
             return .startsInsideGroup(
                 before: keys.filter { $0 < start }.max().map(time),
                 after: keys.filter { $0 > start }.min().map(time))
         }
-        if let first = pictures.firstIndex(where: { $0.isKey && $0.pts == start }), start > 0, !allowsLeading,
-            pictures[first...].contains(where: { $0.pts < start })
+        if let first = packets.firstIndex(where: { $0.isKey && $0.pts == start }), start > 0, !allowsLeading,
+            packets[first...].contains(where: { $0.pts < start })
         {
-            return .hasLeadingPictures
+            return .hasLeadingFrames
         }
-        var isPast = false
-        for picture in pictures {
-            if picture.pts >= end {
-                isPast = true
-            } else if isPast, picture.pts >= start {
+        var isPastEnd = false
+        for scanned in packets {
+            if scanned.pts >= end {
+                isPastEnd = true
+            } else if isPastEnd, scanned.pts >= start {
                 return .endsInsideGroup(next: outward.end.map(time))
             }
         }
@@ -193,25 +193,27 @@ package struct CutScan: Sendable {
     /// The last keyframe not after the start, and the first clean end not before the range's end for frames from it
     /// on. The start is nil if there is no such keyframe; the end is nil for the track's end.
     package var outward: (start: Int64?, end: Int64?) {
-        let begin = pictures.lazy.filter { $0.isKey && $0.pts <= start && $0.pts >= 0 }.map(\.pts).max()
+        let begin = packets.lazy.filter { $0.isKey && $0.pts <= start && $0.pts >= 0 }.map(\.pts).max()
         let from = begin ?? start
         var rest = suffixMinima(from: from)
         rest.append(Int64.max)
         var highest = Int64.min
-        for (index, picture) in pictures.enumerated() where picture.pts >= from {
-            highest = max(highest, picture.pts)
+        for (index, scanned) in packets.enumerated() where scanned.pts >= from {
+            highest = max(highest, scanned.pts)
             let next = rest[index + 1]
-            if next >= end, highest < next, next <= known { return (begin, next == Int64.max ? nil : next) }
+            if next >= end, highest < next, next <= completeUntil {
+                return (begin, next == Int64.max ? nil : next)
+            }
         }
         return (begin, nil)
     }
 
     /// Returns for each packet the smallest time of it and the packets after it, among times not before `from`.
     func suffixMinima(from: Int64) -> [Int64] {
-        var minima = [Int64](repeating: Int64.max, count: pictures.count)
+        var minima = [Int64](repeating: Int64.max, count: packets.count)
         var least = Int64.max
-        for index in pictures.indices.reversed() {
-            if pictures[index].pts >= from { least = min(least, pictures[index].pts) }
+        for index in packets.indices.reversed() {
+            if packets[index].pts >= from { least = min(least, packets[index].pts) }
             minima[index] = least
         }
         return minima

@@ -69,12 +69,12 @@ package struct FramePositions: Codable, Hashable, Sendable {
                 number - part.first < Int64(part.frames.count)
             else { return nil }
             let index = part.frames.lowerBound + Int(number - part.first)
-            func place(_ time: MediaTime) -> MediaTime {
+            func outputTime(_ time: MediaTime) -> MediaTime {
                 guard let range = part.range else { return time }
                 return part.offset + (min(max(time, range.start), range.end) - range.start)
             }
-            let end = index + 1 < count ? place(time(index + 1)) : part.range.map { place($0.end) }
-            return Position(start: place(time(index)), end: end)
+            let end = index + 1 < count ? outputTime(time(index + 1)) : part.range.map { outputTime($0.end) }
+            return Position(start: outputTime(time(index)), end: end)
         }
     }
 }
@@ -113,7 +113,7 @@ extension AssetContents {
     ) throws -> Set<MediaTime>? {
         let packets = try PacketSource(
             track: track, of: SourceContainer(container), path: path, environment: environment)
-        packets.damage.follow(.skip)
+        packets.damage.setPolicy(.skip)
         if bound.start > .zero {
             try packets.seek(before: (timeZero + bound.start).ticks(in: track.timeBase, rounding: .down))
         }
@@ -153,7 +153,7 @@ private struct FrameBound {
     /// Frames that end before this time aren't needed.
     let start: MediaTime
     /// Number of frames needed after `start`, for a single range.
-    private let most: Int64?
+    private let maxFrames: Int64?
     /// Frames from this time on aren't needed.
     private let end: MediaTime?
     /// Frames come in decoding order; no codec reorders by more frames, even with fields.
@@ -164,11 +164,11 @@ private struct FrameBound {
     init(numbers: [Int64]?, ranges: [TimeRange]) {
         start = ranges.map(\.start).min() ?? .zero
         end = ranges.map(\.end).max()
-        most = ranges.count <= 1 ? numbers.map { max(0, $0.max() ?? 0).adding(upToLimit: 2) } : nil
+        maxFrames = ranges.count <= 1 ? numbers.map { max(0, $0.max() ?? 0).adding(upToLimit: 2) } : nil
     }
 
     var isReached: Bool {
-        past >= Self.reordering || most.map { after >= $0.adding(upToLimit: Self.reordering) } ?? false
+        past >= Self.reordering || maxFrames.map { after >= $0.adding(upToLimit: Self.reordering) } ?? false
     }
 
     mutating func count(_ time: MediaTime) {

@@ -46,7 +46,7 @@ extension SmartCut {
                 "after a seek in \(name), decoders would confuse the parameter sets of the re-encoded HEVC edges with the source's"
             case .joints(let name):
                 "in \(name), interlaced ranges that are re-encoded completely can't be joined with copied ones"
-            case .edges(let why): why
+            case .edges(let reason): reason
             }
         }
     }

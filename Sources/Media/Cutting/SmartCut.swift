@@ -21,18 +21,28 @@ public struct SmartCut: Hashable, Codable, Sendable {
         /// Whether the copied frames start with an open GOP, whose leading frames are dropped.
         public var opensGroup: Bool
         /// Number of frames re-encoded before the copied ones.
-        public var headPictures: Int
+        public var headFrames: Int
         /// Number of copied frames.
-        public var copiedPictures: Int
+        public var copiedFrames: Int
         /// Number of frames re-encoded after the copied ones.
-        public var tailPictures: Int
+        public var tailFrames: Int
         /// Number of GOPs that are copied at least in part.
         public var copiedGroups: Int
         /// Index of the composition's clip that is cut; nil for the only source, and for the composition's
         /// own frames.
         public var clip: Int?
         /// Position of the part in the output; nil for the end of the previous part.
-        public var place: Int64?
+        public var position: Int64?
+
+        // Keys of the plan's JSON.
+        private enum CodingKeys: String, CodingKey {
+            case start, end, copyStart, copyEnd, lastCopied, reachesTrackEnd, opensGroup
+            case headFrames = "headPictures"
+            case copiedFrames = "copiedPictures"
+            case tailFrames = "tailPictures"
+            case copiedGroups, clip
+            case position = "place"
+        }
     }
 
     /// Time base of all times, which are on the asset's time line.
@@ -63,7 +73,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
             if let encoder { encoder } else { try edgeEncoder(codec, track: track, tick: tick) }
         var cut = SmartCut(tick: tick, parts: [], reorderDelay: 0, encoder: edges)
         for scan in scans { try cut.append(scan) }
-        guard clipTick != nil || cut.copiedPictures > 0 else { throw .nothingToCopy }
+        guard clipTick != nil || cut.copiedFrames > 0 else { throw .nothingToCopy }
         cut.encoder.timeBase = tick
         try adapt(&cut.encoder, codec: codec, parameters: parameters)
         return cut
@@ -74,22 +84,22 @@ public struct SmartCut: Hashable, Codable, Sendable {
     mutating func append(_ scan: CutScan) throws(Obstacle) {
         let shown = scan.shownTimes
         guard zip(shown, shown.dropFirst()).allSatisfy({ $0 < $1 }) else { throw .equalTimes }
-        if let first = scan.pictures.first, !first.isKey, first.access == .none, !scan.isMade {
+        if let first = scan.packets.first, !first.isKey, first.access == .none, !scan.isGenerated {
             throw .edges("it begins with frames whose references are missing")
         }
-        let copied = Self.copiedStretch(scan) ?? Stretch(start: scan.end, end: scan.end, last: scan.end)
+        let copied = Self.copiedSection(scan) ?? CopiedSection(start: scan.end, end: scan.end, last: scan.end)
         parts.append(
             Part(
                 start: scan.start, end: scan.end, copyStart: copied.start,
                 copyEnd: min(copied.end, scan.end), lastCopied: copied.last,
                 reachesTrackEnd: copied.end == Int64.max, opensGroup: copied.isOpen,
-                headPictures: shown.count { $0 < copied.start },
-                copiedPictures: copied.count, tailPictures: shown.count { $0 >= copied.end },
+                headFrames: shown.count { $0 < copied.start },
+                copiedFrames: copied.count, tailFrames: shown.count { $0 >= copied.end },
                 copiedGroups: copied.groups))
         reorderDelay = max(reorderDelay, copied.delay)
     }
 
-    private struct Stretch {
+    private struct CopiedSection {
         var start: Int64
         var end: Int64
         /// The latest presentation time of its frames.
@@ -103,11 +113,11 @@ public struct SmartCut: Hashable, Codable, Sendable {
     /// Returns the section to copy: from the first random-access point of the range to the last clean end. If
     /// that is an open GOP, the section from the first clean random-access point may have more frames, and is
     /// then returned.
-    private static func copiedStretch(_ scan: CutScan) -> Stretch? {
-        func first(_ isFit: (CutScan.Picture) -> Bool) -> Stretch? {
-            scan.pictures.firstIndex {
+    private static func copiedSection(_ scan: CutScan) -> CopiedSection? {
+        func first(_ isFit: (CutScan.ScannedPacket) -> Bool) -> CopiedSection? {
+            scan.packets.firstIndex {
                 isFit($0) && $0.pts >= scan.start && $0.pts < scan.end && !$0.isBarrier
-            }.flatMap { copiedStretch(scan, from: $0) }
+            }.flatMap { copiedSection(scan, from: $0) }
         }
         let earliest = first { $0.access != .none }
         guard let earliest, earliest.isOpen, let clean = first({ $0.access == .clean }) else {
@@ -116,33 +126,33 @@ public struct SmartCut: Hashable, Codable, Sendable {
         return clean.count > earliest.count ? clean : earliest
     }
 
-    private static func copiedStretch(_ scan: CutScan, from first: Int) -> Stretch? {
-        let start = scan.pictures[first].pts
+    private static func copiedSection(_ scan: CutScan, from first: Int) -> CopiedSection? {
+        let start = scan.packets[first].pts
         var rest = scan.suffixMinima(from: start)
         rest.append(Int64.max)
-        var stretch: Stretch?
-        var current = Stretch(
-            start: start, end: start, last: start, isOpen: scan.pictures[first].access == .open)
+        var section: CopiedSection?
+        var current = CopiedSection(
+            start: start, end: start, last: start, isOpen: scan.packets[first].access == .open)
         var highest = Int64.min
         var times: [Int64] = []
         var committed = 0
-        for index in first..<scan.pictures.count {
-            let picture = scan.pictures[index]
+        for index in first..<scan.packets.count {
+            let packet = scan.packets[index]
             // Leading frames of an open GOP belong to the head.
-            if picture.pts < start { continue }
-            if picture.isBarrier || picture.pts >= scan.end { break }
-            highest = max(highest, picture.pts)
-            times.append(picture.pts)
+            if packet.pts < start { continue }
+            if packet.isBarrier || packet.pts >= scan.end { break }
+            highest = max(highest, packet.pts)
+            times.append(packet.pts)
             current.count += 1
-            if picture.isKey { current.groups += 1 }
+            if packet.isKey { current.groups += 1 }
             if highest < rest[index + 1] {
                 current.end = rest[index + 1]
                 current.last = highest
-                stretch = current
+                section = current
                 committed = times.count
             }
         }
-        guard var result = stretch else { return nil }
+        guard var result = section else { return nil }
         // A frame decoded `n` positions early requires a delay of `n` frames.
         let order = times[..<committed].enumerated().sorted { $0.element < $1.element }
         for (rank, entry) in order.enumerated() { result.delay = max(result.delay, entry.offset - rank) }
@@ -169,9 +179,9 @@ public struct SmartCut: Hashable, Codable, Sendable {
         configuration.fieldOrder = configuration.isInterlaced ? format.fieldOrder : nil
         // Edges have few frames, so their size matters little, and slower presets would save little.
         if let quality = encoder.model.constantQuality {
-            configuration.set("\(encoder.settings.crf)", at: quality.place)
+            configuration.set("\(encoder.settings.crf)", at: quality.option)
         }
-        configuration.set(encoder.settings.preset, at: encoder.model.presetPlace)
+        configuration.set(encoder.settings.preset, at: encoder.model.presetOption)
         return configuration
     }
 
@@ -220,28 +230,28 @@ public struct SmartCut: Hashable, Codable, Sendable {
     }
 
     /// Number of frames re-encoded before copied ones.
-    public var headPictures: Int { parts.reduce(0) { $0 + $1.headPictures } }
+    public var headFrames: Int { parts.reduce(0) { $0 + $1.headFrames } }
     /// Number of copied frames.
-    public var copiedPictures: Int { parts.reduce(0) { $0 + $1.copiedPictures } }
+    public var copiedFrames: Int { parts.reduce(0) { $0 + $1.copiedFrames } }
     /// Number of frames re-encoded after copied ones.
-    public var tailPictures: Int { parts.reduce(0) { $0 + $1.tailPictures } }
+    public var tailFrames: Int { parts.reduce(0) { $0 + $1.tailFrames } }
     /// Number of GOPs that are copied at least in part.
     public var copiedGroups: Int { parts.reduce(0) { $0 + $1.copiedGroups } }
     /// Number of packets in the output.
-    public var pictureCount: Int { headPictures + copiedPictures + tailPictures }
+    public var frameCount: Int { headFrames + copiedFrames + tailFrames }
     /// Whether the copied frames of a part start with an open GOP.
     public var opensGroups: Bool { parts.contains(where: \.opensGroup) }
     /// Whether any frame is re-encoded.
-    public var hasEdges: Bool { headPictures + tailPictures > 0 }
+    public var hasEdges: Bool { headFrames + tailFrames > 0 }
 
     /// Returns why the cut of a source can't be written to a container; nil if it can. The parameter sets of
     /// HEVC's edges have the same IDs as the source's, and readers that start between keyframes of a
     /// transport stream would confuse them.
     public func obstacle(in container: ContainerType, codec: String, isInterlaced: Bool) -> Obstacle? {
-        guard hasEdges, container.isReadFromAnywhere else { return nil }
+        guard hasEdges, container.canStartAnywhere else { return nil }
         if codec == CutBitstream.Codec.hevc.rawValue { return .container(container.name) }
         // Such outputs fail verification.
-        let isWhole = isJoined && parts.contains { $0.copiedPictures == 0 }
+        let isWhole = isJoined && parts.contains { $0.copiedFrames == 0 }
         return isInterlaced && isWhole ? .joints(container.name) : nil
     }
 
@@ -249,12 +259,12 @@ public struct SmartCut: Hashable, Codable, Sendable {
     var offsets: [Int64] {
         var offset: Int64 = 0
         return parts.map { part in
-            let place = part.place ?? offset
-            offset = place + part.end - part.start
-            return place
+            let position = part.position ?? offset
+            offset = position + part.end - part.start
+            return position
         }
     }
 
     /// Whether parts are presented in succession from 0, rather than on the source's time line.
-    var isJoined: Bool { parts.count > 1 || parts.first?.place != nil }
+    var isJoined: Bool { parts.count > 1 || parts.first?.position != nil }
 }

@@ -80,7 +80,7 @@ final class SmartCutProducer: SampleProducer {
                     head = nil
                     stage = .middle
                 case .middle:
-                    if copied < part.copiedPictures { return try copiedSample() }
+                    if copied < part.copiedFrames { return try copiedSample() }
                     packets = nil
                     stage = .tail
                 case .tail:
@@ -94,7 +94,7 @@ final class SmartCutProducer: SampleProducer {
             }
         } catch {
             let named = failure(error)
-            throw current?.input.told(named) ?? named
+            throw current?.input.mapError(named) ?? named
         }
     }
 
@@ -141,10 +141,10 @@ final class SmartCutProducer: SampleProducer {
         do {
             return Opened(
                 input: input,
-                head: try edge(part.headPictures, of: input, index, from: part.start, to: part.copyStart),
-                tail: try edge(part.tailPictures, of: input, index, from: part.copyEnd, to: part.end))
+                head: try edge(part.headFrames, of: input, index, from: part.start, to: part.copyStart),
+                tail: try edge(part.tailFrames, of: input, index, from: part.copyEnd, to: part.end))
         } catch {
-            throw input.told(failure(error))
+            throw input.mapError(failure(error))
         }
     }
 
@@ -244,6 +244,6 @@ final class SmartCutProducer: SampleProducer {
             return try sample(framed, pts: pts, duration: duration)
         }
         throw MediaError.truncated(
-            track: label, expected: time(part.copyEnd), got: time(part.copyStart))
+            track: label, expected: time(part.copyEnd), actual: time(part.copyStart))
     }
 }

@@ -42,14 +42,14 @@ package struct SmartCutVerifier: Sendable {
             let track = try whole.loadSynchronously().tracks.first(where: { $0.mediaType == .video })
         else { throw MediaError.misuse("the composition has no video") }
         let settings = VideoOutputSettings(
-            made: canvas, like: try packets.reference(of: cut).track.description)
-        let made = Source(
+            generated: canvas, like: try packets.reference(of: cut).track.description)
+        let generated = Source(
             asset: whole, track: track, settings: settings, unit: canvas.frameRate.inverted)
         self.evidence = evidence
         self.isCancelled = isCancelled
         self.cut = cut
         source = { @Sendable part in
-            guard let index = part.clip else { return made }
+            guard let index = part.clip else { return generated }
             let clip = try packets.clip(index)
             return Source(asset: clip.asset, track: clip.track)
         }
@@ -64,30 +64,30 @@ package struct SmartCutVerifier: Sendable {
             let source = try source(part)
             let scan =
                 if let unit = source.unit {
-                    CutScan(made: range, every: unit, tick: cut.tick)
+                    CutScan(generated: range, every: unit, tick: cut.tick)
                 } else {
                     try scan(source.asset, source.track, range, tick: cut.tick, part: index)
                 }
             let next = index + 1 < offsets.count ? offsets[index + 1] : nil
-            return Checked(
+            return CheckedPart(
                 part: part, index: index, next: next, offset: offset, scan: scan, source: source)
         }
         let length = parts.map { $0.offset + $0.part.end - $0.part.start }.max() ?? 0
         let duration = max(result.timeRange.end, time(length))
-        let got = try scan(
+        let outputScan = try scan(
             output, result,
             TimeRange(start: .zero, duration: duration + MediaTime(value: 1, timescale: 1)))
         // Timestamps of a transport stream can't be negative: all of them are shifted by the longest delay of its
         // encoders.
-        let isMoved = SourceContainer(try output.loadSynchronously().container).beginsAnywhere
-        let origin = isMoved ? self.origin(parts, got) : .zero
-        if let problem = timeProblem(parts, got, origin, clock: result.timeBase) { return problem }
-        if let problem = packetProblem(parts, got) { return problem }
+        let isMoved = SourceContainer(try output.loadSynchronously().container).hasArbitraryStart
+        let origin = isMoved ? self.origin(parts, outputScan) : .zero
+        if let problem = timeProblem(parts, outputScan, origin, clock: result.timeBase) { return problem }
+        if let problem = packetProblem(parts, outputScan) { return problem }
         let seams = parts.flatMap { self.seams($0) }
         let problems = Guarded<[Int: Result<String?, any Error>]>([:])
         DispatchQueue.concurrentPerform(iterations: seams.count) { @Sendable index in
             let problem = Result {
-                try pictureProblem(seams[index], output: output, result: result, origin: origin)
+                try frameProblem(seams[index], output: output, result: result, origin: origin)
             }
             problems.withLock { $0[index] = problem }
         }
@@ -95,7 +95,7 @@ package struct SmartCutVerifier: Sendable {
     }
 
     /// A part, and the source's packets around it.
-    private struct Checked {
+    private struct CheckedPart {
         let part: SmartCut.Part
         let index: Int
         /// Position of the next part in the output. Times without a common time base are rounded to it.
@@ -129,53 +129,53 @@ package struct SmartCutVerifier: Sendable {
     private func time(_ ticks: Int64) -> MediaTime { MediaTime(ticks: ticks, timeBase: cut.tick) }
 
     /// Returns the time of the output's first frame, if it can be an encoder's delay; otherwise 0.
-    private func origin(_ parts: [Checked], _ got: CutScan) -> MediaTime {
-        guard let first = got.pictures.map(\.pts).min(), let checked = parts.first,
-            let wanted = checked.outputTimes.first
+    private func origin(_ parts: [CheckedPart], _ outputScan: CutScan) -> MediaTime {
+        guard let first = outputScan.packets.map(\.pts).min(), let checked = parts.first,
+            let expected = checked.outputTimes.first
         else { return .zero }
-        let late = MediaTime(ticks: first, timeBase: got.tick) - time(wanted)
+        let late = MediaTime(ticks: first, timeBase: outputScan.tick) - time(expected)
         return late > .zero && late < MediaTime(value: 1, timescale: 4) ? late : .zero
     }
 
     /// Returns the first wrong timestamp; `clock` is the time base of the output.
     private func timeProblem(
-        _ parts: [Checked], _ got: CutScan, _ origin: MediaTime, clock: Rational
+        _ parts: [CheckedPart], _ outputScan: CutScan, _ origin: MediaTime, clock: Rational
     ) -> String? {
         let times = parts.flatMap(\.outputTimes)
-        let found = got.pictures.map(\.pts).sorted()
+        let found = outputScan.packets.map(\.pts).sorted()
         guard found.count == times.count else {
             return "it has \(found.count) frames instead of \(times.count)"
         }
         // A coarser time base than the source's, such as Matroska's, rounds times.
-        let unit = got.tick
+        let unit = outputScan.tick
         // The position of the first frame is rounded as well.
         let slack: Int64 = cut.tick.double < clock.double ? max(1, clock.rescale(1, to: unit)) : 0
-        for (index, (have, want)) in zip(found, times).enumerated() {
+        for (index, (actual, want)) in zip(found, times).enumerated() {
             let expected = (time(want) + origin).ticks(in: unit)
-            guard abs(have - expected) <= slack else {
+            guard abs(actual - expected) <= slack else {
                 return
-                    "frame \(index) is at \(MediaTime(ticks: have, timeBase: unit)) s instead of \(time(want)) s"
+                    "frame \(index) is at \(MediaTime(ticks: actual, timeBase: unit)) s instead of \(time(want)) s"
             }
         }
         return nil
     }
 
-    private func packetProblem(_ parts: [Checked], _ got: CutScan) -> String? {
-        var rest = got.pictures[...]
+    private func packetProblem(_ parts: [CheckedPart], _ outputScan: CutScan) -> String? {
+        var rest = outputScan.packets[...]
         for checked in parts {
-            let (part, pictures) = (checked.part, checked.scan.pictures)
-            rest = rest.dropFirst(part.headPictures)
-            if part.copiedPictures > 0 {
+            let (part, scanned) = (checked.part, checked.scan.packets)
+            rest = rest.dropFirst(part.headFrames)
+            if part.copiedFrames > 0 {
                 guard
-                    let first = pictures.firstIndex(where: { $0.pts == part.copyStart && $0.access != .none })
+                    let first = scanned.firstIndex(where: { $0.pts == part.copyStart && $0.access != .none })
                 else { return "the source's first copied frame is missing" }
-                let packets = pictures[first...].lazy.filter { $0.pts >= part.copyStart }
-                    .prefix(part.copiedPictures).map(\.digest)
-                guard Array(packets) == rest.prefix(part.copiedPictures).map(\.digest) else {
+                let packets = scanned[first...].lazy.filter { $0.pts >= part.copyStart }
+                    .prefix(part.copiedFrames).map(\.digest)
+                guard Array(packets) == rest.prefix(part.copiedFrames).map(\.digest) else {
                     return "copied packets differ from the source's"
                 }
             }
-            rest = rest.dropFirst(part.copiedPictures + part.tailPictures)
+            rest = rest.dropFirst(part.copiedFrames + part.tailFrames)
         }
         return nil
     }
@@ -202,39 +202,39 @@ package struct SmartCutVerifier: Sendable {
     }
 
     /// Number of copied frames checked after the head: wrong parameter sets corrupt the first ones.
-    private static let picturesBehindHead = 12
+    private static let framesAfterHead = 12
 
     /// Returns the sections to check: the head with the copied frames after it, and the last copied GOP with the
     /// tail.
-    private func seams(_ checked: Checked) -> [Seam] {
+    private func seams(_ checked: CheckedPart) -> [Seam] {
         let (scan, part) = (checked.scan, checked.part)
         let shown = scan.shownTimes
         func times(from: Int64, until: Int64) -> [Int64] { shown.filter { $0 >= from && $0 < until } }
         let shift = part.start - checked.offset
-        let keys = scan.pictures.filter { $0.isKey && $0.pts >= part.copyStart && $0.pts <= part.lastCopied }
+        let keys = scan.packets.filter { $0.isKey && $0.pts >= part.copyStart && $0.pts <= part.lastCopied }
             .map(\.pts).sorted()
         var seams: [Seam] = []
         // A part that begins with copied frames after another part is checked as well. If slices were rewritten, the
         // whole first GOP is checked, and the frames after it.
         let isChanged =
             part.opensGroup && checked.source.track.format.codec == CutBitstream.Codec.h264.rawValue
-        if part.headPictures > 0 || checked.offset > 0 || isChanged {
+        if part.headFrames > 0 || checked.offset > 0 || isChanged {
             // Of a composition's frames, the first ones are sufficient.
-            let made = checked.source.unit == nil ? part.copyStart : part.start
-            let group = isChanged ? keys.first { $0 > part.copyStart } ?? part.end : made
-            let copied = shown.filter { $0 >= group }.dropFirst(Self.picturesBehindHead)
+            let generated = checked.source.unit == nil ? part.copyStart : part.start
+            let group = isChanged ? keys.first { $0 > part.copyStart } ?? part.end : generated
+            let copied = shown.filter { $0 >= group }.dropFirst(Self.framesAfterHead)
             let until = copied.first ?? part.end
             // After an IDR frame, nothing depends on earlier frames.
-            let beginsAnew = part.headPictures == 0 && part.copiedPictures > 0 && !part.opensGroup
+            let startsClean = part.headFrames == 0 && part.copiedFrames > 0 && !part.opensGroup
             seams.append(
                 Seam(
                     from: part.start, until: until, times: times(from: part.start, until: until), part: part,
                     index: checked.index, source: checked.source, shift: shift,
                     next: checked.next, hasPredecessor: checked.offset > 0,
-                    isJoint: checked.offset > 0 && !beginsAnew,
+                    isJoint: checked.offset > 0 && !startsClean,
                     isChanged: isChanged))
         }
-        if part.tailPictures > 0 {
+        if part.tailFrames > 0 {
             let from = keys.last ?? part.copyStart
             seams.append(
                 Seam(
@@ -248,10 +248,10 @@ package struct SmartCutVerifier: Sendable {
     /// Maximum mean difference of encoded frames; a larger one means corruption rather than loss.
     private static let tolerance = 0.06
 
-    private func pictureProblem(
+    private func frameProblem(
         _ seam: Seam, output: Asset, result: AssetTrack, origin: MediaTime
     ) throws -> String? {
-        let original = try Originals(self, seam)
+        let original = try SourceFrames(self, seam)
         // A container's rounding is at most half a tick.
         let isCoarse = cut.tick.double < result.timeBase.double
         let half = Rational(result.timeBase.num, result.timeBase.den * 2)
@@ -262,7 +262,7 @@ package struct SmartCutVerifier: Sendable {
         )
         // A first frame that is replaced within a tick is never displayed.
         let begins = seam.times.prefix(2).map { cut.tick.rescale($0 - seam.shift, to: result.timeBase) }
-        let isFleeting = isCoarse && begins.count == 2 && begins[0] == begins[1]
+        let hasZeroDuration = isCoarse && begins.count == 2 && begins[0] == begins[1]
         // A boundary inside decoding is decoded across. Otherwise decoding starts at the first frame, which may be
         // later than the part's start.
         let first = seam.times.first.map { time($0 - seam.shift) + origin } ?? from
@@ -270,23 +270,24 @@ package struct SmartCutVerifier: Sendable {
             seam.isJoint
             ? max(.zero, from - MediaTime(ticks: 1, timeBase: result.timeBase))
             : seam.hasPredecessor ? max(from, first) : from
-        let made = try pictures(
+        let generated = try decodedFrames(
             output, result, VideoOutputSettings(),
             TimeRange(start: begin > .zero && !seam.isJoint ? begin + shift : begin, end: until - shift))
-        var (isFirst, skipsFirst) = (true, isFleeting)
-        while let wanted = try original.next() {
+        var (isFirst, skipsFirst) = (true, hasZeroDuration)
+        while let expected = try original.next() {
             if skipsFirst {
                 skipsFirst = false
                 continue
             }
-            let ticks = wanted.time
+            let ticks = expected.time
             let at = time(ticks)
             let earliest = isFirst && seam.hasPredecessor ? time(ticks - seam.shift) + origin - shift : nil
             defer { isFirst = false }
-            guard let have = try Self.next(of: made, from: earliest) else {
+            guard let actual = try Self.next(of: generated, from: earliest) else {
                 return "the frame at \(at) s of the source can't be decoded"
             }
-            guard case .some(.some(let difference)) = have.withFrame({ wanted.frame.difference(from: $0) })
+            guard
+                case .some(.some(let difference)) = actual.withFrame({ expected.frame.difference(from: $0) })
             else {
                 return "the frame at \(at) s of the source has another size or format"
             }
@@ -295,11 +296,11 @@ package struct SmartCutVerifier: Sendable {
                 return "the frame at \(at) s of the source differs from the output's"
             }
         }
-        return try made.next() == nil ? nil : "there are additional frames at a seam"
+        return try generated.next() == nil ? nil : "there are additional frames at a seam"
     }
 
     /// The source's frames at an edge: kept frames for encoded ones, and decoded frames for copied ones.
-    private final class Originals {
+    private final class SourceFrames {
         private let tick: Rational
         /// Time of the first frame that is decoded again.
         private let first: Int64
@@ -326,7 +327,7 @@ package struct SmartCutVerifier: Sendable {
             let earlier = seam.isChanged && from == part.copyStart && from > 0 ? from - 1 : from
             samples =
                 from < until
-                ? try verifier.pictures(
+                ? try verifier.decodedFrames(
                     seam.source.asset, seam.source.track, seam.source.settings,
                     TimeRange(start: verifier.time(earlier), end: verifier.time(until))) : nil
         }
@@ -344,16 +345,16 @@ package struct SmartCutVerifier: Sendable {
     }
 
     /// Returns the next frame that isn't before `time`.
-    private static func next(of pictures: TrackSamples, from time: MediaTime?) throws -> SampleBuffer? {
-        while let picture = try pictures.next() {
-            if let time, picture.presentationTime < time { continue }
-            return picture
+    private static func next(of samples: TrackSamples, from time: MediaTime?) throws -> SampleBuffer? {
+        while let sample = try samples.next() {
+            if let time, sample.presentationTime < time { continue }
+            return sample
         }
         return nil
     }
 
     /// Returns the decoded frames of a range.
-    private func pictures(
+    private func decodedFrames(
         _ asset: Asset, _ track: AssetTrack, _ settings: VideoOutputSettings, _ range: TimeRange
     ) throws -> TrackSamples {
         let samples = try TrackSamples(

@@ -10,15 +10,15 @@ struct UnitDigest {
     }
 
     mutating func add(_ bytes: UnsafeRawBufferPointer) {
-        var place = 0
-        while place + 8 <= bytes.count {
-            add(bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
-            place += 8
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            add(bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            offset += 8
         }
         var rest = UInt64(bytes.count) << 56
-        while place < bytes.count {
-            rest = rest << 8 ^ UInt64(bytes[place])
-            place += 1
+        while offset < bytes.count {
+            rest = rest << 8 ^ UInt64(bytes[offset])
+            offset += 1
         }
         add(rest)
     }

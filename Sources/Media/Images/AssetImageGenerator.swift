@@ -24,7 +24,7 @@ public final class AssetImageGenerator: Sendable {
     /// Nil for display settings: upright, square pixels, standard dynamic range.
     private let settings: VideoOutputSettings?
     private let maximumSize: PixelSize?
-    private let isGivenUp: @Sendable () -> Bool
+    private let isStopped: @Sendable () -> Bool
     private let interrupt = InterruptFlag()
     private let movement = MovementCounter()
 
@@ -47,8 +47,8 @@ public final class AssetImageGenerator: Sendable {
         self.settings = settings
         maximumSize = nil
         self.tolerance = tolerance
-        isGivenUp = isCancelled
-        tally.follow(damagePolicy)
+        isStopped = isCancelled
+        tally.setPolicy(damagePolicy)
     }
 
     /// Creates a generator for the first video track of an asset, with RGB images for display: upright
@@ -58,8 +58,8 @@ public final class AssetImageGenerator: Sendable {
         self.maximumSize = maximumSize
         self.tolerance = tolerance
         (track, settings) = (nil, nil)
-        isGivenUp = { false }
-        tally.follow(.fail)
+        isStopped = { false }
+        tally.setPolicy(.fail)
     }
 
     /// Ends work in progress with `CancellationError`, from any queue; the generator can't be used afterwards
@@ -74,7 +74,7 @@ public final class AssetImageGenerator: Sendable {
         do {
             try make(times, body)
         } catch {
-            throw told(error, of: track?.label)
+            throw callerError(error, of: track?.label)
         }
     }
 
@@ -82,81 +82,89 @@ public final class AssetImageGenerator: Sendable {
     /// task cancels the image.
     public func image(at time: MediaTime) async throws -> StillImage {
         var iterator = images(for: [time]).makeAsyncIterator()
-        guard let still = try await iterator.next() else { throw CancellationError() }
-        return still
+        guard let generated = try await iterator.next() else { throw CancellationError() }
+        return generated
     }
 
     /// Returns the still images for some times, each generated when it is requested (`images(for:)`). Increasing
     /// times are the fastest. Each sequence reads the source independently.
-    public func images(for times: [MediaTime]) -> StillSequence {
-        StillSequence(generator: self, times: times)
+    public func images(for times: [MediaTime]) -> StillImageSequence {
+        StillImageSequence(generator: self, times: times)
     }
 
     private func make(_ times: [MediaTime], _ body: (StillImage) throws -> Void) throws {
-        let search = try search()
-        if let lanes = try lanes(for: times, beside: search) { return try lanes.run(body) }
-        for time in times { try body(search.still(at: time)) }
+        let extractor = try extractor()
+        if let parallel = try parallelExtractor(for: times, first: extractor) {
+            return try parallel.run(body)
+        }
+        for time in times { try body(extractor.image(at: time)) }
     }
 
-    /// Returns concurrent searches, if still images are so far apart that they rarely share frames; otherwise nil.
-    private func lanes(for times: [MediaTime], beside search: StillSearch) throws -> StillLanes? {
-        let most = min(activeProcessorCount, Self.mostLanes)
+    /// Returns an extractor with concurrent decoders, if still images are so far apart that they rarely share frames;
+    /// otherwise nil.
+    private func parallelExtractor(for times: [MediaTime], first: StillImageExtractor) throws
+        -> ParallelStillImageExtractor?
+    {
+        let most = min(activeProcessorCount, Self.maxDecoders)
         // Filters may keep state from the previous still image.
         guard most > 1, times.count > 3, tolerance.isExact, settings?.filters == nil,
             zip(times, times.dropFirst()).allSatisfy({ $0 <= $1 })
         else { return nil }
         var groups: [Range<Int>] = []
         var key: Int64?
-        for (place, time) in times.enumerated() {
-            guard let own = search.keyFrame(for: time) else { return nil }
+        for (index, time) in times.enumerated() {
+            guard let own = first.keyFrame(for: time) else { return nil }
             if own == key, let last = groups.last {
-                groups[groups.count - 1] = last.lowerBound..<(place + 1)
+                groups[groups.count - 1] = last.lowerBound..<(index + 1)
             } else {
-                groups.append(place..<(place + 1))
+                groups.append(index..<(index + 1))
             }
             key = own
         }
         guard groups.count > 3, times.count <= groups.count * 3 else { return nil }
         let count = min(most, groups.count)
-        let searches = try (0..<count).map { _ in
-            try self.search(threads: max(1, activeProcessorCount / count))
+        let extractors = try (0..<count).map { _ in
+            try self.extractor(threads: max(1, activeProcessorCount / count))
         }
-        return StillLanes(times: times, groups: groups, searches: searches)
+        return ParallelStillImageExtractor(times: times, groups: groups, extractors: extractors)
     }
 
     /// Maximum number of concurrent decoders: more of them require more memory, and they read from one disk.
-    private static let mostLanes = 8
+    private static let maxDecoders = 8
 
-    /// Returns a search for still images, for use on one queue.
-    func search(
+    /// Returns an extractor of still images, for use on one queue.
+    func extractor(
         threads: Int? = nil, isCancelled: @escaping @Sendable () -> Bool = { false }
-    ) throws -> StillSearch {
+    ) throws -> StillImageExtractor {
         let contents = try asset.loadSynchronously()
         guard
             let track = track
                 ?? contents.tracks.first(where: { $0.mediaType == .video && !$0.isAttachedPicture })
         else { throw MediaError.noTrack(.video) }
-        guard let settings = settings ?? Self.usual(of: track, within: maximumSize) else {
+        guard let settings = settings ?? Self.defaultSettings(of: track, within: maximumSize) else {
             throw MediaError.noSamples(track: track.label)
         }
         var context = ProducerContext(
             track: track, timeZero: contents.timeZero, range: nil)
         context.damage = tally
-        let isOver = { @Sendable [interrupt, isGivenUp] in
-            interrupt.isRaised || isGivenUp() || isCancelled()
+        let isOver = { @Sendable [interrupt, isStopped] in
+            interrupt.isRaised || isStopped() || isCancelled()
         }
-        return StillSearch(
+        return StillImageExtractor(
             track: track, reader: try reader(of: contents, track, threads, isOver),
-            converter: StillConverter(settings: settings, context: context), isCancelled: isOver)
+            converter: StillImageConverter(settings: settings, context: context), isCancelled: isOver)
     }
 
-    private static func usual(of track: AssetTrack, within box: PixelSize?) -> VideoOutputSettings? {
+    private static func defaultSettings(of track: AssetTrack, within box: PixelSize?) -> VideoOutputSettings?
+    {
         let name = track.format.pixelFormat.hasAlpha ? "rgba" : "rgb24"
-        return PixelFormat(named: name).flatMap { VideoOutputSettings.still(of: track, as: $0, within: box) }
+        return PixelFormat(named: name).flatMap {
+            VideoOutputSettings.stillImage(of: track, as: $0, within: box)
+        }
     }
 
     /// Converts an error for the caller.
-    func told(_ error: any Error, of track: String?) -> any Error {
+    func callerError(_ error: any Error, of track: String?) -> any Error {
         // An interrupted read fails with an error of its own.
         if interrupt.isRaised { return CancellationError() }
         switch error {
@@ -169,18 +177,18 @@ public final class AssetImageGenerator: Sendable {
     private func reader(
         of contents: AssetContents, _ track: AssetTrack, _ wanted: Int?,
         _ isCancelled: @escaping @Sendable () -> Bool
-    ) throws -> StillReader {
+    ) throws -> FrameFinder {
         let (environment, interrupt) = (asset.environment.sources, interrupt)
         switch asset.source {
         case .pattern(let pattern):
-            return try StillReader(
+            return try FrameFinder(
                 track: track, timeZero: contents.timeZero, tolerance: tolerance, isCancelled: isCancelled
             ) {
                 (try GeneratedFrames(pattern: pattern, mediaType: .video), nil)
             }
         case .images(let sequence):
             let (movement, tally) = (movement, tally)
-            return try StillReader(
+            return try FrameFinder(
                 track: track, timeZero: contents.timeZero, tolerance: tolerance, isCancelled: isCancelled
             ) {
                 (
@@ -194,7 +202,7 @@ public final class AssetImageGenerator: Sendable {
             let opener = CompositionOpener(
                 sources: composition.sources, environment: asset.environment, interrupt: interrupt,
                 movement: movement, damage: tally, decoderThreads: nil)
-            return try StillReader(
+            return try FrameFinder(
                 track: track, timeZero: contents.timeZero, tolerance: tolerance, isCancelled: isCancelled
             ) {
                 (try ComposedFrames(composition, from: .zero, opener: opener), nil)
@@ -204,7 +212,7 @@ public final class AssetImageGenerator: Sendable {
             // Single keyframes are decoded without threads, which would delay output. Otherwise the frames between
             // two still images may use all processors.
             let threads = wanted ?? (tolerance.before == nil ? 1 : activeProcessorCount)
-            return try StillReader(
+            return try FrameFinder(
                 track: track, timeZero: contents.timeZero, tolerance: tolerance, isCancelled: isCancelled
             ) { [movement, tally] in
                 let packets = try PacketSource(

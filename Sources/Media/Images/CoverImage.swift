@@ -15,7 +15,7 @@ package struct CoverImage: Codable, Hashable, Sendable {
     /// SHA-256 of the file.
     package var digest: String
 
-    /// Maximum size of a file in bytes. FLAC holds pictures of up to 16 MiB with their description.
+    /// Maximum size of a file in bytes. FLAC stores covers of up to 16 MiB with their description.
     package static let maxBytes: Int64 = 16_000_000
     /// Maximum number of pixels, which limits the memory for decoding.
     package static let maxPixels: Int64 = 40_000_000
@@ -35,7 +35,7 @@ package struct CoverImage: Codable, Hashable, Sendable {
     package var formatName: String { codec == "png" ? "PNG" : "JPEG" }
 
     /// Whether all values are possible. Checked for values from untrusted input.
-    package var isSound: Bool {
+    package var isValid: Bool {
         Self.codecs.contains(codec) && (1...Self.maxSide).contains(width)
             && (1...Self.maxSide).contains(height)
             && Int64(width) * Int64(height) <= Self.maxPixels && (1...Self.maxBytes).contains(size)
@@ -60,11 +60,11 @@ package struct CoverImage: Codable, Hashable, Sendable {
                 "the image has \(width)x\(height) pixels; at most \(maxPixels / 1_000_000) megapixels and \(maxSide) per side are allowed"
             )
         }
-        let decoder: StillDecoder
+        let decoder: StillImageDecoder
         do throws(AVError) {
             let parameters = try CodecParameters.video(
                 codec: structure.codec, width: width, height: height, pixelFormat: .none, extradata: [])
-            decoder = StillDecoder(parameters, limits: environment.limits, isStrict: true)
+            decoder = StillImageDecoder(parameters, limits: environment.limits, isStrict: true)
         } catch {
             throw CoverProblem("it can't be decoded: \(error)")
         }
@@ -87,9 +87,9 @@ package struct CoverImage: Codable, Hashable, Sendable {
         return bytes
     }
 
-    /// Returns whether a picture of an output is this image, byte for byte.
-    package func isSame(as picture: CoverArt) -> Bool {
-        picture.parameters.codecName == codec && SHA256Hasher.digest(of: picture.bytes) == digest
+    /// Returns whether a cover of an output is this image, byte for byte.
+    package func isSame(as cover: CoverArt) -> Bool {
+        cover.parameters.codecName == codec && SHA256Hasher.digest(of: cover.bytes) == digest
     }
 
     private static func bytes(

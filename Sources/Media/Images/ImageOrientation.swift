@@ -7,11 +7,11 @@ enum ImageOrientation {
     private static let marks: [[UInt8]] = ["Exif", "eXIf", "EXIF"].map { Array($0.utf8) }
 
     /// Returns whether an image file may contain an orientation that its container doesn't report.
-    static func isAskedFor(
+    static func needsInspection(
         _ stream: StreamInfo, in container: SourceContainer, of file: any ByteSource
     ) -> Bool {
         container.name.hasSuffix("_pipe") && stream.parameters.mediaType == .video
-            && stream.displayMatrix == nil && saysSomething(file)
+            && stream.displayMatrix == nil && mayContainOrientation(file)
     }
 
     /// Decodes the first image and returns its orientation. Returns an empty array if it has none, or can't be
@@ -32,7 +32,7 @@ enum ImageOrientation {
     }
 
     /// Searches the beginning and the end of the file, because PNG and WebP may store EXIF data after the pixels.
-    private static func saysSomething(_ file: any ByteSource) -> Bool {
+    private static func mayContainOrientation(_ file: any ByteSource) -> Bool {
         let part = min(file.size, 1 << 16)
         let offsets = file.size > part ? [0, file.size - part] : [0]
         return offsets.contains { offset in

@@ -9,7 +9,7 @@ extension AssetContents {
     ) throws -> [MediaTime] {
         let packets = try PacketSource(
             track: track, of: SourceContainer(container), path: path, environment: environment)
-        packets.damage.follow(.skip)
+        packets.damage.setPolicy(.skip)
         var times: Set<MediaTime> = []
         while times.count < limit, let packet = try packets.next() {
             guard packet.isKey else { continue }

@@ -76,7 +76,7 @@ package final class LoudnessNormalizer: @unchecked Sendable {
         guard before.isMeasured else {
             return Result(filters: Self.joined(steps), before: before, after: before)
         }
-        var now = before
+        var current = before
         if let range = target.range, before.range > range {
             steps.append(
                 FilterStep(
@@ -86,11 +86,11 @@ package final class LoudnessNormalizer: @unchecked Sendable {
                         "measured_I": "\(before.integrated)", "measured_TP": "\(before.truePeak)",
                         "measured_LRA": "\(before.range)", "measured_thresh": "\(before.integrated - 10)",
                     ]))
-            now = try measure(steps)
+            current = try measure(steps)
         }
-        let stretch = Prepared(steps: steps, loudness: now, sampleRate: sampleRate)
-        var reached = try reach(target, from: stretch)
-        if let encoding { reached = try correct(reached, from: stretch, for: encoding) }
+        let prepared = Prepared(steps: steps, loudness: current, sampleRate: sampleRate)
+        var reached = try normalize(target, from: prepared)
+        if let encoding { reached = try correct(reached, from: prepared, for: encoding) }
         return Result(filters: Self.joined(reached.steps), before: before, after: reached.loudness)
     }
 
@@ -100,16 +100,16 @@ package final class LoudnessNormalizer: @unchecked Sendable {
         var loudness: Loudness
         var sampleRate: Int32
     }
-    private typealias Reached = (steps: [FilterStep], loudness: Loudness)
+    private typealias Normalized = (steps: [FilterStep], loudness: Loudness)
 
     /// Adds the gain, and the limiter if it is required.
-    private func reach(_ target: LoudnessTarget, from stretch: Prepared) throws -> Reached {
-        var now = stretch.loudness
-        var gain = target.integrated - now.integrated
-        if now.truePeak + gain <= target.truePeak {
-            now.integrated += gain
-            now.truePeak += gain
-            return (stretch.steps + [Self.volume(gain)], now)
+    private func normalize(_ target: LoudnessTarget, from prepared: Prepared) throws -> Normalized {
+        var current = prepared.loudness
+        var gain = target.integrated - current.integrated
+        if current.truePeak + gain <= target.truePeak {
+            current.integrated += gain
+            current.truePeak += gain
+            return (prepared.steps + [Self.volume(gain)], current)
         }
         // The loudness lost in the limiter is compensated before it; a few rounds converge, or the target can't be
         // reached.
@@ -122,40 +122,41 @@ package final class LoudnessNormalizer: @unchecked Sendable {
                     "release": "80", "latency": "1",
                 ])
             let limited =
-                stretch.steps + [
+                prepared.steps + [
                     Self.volume(gain), FilterStep("aresample", ["sample_rate": "192000"]), limiter,
-                    FilterStep("aresample", ["sample_rate": "\(stretch.sampleRate)"]),
+                    FilterStep("aresample", ["sample_rate": "\(prepared.sampleRate)"]),
                 ]
-            now = try measure(limited)
-            let missing = target.integrated - now.integrated
-            let excess = now.truePeak - target.truePeak
-            if abs(missing) <= Self.tolerance && excess <= 0 { return (limited, now) }
+            current = try measure(limited)
+            let missing = target.integrated - current.integrated
+            let excess = current.truePeak - target.truePeak
+            if abs(missing) <= Self.tolerance && excess <= 0 { return (limited, current) }
             // The more the limiter attenuates, the smaller is the effect of a gain.
             if abs(missing) > Self.tolerance { gain += missing * (missing > 0 ? 1.5 : 1) }
             if excess > 0 { ceiling -= excess + 0.05 }
         }
-        throw MediaError.loudnessOutOfReach(target: target.integrated, reached: now.integrated)
+        throw MediaError.loudnessUnreachable(target: target.integrated, reached: current.integrated)
     }
 
     /// Adjusts the target by the encoder's error, in a few rounds; returns the closest result if none is within the
     /// tolerance.
     private func correct(
-        _ first: Reached, from stretch: Prepared, for encoding: LossyEncoding
-    ) throws -> Reached {
+        _ first: Normalized, from prepared: Prepared, for encoding: LossyEncoding
+    ) throws -> Normalized {
         var planned = first
-        var best: Reached?
-        var aim = target
+        var best: Normalized?
+        var adjusted = target
         for _ in 1...4 {
-            let made = try measure(planned.steps, encoding)
-            let candidate = Reached(planned.steps, made)
-            if best.map({ miss(made) < miss($0.loudness) }) ?? true { best = candidate }
-            if miss(made) <= Self.tolerance { return candidate }
-            aim.integrated += target.integrated - made.integrated
+            let measured = try measure(planned.steps, encoding)
+            let candidate = Normalized(planned.steps, measured)
+            if best.map({ deviation(measured) < deviation($0.loudness) }) ?? true { best = candidate }
+            if deviation(measured) <= Self.tolerance { return candidate }
+            adjusted.integrated += target.integrated - measured.integrated
             // At most full scale, because encoders clip louder samples.
-            aim.truePeak = min(0, target.truePeak - (made.truePeak - planned.loudness.truePeak) - 0.05)
+            adjusted.truePeak = min(
+                0, target.truePeak - (measured.truePeak - planned.loudness.truePeak) - 0.05)
             do {
-                planned = try reach(aim, from: stretch)
-            } catch MediaError.loudnessOutOfReach {
+                planned = try normalize(adjusted, from: prepared)
+            } catch MediaError.loudnessUnreachable {
                 break
             }
         }
@@ -165,7 +166,7 @@ package final class LoudnessNormalizer: @unchecked Sendable {
     /// Accepted deviation, in LU and dB.
     private static let tolerance = 0.1
 
-    private func miss(_ loudness: Loudness) -> Double {
+    private func deviation(_ loudness: Loudness) -> Double {
         max(abs(target.integrated - loudness.integrated), loudness.truePeak - target.truePeak)
     }
 
@@ -187,8 +188,8 @@ package final class LoudnessNormalizer: @unchecked Sendable {
         ).measure()
     }
 
-    private func settings(_ form: AudioOutputSettings, _ steps: [FilterStep]) -> AudioOutputSettings {
-        var settings = form
+    private func settings(_ audio: AudioOutputSettings, _ steps: [FilterStep]) -> AudioOutputSettings {
+        var settings = audio
         settings.filters = Self.joined(steps)
         return settings
     }

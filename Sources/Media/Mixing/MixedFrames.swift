@@ -56,7 +56,7 @@ final class MixedFrames: FrameStream {
         self.inputs = inputs.map { Input($0.producer, ramp: GainRamp($0.volume, origin: origin, unit: unit)) }
     }
 
-    var formChange: MediaTime? { inputs.compactMap(\.producer.formChange).min() }
+    var formatChange: MediaTime? { inputs.compactMap(\.producer.formatChange).min() }
 
     /// The block that is being mixed; it may wait for inputs.
     private var sum: Frame?

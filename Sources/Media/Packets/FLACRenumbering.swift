@@ -24,7 +24,7 @@ final class FLACRenumbering: PacketStage {
     }
 
     /// Returns whether the header contains the number of samples; in Ogg it is often 0.
-    static func saysLength(_ header: [UInt8]) -> Bool {
+    static func storesLength(_ header: [UInt8]) -> Bool {
         header.count != headerSize || header[13] & 0x0f != 0 || header[14..<18].contains { $0 != 0 }
     }
 
@@ -40,7 +40,7 @@ final class FLACRenumbering: PacketStage {
 
     /// Sends the final header.
     func finish(into next: (consuming Packet) throws -> Void) throws {
-        let packet = try Packet.bringing(header: finishedHeader)
+        let packet = try Packet.containing(header: finishedHeader)
         (packet.pts, packet.dts) = end
         try next(packet)
     }

@@ -8,7 +8,7 @@ struct FieldPairs {
     /// Role of a packet.
     enum Role: Hashable {
         /// A frame, or possibly the first field of one.
-        case own
+        case frame
         /// The second field of the previous packet's frame, with the frame's presentation time and duration.
         case second(start: Int64, length: Int64)
         /// A second field without times at the start of a capture, whose first field is missing.
@@ -19,7 +19,7 @@ struct FieldPairs {
     /// Duration of a frame at the container's rate; 0 if unknown.
     private let frameLength: Int64
     /// Whether the stream's headers contain that rate: libavformat then derives the duration of a field from it.
-    private let isSaid: Bool
+    private let isRateDeclared: Bool
     /// Whether a packet was processed, and whether a keyframe was.
     private var (hasBegun, isFollowing) = (false, false)
     private var first: (slice: AVCSliceStart, time: Int64, length: Int64)?
@@ -32,9 +32,9 @@ struct FieldPairs {
         else { return nil }
         self.sets = sets
         frameLength = frameRate.map { $0.inverted.rescale(1, to: timeBase) } ?? 0
-        isSaid = sets.sequences.values.contains { sequence in
-            guard let said = sequence.frameRate, let frameRate else { return false }
-            return abs(said.double / frameRate.double - 1) < 0.1
+        isRateDeclared = sets.sequences.values.contains { sequence in
+            guard let declared = sequence.frameRate, let frameRate else { return false }
+            return abs(declared.double / frameRate.double - 1) < 0.1
         }
     }
 
@@ -58,7 +58,7 @@ struct FieldPairs {
         hasBegun = true
         first = nil
         if let slice, isField, packet.pts != noTimestamp { first = (slice, packet.pts, packet.duration) }
-        return .own
+        return .frame
     }
 
     private mutating func firstSlice(_ packet: borrowing Packet) -> AVCSliceStart? {
@@ -72,8 +72,8 @@ struct FieldPairs {
                     switch unit[0] & 0x1f {
                     case 7, 8: _ = sets.take(unit)
                     case 1...5:
-                        isFound = unit.count >= AVCSliceStart.most || length == bytes.count
-                        var bits = NALBits(unit, skipping: 1, most: AVCSliceStart.most)
+                        isFound = unit.count >= AVCSliceStart.maxBytes || length == bytes.count
+                        var bits = NALBits(unit, skipping: 1, maxBytes: AVCSliceStart.maxBytes)
                         slice = AVCSliceStart(unit, &bits, sets)
                     default: break
                     }
@@ -91,7 +91,7 @@ struct FieldPairs {
             return !isOver && distance > 0 && distance <= frameLength ? 2 * distance : nil
         }
         // If the stream contains its rate, libavformat reports the duration of a field, otherwise that of a frame.
-        return isSaid ? frameLength : length
+        return isRateDeclared ? frameLength : length
     }
 
     /// Resets the state after a seek.

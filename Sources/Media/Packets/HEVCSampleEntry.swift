@@ -15,7 +15,7 @@ final class HEVCSampleEntry: PacketStage {
     /// Whether a packet contained a parameter set that isn't in the sample entry.
     private(set) var hasOtherSets = false
     private let headers: HEVCHeaders
-    private let known: Set<[UInt8]>
+    private let storedSets: Set<[UInt8]>
 
     /// Nil for other codecs, for headers that can't be parsed, and for Dolby Vision tags (`dvh1`).
     init?(_ parameters: CodecParameters) {
@@ -23,7 +23,7 @@ final class HEVCSampleEntry: PacketStage {
             let headers = HEVCHeaders(parameters.extradata)
         else { return nil }
         self.headers = headers
-        known = Set(headers.sets)
+        storedSets = Set(headers.sets)
     }
 
     func parameters(of input: CodecParameters) throws -> CodecParameters {
@@ -49,6 +49,6 @@ final class HEVCSampleEntry: PacketStage {
 
     private func note(_ unit: UnsafeRawBufferPointer) {
         guard !hasOtherSets, (32...34).contains(unit[0] >> 1 & 0x3f) else { return }
-        hasOtherSets = !known.contains(Array(unit))
+        hasOtherSets = !storedSets.contains(Array(unit))
     }
 }

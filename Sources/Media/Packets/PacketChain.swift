@@ -32,25 +32,25 @@ final class PacketChain {
         }
     }
 
-    private func push(_ packet: consuming Packet, to place: Int) throws {
-        guard place < stages.count else { return ready.append(packet) }
-        try stages[place].push(packet) { packet in try push(packet, to: place + 1) }
+    private func push(_ packet: consuming Packet, to index: Int) throws {
+        guard index < stages.count else { return ready.append(packet) }
+        try stages[index].push(packet) { packet in try push(packet, to: index + 1) }
     }
 
     private func finish() throws {
-        for (place, stage) in stages.enumerated() {
-            try stage.finish { packet in try push(packet, to: place + 1) }
+        for (index, stage) in stages.enumerated() {
+            try stage.finish { packet in try push(packet, to: index + 1) }
         }
     }
 
     private func interrupt() throws {
-        for (place, stage) in stages.enumerated() {
-            try stage.interrupt { packet in try push(packet, to: place + 1) }
+        for (index, stage) in stages.enumerated() {
+            try stage.interrupt { packet in try push(packet, to: index + 1) }
         }
     }
 
     /// Reports a lost packet to all stages.
-    func lose() { for stage in stages { stage.lose() } }
+    func noteLoss() { for stage in stages { stage.noteLoss() } }
 
     /// Resets all stages after a seek.
     func reset() {

@@ -1,16 +1,16 @@
 internal import DequeModule
 internal import LibAV
 
-/// The packets of one track, from a shared or separate demuxer lane; confined to its output's queue.
+/// The packets of one track, from a shared or separate demuxer; confined to its output's queue.
 final class PacketSource {
     let track: AssetTrack
-    private var lane: DemuxLane
-    /// Index among the lane's consumers.
-    private var place: Int
+    private var demuxer: SharedDemuxer
+    /// Index among the demuxer's consumers.
+    private var consumer: Int
     private let path: String
     private let environment: SourceEnvironment
     private let interrupt: InterruptFlag
-    private let ownsLane: Bool
+    private let ownsDemuxer: Bool
     private let movement: MovementCounter
     let damage: DamageTally
     let container: SourceContainer
@@ -24,54 +24,54 @@ final class PacketSource {
     private let correction: TimestampCorrection?
     /// Counts packets of Vorbis in Ogg from the track's first one, because the positions of pages in between are
     /// unreliable.
-    private let counted: VorbisTimestamps?
+    private let vorbisTimestamps: VorbisTimestamps?
 
-    /// Creates a source that reads from the file's beginning, through a lane shared with others. `countsSamples`:
+    /// Creates a source that reads from the file's beginning, through a demuxer shared with others. `countsSamples`:
     /// whether audio times are counted in samples if the container's time base is coarser.
     init(
-        track: AssetTrack, of container: SourceContainer, lane: DemuxLane, path: String,
+        track: AssetTrack, of container: SourceContainer, demuxer: SharedDemuxer, path: String,
         environment: SourceEnvironment,
-        interrupt: InterruptFlag, ownsLane: Bool, movement: MovementCounter, damage: DamageTally,
+        interrupt: InterruptFlag, ownsDemuxer: Bool, movement: MovementCounter, damage: DamageTally,
         countsSamples: Bool = false
     ) throws(MediaError) {
         self.track = track
-        self.lane = lane
-        place = try Self.place(in: lane, of: track)
+        self.demuxer = demuxer
+        consumer = try Self.consumer(in: demuxer, of: track)
         self.path = path
         self.environment = environment
         self.interrupt = interrupt
-        self.ownsLane = ownsLane
+        self.ownsDemuxer = ownsDemuxer
         self.movement = movement
         self.damage = damage
         self.container = container
         let stages = container.stages(of: track, gate: gate)
         self.stages = PacketChain(stages)
-        counted = stages.lazy.compactMap { $0 as? VorbisTimestamps }.first
+        vorbisTimestamps = stages.lazy.compactMap { $0 as? VorbisTimestamps }.first
         correction = countsSamples ? TimestampCorrection(track) : nil
         counting = PacketChain(correction.map { [$0] } ?? [])
-        flagsComeEarly = container.flagsComeEarly && track.mediaType == .video
+        flagsPrecedeFrame = container.flagsPrecedeFrame && track.mediaType == .video
     }
 
-    /// Creates a source with a lane of its own.
+    /// Creates a source with a demuxer of its own.
     convenience init(
         track: AssetTrack, of container: SourceContainer, path: String, environment: SourceEnvironment,
         interrupt: InterruptFlag = InterruptFlag(), movement: MovementCounter = MovementCounter(),
         damage: DamageTally = DamageTally(), countsSamples: Bool = false
     ) throws {
-        let lane = try DemuxLane(
+        let demuxer = try SharedDemuxer(
             path: path, streams: [track.index], environment: environment, interrupt: interrupt,
             damage: [damage], origins: track.origins)
         try self.init(
-            track: track, of: container, lane: lane, path: path, environment: environment,
+            track: track, of: container, demuxer: demuxer, path: path, environment: environment,
             interrupt: interrupt,
-            ownsLane: true, movement: movement, damage: damage, countsSamples: countsSamples)
+            ownsDemuxer: true, movement: movement, damage: damage, countsSamples: countsSamples)
     }
 
-    private static func place(in lane: DemuxLane, of track: AssetTrack) throws(MediaError) -> Int {
-        guard let place = lane.claim(track.index) else {
+    private static func consumer(in demuxer: SharedDemuxer, of track: AssetTrack) throws(MediaError) -> Int {
+        guard let consumer = demuxer.claim(track.index) else {
             throw MediaError.misuse("\(track.label) has more readers than were registered with its demuxer")
         }
-        return place
+        return consumer
     }
 
     private var isSearching = false
@@ -80,10 +80,10 @@ final class PacketSource {
     /// Position of time zero on the file's own time line, to convert times for messages.
     var timeZero = MediaTime.zero
     /// Start of the range after a seek; packets clearly before it only serve decoding.
-    var heardFrom = MediaTime.zero
+    var presentedFrom = MediaTime.zero
     /// Time base of the packets' times.
     var timeBase: Rational { correction?.unit ?? track.timeBase }
-    private let flagsComeEarly: Bool
+    private let flagsPrecedeFrame: Bool
     private var wasFlagged = false
 
     /// Returns the next packet, or nil at the end.
@@ -93,9 +93,9 @@ final class PacketSource {
     private func nextUncounted() throws -> Packet? { try stages.next { try read() } }
 
     /// Converts ticks of the file's own time line to a time on the asset's time line.
-    func told(_ ticks: Int64) -> MediaTime { MediaTime(ticks: ticks, timeBase: timeBase) - timeZero }
+    func assetTime(_ ticks: Int64) -> MediaTime { MediaTime(ticks: ticks, timeBase: timeBase) - timeZero }
 
-    /// Packets that the lane returned and that weren't taken yet.
+    /// Packets that the demuxer returned and that weren't taken yet.
     private var batch = UniqueDeque<Packet>()
     /// Number of the last packet that was taken.
     private var taken = 0
@@ -114,31 +114,31 @@ final class PacketSource {
     private func read() throws -> Packet? {
         while true {
             if let packet = try take() {
-                let isDamaged = flagsComeEarly ? wasFlagged : packet.isCorrupt
+                let isDamaged = flagsPrecedeFrame ? wasFlagged : packet.isCorrupt
                 wasFlagged = packet.isCorrupt
-                guard TimeBounds.holds(packet, timeBase: track.timeBase), !isDamaged else {
+                guard TimeBounds.contain(packet, timeBase: track.timeBase), !isDamaged else {
                     // Before the first keyframe, damage has no effect on the output.
                     if isSearching || gate.isClosed { continue }
                     let time =
-                        packet.pts == noTimestamp || !TimeBounds.holds(packet, timeBase: track.timeBase)
+                        packet.pts == noTimestamp || !TimeBounds.contain(packet, timeBase: track.timeBase)
                         ? nil : MediaTime(ticks: packet.pts, timeBase: track.timeBase) - timeZero
-                    try damage.meet(.damaged(track: track.label, at: time), at: time)
-                    stages.lose()
-                    counting.lose()
+                    try damage.handle(.damaged(track: track.label, at: time), at: time)
+                    stages.noteLoss()
+                    counting.noteLoss()
                     continue
                 }
                 return packet
             }
-            switch try lane.next(place, into: &batch) {
+            switch try demuxer.next(consumer, into: &batch) {
             case .packets: continue
             case .ended:
                 try checkEnd()
                 return nil
             case .moved(let count):
-                try reopenLane()
+                try reopenDemuxer()
                 // The same file returns the same packets again.
                 while taken < count {
-                    if case .packets = try lane.next(place, into: &batch) {} else { return nil }
+                    if case .packets = try demuxer.next(consumer, into: &batch) {} else { return nil }
                     while taken < count, try take() != nil {}
                 }
             }
@@ -153,35 +153,35 @@ final class PacketSource {
         guard taken == 0, isExpected, !hasSought, !isSearching, track.timeRange.duration > .zero else {
             return
         }
-        try damage.meet(.noPackets(track: track.label, length: track.timeRange.duration))
+        try damage.handle(.noPackets(track: track.label, length: track.timeRange.duration))
     }
 
-    private func reopenLane() throws {
+    private func reopenDemuxer() throws {
         batch = UniqueDeque()
         taken = 0
-        lane = try DemuxLane(
+        demuxer = try SharedDemuxer(
             path: path, streams: [track.index], environment: environment, interrupt: interrupt,
             damage: [damage], origins: track.origins)
-        place = try Self.place(in: lane, of: track)
+        consumer = try Self.consumer(in: demuxer, of: track)
     }
 
     /// Starts with packets from which everything from `target` on can be decoded; earlier packets are dropped. See
     /// `seek`.
     func begin(before target: Int64) throws {
-        if let counted {
-            counted.wantedFrom = target
+        if let vorbisTimestamps {
+            vorbisTimestamps.neededFrom = target
         } else {
             try seek(before: target)
         }
     }
 
     /// Seeks to a random-access point from which everything from `target` on can be decoded; `target` is in the
-    /// track's time base, on the file's own time line. Only for a source with a lane of its own.
+    /// track's time base, on the file's own time line. Only for a source with a demuxer of its own.
     ///
     /// Index timestamps are decoding times, which are ahead of presentation times: the keyframe found may be after
     /// the target, and the search is then repeated from earlier times.
     func seek(before target: Int64) throws {
-        guard ownsLane, target > 0 else { return }
+        guard ownsDemuxer, target > 0 else { return }
         noteFirst()
         var probe = target
         let second = max(1, Rational(1, 1).rescale(1, to: track.timeBase))
@@ -220,14 +220,14 @@ final class PacketSource {
     private func restart(before timestamp: Int64) throws {
         batch = UniqueDeque()
         taken = 0
-        try lane.seek(stream: track.index, before: timestamp - (track.lostTimesShift ?? 0))
+        try demuxer.seek(stream: track.index, before: timestamp - (track.lostTimesShift ?? 0))
         forget()
     }
 
     private func reopen() throws {
         // Packets come from the file's beginning again.
         hasSought = false
-        try reopenLane()
+        try reopenDemuxer()
         forget()
     }
 
@@ -255,6 +255,6 @@ final class PacketSource {
     /// there is none.
     func indexedKey(notAfter target: Int64) -> Int64? {
         let shift = track.lostTimesShift ?? 0
-        return lane.indexedKey(of: track.index, notAfter: target - shift).map { $0 + shift }
+        return demuxer.indexedKey(of: track.index, notAfter: target - shift).map { $0 + shift }
     }
 }

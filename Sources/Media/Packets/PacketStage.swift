@@ -13,7 +13,7 @@ protocol PacketStage: AnyObject {
     /// Passes packets that were held back for the next one to `next`, after a read error.
     func interrupt(into next: (consuming Packet) throws -> Void) throws
     /// Reports that a packet is missing before the next one.
-    func lose()
+    func noteLoss()
     /// Resets the state after a seek.
     func reset()
 }
@@ -22,6 +22,6 @@ extension PacketStage {
     func parameters(of input: CodecParameters) throws -> CodecParameters { input }
     func finish(into next: (consuming Packet) throws -> Void) throws {}
     func interrupt(into next: (consuming Packet) throws -> Void) throws {}
-    func lose() {}
+    func noteLoss() {}
     func reset() {}
 }

@@ -36,27 +36,27 @@ package struct SourceContainer: Sendable {
     package var hasTagsInStream: Bool { names.contains("ogg") }
     /// Whether libavformat's parser ends a frame at the start of the next one, and gives it the flags of that one's
     /// packets.
-    var flagsComeEarly: Bool { beginsAnywhere }
+    var flagsPrecedeFrame: Bool { hasArbitraryStart }
     /// Whether tags contain the encoder delay, and chapter times count from the presented start of the audio.
-    var saysDelayInTags: Bool { names.contains("mp3") }
+    var storesDelayInTags: Bool { names.contains("mp3") }
     /// Whether packets have decoding times but no presentation times.
-    var saysDecodingTimesAlone: Bool { names.contains("avi") }
+    var storesOnlyDecodingTimes: Bool { names.contains("avi") }
     /// Whether timestamps may start at any value.
-    package var beginsAnywhere: Bool { names.contains("mpegts") }
+    package var hasArbitraryStart: Bool { names.contains("mpegts") }
     /// Whether the container declares no duration, so that it is estimated from the last timestamps or the bit rate.
-    package var guessesLengths: Bool {
-        beginsAnywhere
+    package var estimatesDurations: Bool {
+        hasArbitraryStart
             || !names.isDisjoint(with: [
                 "aac", "mp3", "ac3", "eac3", "dts", "h264", "hevc", "mpegvideo", "mpeg",
             ])
     }
     /// Returns whether every packet of tracks of this type has a presentation time, whatever the codec. A transport
     /// stream has them for video, but not always for data.
-    package func saysPresentationTimes(of type: MediaType) -> Bool {
-        isMovie || type != .data && (isMatroska || beginsAnywhere)
+    package func storesPresentationTimes(of type: MediaType) -> Bool {
+        isMovie || type != .data && (isMatroska || hasArbitraryStart)
     }
     /// Returns whether libavformat guesses a codec's times after a seek; such a track is read from its beginning.
-    func guessesTimes(ofCodec codec: String) -> Bool { names.contains("ogg") && codec == "flac" }
+    func estimatesTimes(ofCodec codec: String) -> Bool { names.contains("ogg") && codec == "flac" }
     /// Whether all frames have the same duration, without gaps.
     package var hasConstantFrameRate: Bool {
         ["pattern", "images", "composition"].contains(where: names.contains)
@@ -73,7 +73,7 @@ package struct SourceContainer: Sendable {
         }
         if let times = PTSGenerator(track) { stages.append(times) }
         if let counted = vorbis(track) { stages.append(counted) }
-        if guessesTimes(ofCodec: track.format.codec), track.mediaType == .audio {
+        if estimatesTimes(ofCodec: track.format.codec), track.mediaType == .audio {
             stages.append(FLACTimestamps(sampleRate: track.format.sampleRate, timeBase: track.timeBase))
         }
         if track.mediaType == .video { stages.append(gate) }

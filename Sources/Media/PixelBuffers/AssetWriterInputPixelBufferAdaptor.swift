@@ -23,7 +23,7 @@ public final class AssetWriterInputPixelBufferAdaptor: Sendable {
         timeBase = settings.timeBase
         pixelBufferPool = try PixelBufferPool(
             pixelFormat: pixelFormat ?? settings.pixelFormat, width: settings.width, height: settings.height)
-        try input.adopt(last)
+        try input.register(last)
     }
 
     /// Appends a buffer that is presented from a time on, on the time line of the writer's session. Times must

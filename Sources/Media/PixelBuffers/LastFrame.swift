@@ -53,10 +53,10 @@ final class LastFrame: Sendable {
     }
 
     /// Returns the last frame. It is presented until `end`; if that is nil, as long as the frame before it, or for
-    /// `usual`.
-    func take(until end: Int64?, usual: Int64?, _ timeBase: Rational) -> SampleBuffer? {
+    /// `defaultDuration`.
+    func take(until end: Int64?, defaultDuration: Int64?, _ timeBase: Rational) -> SampleBuffer? {
         state.withLock { state in
-            let length = state.length ?? usual ?? 1
+            let length = state.length ?? defaultDuration ?? 1
             guard let held = state.held.take() else { return nil }
             let (time, until) = (held.time, end ?? held.time + length)
             return held.sample(until: max(time + 1, until), timeBase)

@@ -7,7 +7,7 @@ internal import Synchronization
 /// any thread.
 public final class PixelBuffer: Sendable {
     private let frame: Frame
-    private let isHandedOn: Atomic<Bool>
+    private let isShared: Atomic<Bool>
 
     /// Creates a buffer with undefined contents. Throws `MediaError.misuse` for an invalid size, and for hardware and
     /// palette formats.
@@ -19,13 +19,13 @@ public final class PixelBuffer: Sendable {
     init(reading frame: consuming Frame) throws(AVError) {
         // Filters may flip frames by using a negative line size.
         self.frame = frame.isUpsideDown ? try frame.copied() : frame
-        isHandedOn = Atomic(true)
+        isShared = Atomic(true)
     }
 
     /// Wraps an exclusively owned frame for writing.
     init(owning frame: consuming Frame) {
         self.frame = frame
-        isHandedOn = Atomic(false)
+        isShared = Atomic(false)
     }
 
     /// Pixel format of the frame.
@@ -56,7 +56,7 @@ public final class PixelBuffer: Sendable {
     public func withMutablePlane<R>(
         _ index: Int, _ body: (UnsafeMutableRawBufferPointer, FramePlane) throws -> R
     ) throws -> R {
-        guard !isHandedOn.load(ordering: .acquiring) else {
+        guard !isShared.load(ordering: .acquiring) else {
             throw MediaError.misuse("a pixel buffer that was appended is read-only")
         }
         guard let result = try frame.withPixels(ofPlane: index, body) else { throw missing(index) }
@@ -72,7 +72,7 @@ public final class PixelBuffer: Sendable {
 
     /// Returns a reference to the frame, and makes the buffer read-only (`av_frame_ref`).
     public func makeFrame() throws(AVError) -> Frame {
-        isHandedOn.store(true, ordering: .releasing)
+        isShared.store(true, ordering: .releasing)
         return try frame.reference()
     }
 }

@@ -21,7 +21,7 @@ package struct BitRateCurve: Codable, Sendable {
         var bytes = [Int64](repeating: 0, count: max(1, count))
         let demuxer = try Demuxer.open(path: path, environment: environment, discovery: .counting)
         let bases = try (0..<demuxer.streamCount).map { try demuxer.stream($0).timeBase.double }
-        let beginsAnywhere = SourceContainer(demuxer.formatName).beginsAnywhere
+        let hasArbitraryStart = SourceContainer(demuxer.formatName).hasArbitraryStart
         var origin: Double?
         let packet = try Packet()
         while try demuxer.read(into: packet) {
@@ -29,7 +29,7 @@ package struct BitRateCurve: Codable, Sendable {
             let ticks = packet.dts == noTimestamp ? packet.pts : packet.dts
             guard ticks != noTimestamp, packet.streamIndex < bases.count else { continue }
             let time = Double(ticks) * bases[packet.streamIndex]
-            let zero = origin ?? (beginsAnywhere ? time : 0)
+            let zero = origin ?? (hasArbitraryStart ? time : 0)
             origin = zero
             let column = max(0, min(Double(bytes.count - 1), (time - zero) / width))
             bytes[Int(column)] += Int64(packet.size)

@@ -24,19 +24,19 @@ package struct ThumbnailMaker: Sendable {
     package func thumbnail(at time: MediaTime) throws -> Thumbnail? {
         guard time >= track.timeRange.start, time < track.timeRange.end,
             let format = PixelFormat(named: "yuvj420p"),
-            let settings = VideoOutputSettings.still(of: track, as: format, within: box)
+            let settings = VideoOutputSettings.stillImage(of: track, as: format, within: box)
         else { return nil }
         let generator = AssetImageGenerator(
             asset: asset, track: track, settings: settings, isCancelled: isCancelled)
         var thumbnail: Thumbnail?
-        try generator.images(at: [time]) { still in
-            let image = still.image
+        try generator.images(at: [time]) { generated in
+            let image = generated.image
             var configuration = EncoderConfiguration(
                 encoder: "mjpeg", mediaType: .video, timeBase: Rational(1, 25))
             (configuration.width, configuration.height) = (image.width, image.height)
             configuration.pixelFormat = image.pixelFormat
             configuration.fixedQuantizer = 6
-            let encoder = try StillEncoder(configuration, limits: asset.environment.sources.limits)
+            let encoder = try StillImageEncoder(configuration, limits: asset.environment.sources.limits)
             let jpeg = try encoder.encode(image) { Data($0) }
             thumbnail = Thumbnail(time: time, width: image.width, height: image.height, jpeg: jpeg)
         }

@@ -112,7 +112,7 @@ public final class AssetReader: @unchecked Sendable {
                 guard playbackRate > 0.001, playbackRate < 1000 else {
                     throw MediaError.misuse("the rate must be between 0.001 and 1000")
                 }
-                let pace = PlaybackPace(rate: playbackRate, from: extent.vended?.start ?? .zero)
+                let pace = PlaybackPace(rate: playbackRate, from: extent.outputRange?.start ?? .zero)
                 for output in outputs { output.pace = pace }
             }
             try start()
@@ -147,26 +147,26 @@ public final class AssetReader: @unchecked Sendable {
                 InputError(
                     path: path,
                     reason: .truncated(
-                        expected: contents.fileSize + contents.missingBytes, got: contents.fileSize)))
+                        expected: contents.fileSize + contents.missingBytes, actual: contents.fileSize)))
         }
         let sharing = DecoderSharing(outputs.filter { $0.composing == nil }, isOn: sharesDecoders)
         if sharesDecoders { joinTallies() }
         for output in outputs {
-            output.ending = { @Sendable [weak output] in
+            output.onEnd = { @Sendable [weak output] in
                 if let output { sharing.end(output) }
             }
         }
         let factory = factory(sharing)
         do {
             let shared = outputs.filter { $0.composing == nil && factory.canShare($0) }
-            let lane = try shared.isEmpty ? nil : factory.lane(for: shared)
+            let demuxer = try shared.isEmpty ? nil : factory.demuxer(for: shared)
             // Set for all outputs first: damage that one of them meets in a shared demuxer counts for the others as
             // well.
-            for output in outputs { output.damage.follow(extent.damagePolicy) }
+            for output in outputs { output.damage.setPolicy(extent.damagePolicy) }
             for output in outputs {
                 let isShared = shared.contains { $0 === output }
                 let factory = try factory.composing(output)
-                output.begin(try factory.producer(for: output, lane: isShared ? lane : nil))
+                output.begin(try factory.producer(for: output, demuxer: isShared ? demuxer : nil))
             }
         } catch let error as InputError {
             throw MediaError.input(error)

@@ -46,8 +46,8 @@ public class AssetReaderOutput: @unchecked Sendable {
         /// Whether a caller that got `pending` waits for the next sample.
         var isAwaited = false
         var error: (any Error)?
-        var formChange: MediaTime?
-        var fieldsBegin: MediaTime?
+        var formatChange: MediaTime?
+        var interlacedFrom: MediaTime?
         /// Whether a timer runs because the next sample isn't due yet.
         var isPaused = false
         /// End of the last vended sample.
@@ -62,11 +62,11 @@ public class AssetReaderOutput: @unchecked Sendable {
     var damage = DamageTally()
     /// Called on any queue when a sample is available after `nextSample` returned `pending`. Set before
     /// reading starts.
-    var arrival: (@Sendable () -> Void)?
+    var onSample: (@Sendable () -> Void)?
     /// Limit on the rate of vended samples; nil for none. Set before reading starts.
     var pace: PlaybackPace?
     /// Called when no more samples are needed. Set before reading starts.
-    var ending: (@Sendable () -> Void)?
+    var onEnd: (@Sendable () -> Void)?
     /// Signaled when a sample is available for a caller of `copyNextSampleBuffer` that waits for a shared
     /// decoder.
     private let arrived = DispatchSemaphore(value: 0)
@@ -108,11 +108,11 @@ public class AssetReaderOutput: @unchecked Sendable {
 
     /// Time at which the format of the source's frames or audio first changed, from the start of the output;
     /// nil if it didn't.
-    public var formChange: MediaTime? { ready.withLock { $0.formChange } }
+    public var formatChange: MediaTime? { ready.withLock { $0.formatChange } }
 
     /// Time of the first interlaced frame after progressive ones, from the start of the output; frames are
     /// deinterlaced from there on. Nil if there is none.
-    public var fieldsBegin: MediaTime? { ready.withLock { $0.fieldsBegin } }
+    public var interlacedFrom: MediaTime? { ready.withLock { $0.interlacedFrom } }
 
     /// End of the last vended sample, on the asset's time line; nil before the first sample. A reader whose
     /// range starts there continues without a missing or repeated frame or audio sample, if samples are
@@ -142,10 +142,10 @@ public class AssetReaderOutput: @unchecked Sendable {
             ready.bytes = 0
             let wasPaused = ready.isPaused
             ready.isPaused = false
-            return Self.takeAwaited(&ready) || wasPaused
+            return Self.takeRequest(&ready) || wasPaused
         }
-        ending?()
-        if isAwaited { tell() }
+        onEnd?()
+        if isAwaited { notify() }
         // The producer, with its decoder and demuxer, is released on its queue.
         queue.async { @Sendable in self.producer = nil }
     }
@@ -164,7 +164,7 @@ public class AssetReaderOutput: @unchecked Sendable {
         }
     }
 
-    /// Returns the next sample without waiting. After `pending`, `arrival` is called when the caller may
+    /// Returns the next sample without waiting. After `pending`, `onSample` is called when the caller may
     /// continue.
     func nextSample() throws -> SampleSupply {
         while true {
@@ -228,7 +228,7 @@ public class AssetReaderOutput: @unchecked Sendable {
         fillAhead()
     }
 
-    private static func takeAwaited(_ ready: inout Ready) -> Bool {
+    private static func takeRequest(_ ready: inout Ready) -> Bool {
         defer { ready.isAwaited = false }
         return ready.isAwaited
     }
@@ -239,11 +239,11 @@ public class AssetReaderOutput: @unchecked Sendable {
             defer { ready.isPaused = false }
             return ready.isPaused
         }
-        if wasPaused { tell() }
+        if wasPaused { notify() }
     }
 
-    private func tell() {
-        if let arrival { arrival() } else { arrived.signal() }
+    private func notify() {
+        if let onSample { onSample() } else { arrived.signal() }
     }
 
     /// Number of samples produced per block on the queue. Packets and blocks of audio cost less than a change
@@ -277,7 +277,7 @@ public class AssetReaderOutput: @unchecked Sendable {
         queue.async { @Sendable in
             let isPending = self.produce()
             // One block at a time, so that a caller waiting for the queue is next.
-            let goesOn = self.ready.withLock { ready in
+            let continues = self.ready.withLock { ready in
                 let hasRoom =
                     ready.samples.count < Self.aheadSamples
                     && (ready.bytes < Self.aheadBytes || ready.samples.count < 2)
@@ -285,7 +285,7 @@ public class AssetReaderOutput: @unchecked Sendable {
                     hasRoom && !ready.isFinished && !ready.isCancelled && (!isPending || ready.wasWoken)
                 return ready.isFilling
             }
-            if goesOn { self.scheduleFill() }
+            if continues { self.scheduleFill() }
         }
     }
 
@@ -297,18 +297,18 @@ public class AssetReaderOutput: @unchecked Sendable {
         do {
             var count = 0
             while case .sample(let sample) = try supply(of: producer) {
-                var made: SampleBuffer? = consume sample
+                var produced: SampleBuffer? = consume sample
                 var isAwaited = false
-                let goesOn = ready.withLock { ready in
-                    guard !ready.isCancelled, let sample = made.take() else { return false }
+                let continues = ready.withLock { ready in
+                    guard !ready.isCancelled, let sample = produced.take() else { return false }
                     ready.bytes += sample.byteCount
                     ready.samples.append(sample)
-                    isAwaited = Self.takeAwaited(&ready)
+                    isAwaited = Self.takeRequest(&ready)
                     return ready.bytes < Self.aheadBytes
                 }
-                if isAwaited { tell() }
+                if isAwaited { notify() }
                 count += 1
-                if !goesOn || count == turn { return false }
+                if !continues || count == turn { return false }
             }
             if isHeldBack { return true }
         } catch {
@@ -317,14 +317,14 @@ public class AssetReaderOutput: @unchecked Sendable {
         let isAwaited = ready.withLock { ready in
             ready.error = failure
             ready.isFinished = true
-            return Self.takeAwaited(&ready)
+            return Self.takeRequest(&ready)
         }
         dropped.store(producer.droppedSamples, ordering: .relaxed)
-        let (change, fields) = (producer.formChange, producer.fieldsBegin)
-        ready.withLock { ($0.formChange, $0.fieldsBegin) = (change, fields) }
+        let (change, fields) = (producer.formatChange, producer.interlacedFrom)
+        ready.withLock { ($0.formatChange, $0.interlacedFrom) = (change, fields) }
         self.producer = nil
-        ending?()
-        if isAwaited { tell() }
+        onEnd?()
+        if isAwaited { notify() }
         return false
     }
 

@@ -11,13 +11,13 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     /// A track's timestamps jump back, or forward by more than the longest accepted gap.
     case discontinuity(track: String, from: MediaTime, to: MediaTime)
     /// The source ends before the end that its index declares.
-    case truncated(track: String, expected: MediaTime, got: MediaTime)
+    case truncated(track: String, expected: MediaTime, actual: MediaTime)
     /// Encoding failed.
     case encoding(track: String, AVError)
     /// Writing the output failed.
     case writing(AVError)
     /// A copied packet can't be written to its container, because it doesn't match the track's headers.
-    case unfit(track: String, at: MediaTime, container: String, AVError)
+    case incompatiblePacket(track: String, at: MediaTime, container: String, AVError)
     /// The size limit, in bytes, is too small for a single frame or audio packet.
     case nothingFits(limit: Int64)
     /// An output exceeds its size limit.
@@ -43,7 +43,7 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     /// reading continues.
     case joined(track: String, at: MediaTime?, isSkippable: Bool)
     /// Copied audio has a gap, which the container can't represent for this codec.
-    case hole(track: String, container: String, from: MediaTime, to: MediaTime)
+    case gap(track: String, container: String, from: MediaTime, to: MediaTime)
     /// Packets that the demuxer read didn't reach their track's reader.
     case lostPackets(track: String, after: Int, next: Int)
     /// A track that the source declares has no packets.
@@ -61,7 +61,7 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     /// A source of a composition failed.
     indirect case clip(source: String, MediaError)
     /// The target loudness can't be reached without exceeding the true-peak limit.
-    case loudnessOutOfReach(target: Double, reached: Double)
+    case loudnessUnreachable(target: Double, reached: Double)
 
     /// One-line message for the user.
     public var description: String {
@@ -71,18 +71,18 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
         case .damaged(let track, let time): "\(track)\(Self.at(time)): the data is damaged or incomplete"
         case .discontinuity(let track, let from, let to):
             "\(track): its timestamps jump from \(from) s to \(to) s; they are damaged, or files were joined"
-        case .truncated(let track, let expected, let got):
-            "\(track): the source is truncated: it ends at \(got) s, its index states \(expected) s"
+        case .truncated(let track, let expected, let actual):
+            "\(track): the source is truncated: it ends at \(actual) s, its index states \(expected) s"
         case .encoding(let track, let error): "\(track): \(error)"
         case .writing(let error): "writing: \(error)"
-        case .unfit(let track, let time, let container, let error):
+        case .incompatiblePacket(let track, let time, let container, let error):
             "\(track), \(time) s of the output: \(container) can't hold this packet, which is damaged or contradicts its codec headers: \(error)"
         case .nothingFits(let limit): "`limit` is too small: no sample fits into \(limit) bytes"
         case .overLimit(let size, let limit):
             "the output has \(size) bytes, which exceeds the `limit` of \(limit)"
-        case .misuse(let what): what
-        case .stalled(let what): "stalled: \(what)"
-        case .loudnessOutOfReach(let target, let reached):
+        case .misuse(let message): message
+        case .stalled(let message): "stalled: \(message)"
+        case .loudnessUnreachable(let target, let reached):
             "\(target) LUFS can't be reached within the true-peak limit; the maximum is \((reached * 10).rounded() / 10) LUFS"
         case .noTimes(let track):
             "\(track): its packets have no presentation times, so they can't be copied; use `encode`, which determines the times by decoding"
@@ -98,7 +98,7 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
             "\(track): its audio from \(from) s to \(to) s is missing: pages of the Ogg stream are lost or damaged"
         case .joined(let track, let time, _):
             "\(track)\(Self.at(time)): files were joined: another file begins here, whose audio can't be read as the same track"
-        case .hole(let track, let container, let from, let to):
+        case .gap(let track, let container, let from, let to):
             "\(track): there is a gap from \(from) s to \(to) s, which \(container) can't represent; use `encode`, which fills the gap with silence"
         case .lostPackets(let track, let last, let next):
             "\(track): packet \(last) is followed by packet \(next): Tandem lost packets; please report this"
@@ -128,5 +128,5 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     }
 
     /// The underlying error, without the source of a composition that it belongs to.
-    public var ofSource: MediaError { if case .clip(_, let error) = self { error } else { self } }
+    public var withoutSource: MediaError { if case .clip(_, let error) = self { error } else { self } }
 }

@@ -8,7 +8,7 @@ final class PlaybackPace: Sendable {
     /// Media time at which playback starts.
     private let start: MediaTime
     /// Time at which the first sample was requested.
-    private let begun = Guarded<DispatchTime?>(nil)
+    private let startTime = Guarded<DispatchTime?>(nil)
 
     init(rate: Double, from start: MediaTime) {
         self.rate = rate
@@ -17,7 +17,7 @@ final class PlaybackPace: Sendable {
 
     /// Returns the time until a sample is due, at most a second; nil if it is due now.
     func wait(for time: MediaTime) -> DispatchTimeInterval? {
-        let passed = begun.withLock { begun in
+        let passed = startTime.withLock { begun in
             let now = DispatchTime.now()
             let first = begun ?? now
             begun = first

@@ -19,7 +19,7 @@ public struct ReadingExtent: Hashable, Sendable {
 
     /// Start and end of the vended samples: on the asset's time line, or of several ranges, on that of their
     /// concatenation.
-    var vended: TimeRange? {
+    var outputRange: TimeRange? {
         guard ranges.count > 1 else { return ranges.first }
         return TimeRange(start: .zero, duration: ranges.reduce(.zero) { $0 + $1.duration })
     }

@@ -21,7 +21,7 @@ public struct TrackReport: Hashable, Codable, Sendable {
     /// Number of appended frames that an edit list hides, because presented frames refer to them.
     public var hiddenSamples: Int
     /// Number of frames whose closed captions the encoder dropped.
-    public var captionsLeft: Int
+    public var droppedCaptions: Int
     /// Number of packets written.
     public var writtenPackets: Int
     /// Number of samples dropped because their times didn't increase.
@@ -30,10 +30,10 @@ public struct TrackReport: Hashable, Codable, Sendable {
     public var damage: DamageTally.Count
     /// Time at which the shape of the source's frames, or its sample rate or channel layout, first changed,
     /// from the session's start; nil if it didn't. The output keeps one format.
-    public var formChange: MediaTime?
+    public var formatChange: MediaTime?
     /// Time of the first interlaced frame after progressive ones, from the session's start; frames are
     /// deinterlaced from there on. Nil if there is none.
-    public var fieldsBegin: MediaTime?
+    public var interlacedFrom: MediaTime?
     /// End of the last sample, from the session's start.
     public var end: MediaTime
 }
@@ -43,8 +43,8 @@ extension TrackReport {
     /// of the last one.
     public init(samples count: Int, end: MediaTime, damage: DamageTally.Count) {
         self.init(
-            appendedSamples: count, filledSamples: 0, hiddenSamples: 0, captionsLeft: 0,
-            writtenPackets: count, droppedSamples: 0, damage: damage, formChange: nil, end: end)
+            appendedSamples: count, filledSamples: 0, hiddenSamples: 0, droppedCaptions: 0,
+            writtenPackets: count, droppedSamples: 0, damage: damage, formatChange: nil, end: end)
     }
 }
 
@@ -67,13 +67,13 @@ public final class ReencodeSession: @unchecked Sendable {
     /// Default: 60 seconds.
     public var stallTimeout: DispatchTimeInterval? = .seconds(60)
 
-    /// Unchecked `Sendable`: `hasLeft` is used on `queue` only.
-    private final class Lane: @unchecked Sendable {
+    /// Unchecked `Sendable`: `hasFinished` is used on `queue` only.
+    private final class TrackTransfer: @unchecked Sendable {
         let output: AssetReaderOutput
         let input: AssetWriterInput
         let writer: AssetWriter
         let queue: DispatchQueue
-        var hasLeft = false
+        var hasFinished = false
 
         init(output: AssetReaderOutput, input: AssetWriterInput, writer: AssetWriter, index: Int) {
             self.output = output
@@ -86,8 +86,8 @@ public final class ReencodeSession: @unchecked Sendable {
     private let control = DispatchQueue(label: "tandem.control")
     private let group = DispatchGroup()
     /// The tracks: added before the start, and read on any queue.
-    private let tracks = Guarded<[Lane]>([])
-    private var lanes: [Lane] { tracks.withLock { $0 } }
+    private let tracks = Guarded<[TrackTransfer]>([])
+    private var transfers: [TrackTransfer] { tracks.withLock { $0 } }
     private var completion: (@Sendable (SessionOutcome) -> Void)?
     private var hasStarted = false
     private var hasEnded = false
@@ -119,7 +119,7 @@ public final class ReencodeSession: @unchecked Sendable {
         input.isFedByReader = true
         input.sourceBitsPerPixel = output.track.bitsPerPixel
         tracks.withLock {
-            $0.append(Lane(output: output, input: input, writer: writer, index: $0.count))
+            $0.append(TrackTransfer(output: output, input: input, writer: writer, index: $0.count))
         }
     }
 
@@ -150,29 +150,30 @@ public final class ReencodeSession: @unchecked Sendable {
     }
 
     /// Time up to which the slowest track was processed, from the session's start.
-    public var progress: MediaTime { lanes.map(\.input.appendedTime).min() ?? .zero }
+    public var progress: MediaTime { transfers.map(\.input.appendedTime).min() ?? .zero }
 
     /// Results of the tracks, in the order they were added.
     public var reports: [TrackReport] {
         let written = writers.map(\.writtenPackets)
-        return lanes.map { lane in
-            let place = writers.firstIndex { $0 === lane.writer } ?? 0
-            let packets = written[place][lane.input.index]
-            let stop = lane.writer.stop
+        return transfers.map { transfer in
+            let writerIndex = writers.firstIndex { $0 === transfer.writer } ?? 0
+            let packets = written[writerIndex][transfer.input.index]
+            let stop = transfer.writer.stop
             return TrackReport(
-                appendedSamples: stop.map { lane.input.samples(before: $0, packets: packets) }
-                    ?? lane.input.appendedSamples,
-                filledSamples: lane.input.ending.filledSamples,
-                hiddenSamples: lane.input.hiddenSamples, captionsLeft: lane.input.ending.captionsLeft,
+                appendedSamples: stop.map { transfer.input.samples(before: $0, packets: packets) }
+                    ?? transfer.input.appendedSamples,
+                filledSamples: transfer.input.ending.filledSamples,
+                hiddenSamples: transfer.input.hiddenSamples,
+                droppedCaptions: transfer.input.ending.droppedCaptions,
                 writtenPackets: packets,
-                droppedSamples: lane.output.droppedSamples, damage: lane.output.damagedSamples,
-                formChange: lane.output.formChange, fieldsBegin: lane.output.fieldsBegin,
-                end: min(lane.input.appendedTime, stop ?? lane.input.appendedTime))
+                droppedSamples: transfer.output.droppedSamples, damage: transfer.output.damagedSamples,
+                formatChange: transfer.output.formatChange, interlacedFrom: transfer.output.interlacedFrom,
+                end: min(transfer.input.appendedTime, stop ?? transfer.input.appendedTime))
         }
     }
 
     /// Source frames of the cuts' re-encoded edges, by track in the order they were added.
-    package var cutEvidence: [CutEvidence] { lanes.map(\.output.cutEvidence) }
+    package var cutEvidence: [CutEvidence] { transfers.map(\.output.cutEvidence) }
 
     private func begin(_ completion: @escaping @Sendable (SessionOutcome) -> Void) {
         guard !hasStarted else {
@@ -181,14 +182,14 @@ public final class ReencodeSession: @unchecked Sendable {
         }
         hasStarted = true
         self.completion = completion
-        for _ in lanes { group.enter() }
+        for _ in transfers { group.enter() }
         // Without `@Sendable`, a closure formed in main-actor code would trap off the main thread.
-        group.notify(queue: control) { @Sendable in self.decide() }
+        group.notify(queue: control) { @Sendable in self.finishWriters() }
         do {
             if isCancelled.load(ordering: .acquiring) { throw CancellationError() }
-            guard !lanes.isEmpty else { throw MediaError.misuse("a session requires a track") }
+            guard !transfers.isEmpty else { throw MediaError.misuse("a session requires a track") }
             setPace()
-            let range = reader.extent.vended
+            let range = reader.extent.outputRange
             for writer in writers {
                 writer.isHeld = writers.count > 1
                 try writer.startWriting()
@@ -196,85 +197,87 @@ public final class ReencodeSession: @unchecked Sendable {
                 if let range, !reader.extent.isOpen { try writer.endSession(atSourceTime: range.end) }
             }
             reader.sharesDecoders = true
-            for lane in lanes {
-                // The reference is weak because the lane retains the output.
-                lane.output.arrival = { @Sendable [weak self, weak lane] in
-                    if let lane { self?.resume(lane) }
+            for transfer in transfers {
+                // The reference is weak because the transfer retains the output.
+                transfer.output.onSample = { @Sendable [weak self, weak transfer] in
+                    if let transfer { self?.resume(transfer) }
                 }
             }
             try reader.startReading()
         } catch {
             note(error)
-            for lane in lanes { lane.queue.async { @Sendable in self.leave(lane) } }
+            for transfer in transfers { transfer.queue.async { @Sendable in self.finish(transfer) } }
             return
         }
         startWatchdog()
-        for lane in lanes {
-            lane.input.requestMediaDataWhenReady(on: lane.queue) { @Sendable in self.pump(lane) }
+        for transfer in transfers {
+            transfer.input.requestMediaDataWhenReady(on: transfer.queue) { @Sendable in self.pump(transfer) }
         }
     }
 
-    private func resume(_ lane: Lane) { lane.queue.async { @Sendable in self.pump(lane) } }
+    private func resume(_ transfer: TrackTransfer) {
+        transfer.queue.async { @Sendable in self.pump(transfer) }
+    }
 
-    /// Passes samples on while the input accepts them; runs on the lane's queue.
-    private func pump(_ lane: Lane) {
-        guard !lane.hasLeft else { return }
+    /// Passes samples on while the input accepts them; runs on the transfer's queue.
+    private func pump(_ transfer: TrackTransfer) {
+        guard !transfer.hasFinished else { return }
         do {
-            while lane.input.isReadyForMoreMediaData {
-                let isFull = lane.writer.stop != nil
-                if isFull { stopReading(for: lane) }
-                switch try isFull ? .ended : lane.output.nextSample() {
-                case .sample(let sample): try lane.input.append(sample)
+            while transfer.input.isReadyForMoreMediaData {
+                let isFull = transfer.writer.stop != nil
+                if isFull { stopReading(for: transfer) }
+                switch try isFull ? .ended : transfer.output.nextSample() {
+                case .sample(let sample): try transfer.input.append(sample)
                 // The pump is called again when a sample arrives.
                 case .pending: return
                 case .ended:
                     // After a cancel, the output ends as well, but the input isn't finished.
-                    if !isCancelled.load(ordering: .acquiring), lane.writer.status == .working {
-                        try lane.input.markAsFinished()
+                    if !isCancelled.load(ordering: .acquiring), transfer.writer.status == .working {
+                        try transfer.input.markAsFinished()
                     }
-                    return leave(lane)
+                    return finish(transfer)
                 }
             }
-        } catch  where lane.writer.stop != nil && lane.writer.status == .working {
+        } catch  where transfer.writer.stop != nil && transfer.writer.status == .working {
             // The error results from stopping the reader at the size limit.
-            try? lane.input.markAsFinished()
-            return leave(lane)
+            try? transfer.input.markAsFinished()
+            return finish(transfer)
         } catch {
             note(error)
-            breakOff(error)
-            return leave(lane)
+            abort(error)
+            return finish(transfer)
         }
         // The input isn't ready: it is too far ahead, and the pump is called again; or the writer has ended.
-        guard lane.writer.status != .working else { return }
+        guard transfer.writer.status != .working else { return }
         // If the writer itself failed, the others end too, because the session fails as a whole.
-        if let error = lane.writer.error { breakOff(error) }
-        leave(lane)
+        if let error = transfer.writer.error { abort(error) }
+        finish(transfer)
     }
 
     /// Stops the reader and makes all writers fail.
-    private func breakOff(_ error: any Error) {
+    private func abort(_ error: any Error) {
         reader.cancelReading()
         for writer in writers { writer.fail(error) }
     }
 
     /// Stops reading for a writer that reached its size limit; once all writers have, the reader is
     /// cancelled.
-    private func stopReading(for lane: Lane) {
-        if writers.allSatisfy({ $0.stop != nil }) { reader.cancelReading() } else { lane.output.cancel() }
+    private func stopReading(for transfer: TrackTransfer) {
+        if writers.allSatisfy({ $0.stop != nil }) { reader.cancelReading() } else { transfer.output.cancel() }
     }
 
     /// Sets up flow control if inputs share a decoder, or if there are several writers.
     private func setPace() {
-        let lanes = lanes
-        var groups = Array(lanes.indices)
-        for (index, lane) in lanes.enumerated() where lane.output.settings.isDecoded {
-            let tracks = Set(lane.output.tracks.map(\.index))
+        let all = transfers
+        var groups = Array(all.indices)
+        for (index, transfer) in all.enumerated() where transfer.output.settings.isDecoded {
+            let tracks = Set(transfer.output.tracks.map(\.index))
             for other in 0..<index
-            where lanes[other].output.settings.isDecoded
-                && !tracks.isDisjoint(with: lanes[other].output.tracks.map(\.index))
+            where all[other].output.settings.isDecoded
+                && !tracks.isDisjoint(with: all[other].output.tracks.map(\.index))
             {
                 let (from, to) = (groups[index], groups[other])
-                for place in groups.indices where groups[place] == from { groups[place] = to }
+                for member in groups.indices where groups[member] == from { groups[member] = to }
             }
         }
         guard writers.count > 1 || Set(groups).count < groups.count else { return }
@@ -283,16 +286,16 @@ public final class ReencodeSession: @unchecked Sendable {
         for writer in writers {
             firsts.append(inOrder.count)
             for input in writer.inputs {
-                inOrder.append(lanes.firstIndex { $0.input === input }.map { groups[$0] } ?? -1)
+                inOrder.append(all.firstIndex { $0.input === input }.map { groups[$0] } ?? -1)
             }
         }
         let pace = SessionPace(groups: inOrder)
         for (writer, first) in zip(writers, firsts) { writer.join(pace, first: first, companions: writers) }
     }
 
-    private func leave(_ lane: Lane) {
-        guard !lane.hasLeft else { return }
-        lane.hasLeft = true
+    private func finish(_ transfer: TrackTransfer) {
+        guard !transfer.hasFinished else { return }
+        transfer.hasFinished = true
         group.leave()
     }
 
@@ -300,14 +303,14 @@ public final class ReencodeSession: @unchecked Sendable {
 
     /// Finishes the writers, or ends the session after a cancel or an error. Runs on `control`, after every
     /// track has left its pump.
-    private func decide() {
+    private func finishWriters() {
         if isCancelled.load(ordering: .acquiring) {
             reader.cancelReading()
             for writer in writers { writer.cancelWriting() }
             return end(.cancelled)
         }
         if let error = firstError.withLock({ $0 }) ?? writers.lazy.compactMap(\.error).first {
-            breakOff(error)
+            abort(error)
             return end(.failed(error))
         }
         // Writing the trailer, moving the index and syncing may take long without measurable progress.
@@ -356,16 +359,16 @@ public final class ReencodeSession: @unchecked Sendable {
         guard let stallTimeout else { return }
         let timer = DispatchSource.makeTimerSource(queue: control)
         timer.schedule(deadline: .now() + .seconds(1), repeating: .seconds(1), leeway: .milliseconds(200))
-        timer.setEventHandler { @Sendable [weak self] in self?.look(for: stallTimeout) }
+        timer.setEventHandler { @Sendable [weak self] in self?.checkProgress(for: stallTimeout) }
         timer.activate()
         watchdog = timer
     }
 
-    private func look(for timeout: DispatchTimeInterval) {
+    private func checkProgress(for timeout: DispatchTimeInterval) {
         guard !hasEnded else { return }
         let mark =
             writers.reduce(0) { $0 &+ $1.writtenBytes } &+ reader.packetsRead
-            &+ Int64(lanes.reduce(0) { $0 &+ $1.input.appendedSamples })
+            &+ Int64(transfers.reduce(0) { $0 &+ $1.input.appendedSamples })
         // At a limited playback rate, there is no progress between two samples.
         guard let last = lastMovement, last.mark == mark, reader.playbackRate == nil else {
             lastMovement = (mark, .now())
@@ -374,7 +377,7 @@ public final class ReencodeSession: @unchecked Sendable {
         guard DispatchTime.now() > last.at + timeout else { return }
         let error = MediaError.stalled(writers.map(\.stallDescription).joined(separator: "; "))
         note(error)
-        breakOff(error)
+        abort(error)
         // A pump blocked in a codec can't be interrupted, so the outcome doesn't wait for it.
         end(.failed(error))
     }

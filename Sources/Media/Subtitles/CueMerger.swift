@@ -21,7 +21,7 @@ struct CueMerger {
     }
 
     /// Maximum number of events shown at the same time.
-    private static let most = 16
+    private static let maxShown = 16
 
     private var shown: [Cue] = []
     private var position = Int64.min
@@ -37,7 +37,7 @@ struct CueMerger {
         advance(to: start)
         shown.removeAll { $0.end == nil }
         position = max(position, start)
-        guard shown.count < Self.most else {
+        guard shown.count < Self.maxShown else {
             droppedCues += 1
             return
         }
@@ -130,10 +130,10 @@ private struct TimedText {
                 for index in 0..<count {
                     let record = start + 10 + 12 * index
                     var style = Array(boxes[record..<(record + 12)])
-                    for place in [0, 2] {
-                        let at = (Int(style[place]) << 8 | Int(style[place + 1])) + offset
+                    for byte in [0, 2] {
+                        let at = (Int(style[byte]) << 8 | Int(style[byte + 1])) + offset
                         guard at <= 0xffff else { return found }
-                        (style[place], style[place + 1]) = (UInt8(at >> 8), UInt8(at & 0xff))
+                        (style[byte], style[byte + 1]) = (UInt8(at >> 8), UInt8(at & 0xff))
                     }
                     found.append(style)
                 }

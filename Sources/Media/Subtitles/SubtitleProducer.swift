@@ -97,7 +97,7 @@ final class SubtitleProducer: SampleProducer {
             if let end { until = min(until, end) }
             let shown = max(pts, start)
             let first = try takeOnScreen()
-            guard let cue = try content(of: whole(packet), at: pts) else { continue }
+            guard let cue = try content(of: selfContained(packet), at: pts) else { continue }
             let sample = SampleBuffer(
                 packet: cue, pts: shown, dts: shown, duration: max(0, until - shown),
                 timeBase: track.timeBase)
@@ -111,11 +111,11 @@ final class SubtitleProducer: SampleProducer {
     private func takeOnScreen() throws -> SampleBuffer? {
         guard let packet = onScreen.take() else { return nil }
         return SampleBuffer(
-            packet: try whole(packet), pts: start, dts: start, duration: 0, timeBase: track.timeBase)
+            packet: try selfContained(packet), pts: start, dts: start, duration: 0, timeBase: track.timeBase)
     }
 
     /// Returns the first display set, merged with the sets that it depends on.
-    private func whole(_ packet: consuming Packet) throws -> Packet {
+    private func selfContained(_ packet: consuming Packet) throws -> Packet {
         guard let known = display.take(), known.isUpdate else { return packet }
         do throws(AVError) {
             let set = try Packet.of(known.wholeSet)
@@ -142,7 +142,7 @@ final class SubtitleProducer: SampleProducer {
             guard let bytes = try converter?.convert(packet), !bytes.isEmpty else { return nil }
             return try Packet.of(bytes)
         } catch {
-            try packets.damage.meet(
+            try packets.damage.handle(
                 error, of: track.label, at: MediaTime(ticks: pts, timeBase: track.timeBase))
             return nil
         }

@@ -58,9 +58,9 @@ public struct MediaTime: Sendable, CustomStringConvertible {
     public var seconds: Double { Double(value) / Double(timescale) }
 
     /// Maximum absolute value of ticks: sums of several such values don't overflow, even for malformed files.
-    public static let mostTicks = Int64.max / 8
+    public static let maxTicks = Int64.max / 8
 
-    /// Returns the number of ticks of a time base, rounded, and limited to `mostTicks`.
+    /// Returns the number of ticks of a time base, rounded, and limited to `maxTicks`.
     public func ticks(
         in timeBase: Rational, rounding rule: FloatingPointRoundingRule = .toNearestOrAwayFromZero
     ) -> Int64 {
@@ -72,11 +72,11 @@ public struct MediaTime: Sendable, CustomStringConvertible {
             case .down: floorDivision(numerator, denominator)
             default: roundedDivision(numerator, denominator)
             }
-        return min(Self.mostTicks, max(-Self.mostTicks, Int64(clamping: exact)))
+        return min(Self.maxTicks, max(-Self.maxTicks, Int64(clamping: exact)))
     }
 
     /// The time as a time base, to find a common one; nil if it doesn't fit.
-    var asTick: Rational? {
+    var asTimeBase: Rational? {
         guard value > 0, value <= Int64(Int32.max) else { return nil }
         return Rational(Int32(value), timescale)
     }
@@ -177,9 +177,9 @@ extension AssetReader {
         // With a finer time base, durations of minutes would overflow in mp4. The start affects every frame, the last
         // end only the last frame's duration.
         let inner = ranges.map(\.start) + ranges.dropLast().map(\.end)
-        let start = [timeBase, timeZero.asTick].compactMap { $0 } + inner.compactMap(\.asTick)
+        let start = [timeBase, timeZero.asTimeBase].compactMap { $0 } + inner.compactMap(\.asTimeBase)
         let limit: Int32 = 3_000_000
-        return commonTick(start + [ranges.last?.end.asTick].compactMap { $0 }, limit: limit)
+        return commonTick(start + [ranges.last?.end.asTimeBase].compactMap { $0 }, limit: limit)
             ?? commonTick(start, limit: limit) ?? timeBase
     }
 }
@@ -235,11 +235,11 @@ extension TimeRange {
 extension [TimeRange] {
     /// Returns the ranges, shortened to a maximum total duration.
     public func prefix(lasting length: MediaTime) -> [TimeRange] {
-        var left = length
+        var remaining = length
         var kept: [TimeRange] = []
-        for range in self where left > .zero {
-            kept.append(range.prefix(lasting: left))
-            left = left - range.duration
+        for range in self where remaining > .zero {
+            kept.append(range.prefix(lasting: remaining))
+            remaining = remaining - range.duration
         }
         return kept
     }

@@ -28,10 +28,10 @@ public struct WaveformData: Sendable, Equatable {
         guard !pixels.isEmpty else { return nil }
         var (low, high, power) = (Int16.max, Int16.min, 0.0)
         for pixel in pixels {
-            let place = pixel * channels + channel
-            low = min(low, extremes[2 * place])
-            high = max(high, extremes[2 * place + 1])
-            if !powers.isEmpty { power += Double(powers[place]) }
+            let index = pixel * channels + channel
+            low = min(low, extremes[2 * index])
+            high = max(high, extremes[2 * index + 1])
+            if !powers.isEmpty { power += Double(powers[index]) }
         }
         return (Double(low) / 32_768, Double(high) / 32_768, power / Double(pixels.count))
     }

@@ -45,15 +45,15 @@ public struct WaveformImage: Sendable {
     }
 
     /// The height of each channel, in pixels.
-    private var lane: Double { Double(size.height) / Double(data.channels) }
+    private var channelHeight: Double { Double(size.height) / Double(data.channels) }
 
     /// Returns the upper and the lower end of a column, in pixels from the top; nil without samples.
     private func ends(_ column: Int, _ channel: Int) -> (top: Double, bottom: Double)? {
         guard let found = data.column(column, of: size.width, channel: channel) else { return nil }
         let root = found.power.squareRoot()
         let (low, high) = measure == .rms ? (-root, root) : (found.low, found.high)
-        let middle = (Double(channel) + 0.5) * lane
-        return (middle - high * lane / 2, middle - low * lane / 2)
+        let middle = (Double(channel) + 0.5) * channelHeight
+        return (middle - high * channelHeight / 2, middle - low * channelHeight / 2)
     }
 
     /// Returns the drawing as SVG, with a path for each channel.
@@ -100,11 +100,11 @@ public struct WaveformImage: Sendable {
             for row in 0..<size.height {
                 for column in 0..<size.width {
                     let color = inside[row * size.width + column] ? waveform : background
-                    let place = row * plane.bytesPerRow + 4 * column
-                    bytes[place] = color.red
-                    bytes[place + 1] = color.green
-                    bytes[place + 2] = color.blue
-                    bytes[place + 3] = color.alpha
+                    let offset = row * plane.bytesPerRow + 4 * column
+                    bytes[offset] = color.red
+                    bytes[offset + 1] = color.green
+                    bytes[offset + 2] = color.blue
+                    bytes[offset + 3] = color.alpha
                 }
             }
         }

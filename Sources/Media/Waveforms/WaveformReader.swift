@@ -34,7 +34,7 @@ public final class WaveformReader: Sendable {
     private let isCancelled: @Sendable () -> Bool
     private let state = Guarded(State())
     /// A separate object, because the cancel closure of the samples must not retain this reader.
-    private let givenUp = InterruptFlag()
+    private let cancelFlag = InterruptFlag()
 
     /// Creates a reader of a track, or of ranges of it. `audio` sets the sample rate and channels that audio is
     /// converted to first; `isCancelled` is called while it reads.
@@ -63,7 +63,7 @@ public final class WaveformReader: Sendable {
 
     /// Ends work in progress with `CancellationError`, from any queue.
     public func cancel() {
-        givenUp.raise()
+        cancelFlag.raise()
         state.withLock { $0.samples }?.cancel()
     }
 
@@ -84,18 +84,18 @@ public final class WaveformReader: Sendable {
         else { throw MediaError.noTrack(.audio) }
         let samples = try TrackSamples(
             asset: asset, track: track, settings: .audio(audio), extent: extent,
-            isCancelled: { [givenUp, isCancelled] in givenUp.isRaised || isCancelled() })
+            isCancelled: { [cancelFlag, isCancelled] in cancelFlag.isRaised || isCancelled() })
         state.withLock { $0.samples = samples }
-        if givenUp.isRaised { throw CancellationError() }
+        if cancelFlag.isRaised { throw CancellationError() }
         try samples.start()
         defer { samples.cancel() }
         let origin = extent.ranges.count == 1 ? extent.ranges[0].start : .zero
-        var gathering: WaveformGathering?
+        var gathering: WaveformAccumulator?
         while let sample = try samples.next() {
             let time = MediaTime(ticks: sample.pts, timeBase: sample.timeBase) - origin
             try sample.withFrame { frame in
                 if gathering == nil {
-                    gathering = WaveformGathering(
+                    gathering = WaveformAccumulator(
                         settings, sampleRate: Int(frame.sampleRate), channels: frame.channelLayout.channels)
                 }
                 try gathering?.add(frame, at: time)

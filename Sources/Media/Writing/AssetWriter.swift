@@ -152,7 +152,7 @@ public final class AssetWriter: @unchecked Sendable {
     }
 
     /// Whether chapters are written at the end, because the size limit may end the file early.
-    var hasLateChapters: Bool { fileLengthLimit != nil && container.canTakeChaptersLate }
+    var hasLateChapters: Bool { fileLengthLimit != nil && container.canWriteChaptersLate }
 
     /// Sets the source time that corresponds to the output's time zero (`startSession(atSourceTime:)`). Call once,
     /// before the first sample.
@@ -197,7 +197,7 @@ public final class AssetWriter: @unchecked Sendable {
     }
 
     /// Returns whether the writer accepts samples for an input: it is running, and the input isn't finished.
-    func isTaking(_ index: Int) -> Bool {
+    func acceptsSamples(_ index: Int) -> Bool {
         state.withLock { $0.status == .working && $0.hasStartedSession && !$0.inputs[index].isFinished }
     }
 
@@ -273,7 +273,7 @@ public final class AssetWriter: @unchecked Sendable {
             }
             guard let packet = next.take() else { break }
             do {
-                try pass(packet, input: index)
+                try limitAndWrite(packet, input: index)
             } catch {
                 fail(MediaError.writing(error))
                 break
@@ -285,7 +285,7 @@ public final class AssetWriter: @unchecked Sendable {
 
     /// Passes a packet through the size limiter, if there is one. Finished headers are kept until all packets are
     /// written.
-    private func pass(_ packet: consuming Packet, input index: Int) throws(AVError) {
+    private func limitAndWrite(_ packet: consuming Packet, input index: Int) throws(AVError) {
         if packet.isHeader {
             packet.streamIndex = index
             return headers.append(packet)
@@ -325,7 +325,7 @@ public final class AssetWriter: @unchecked Sendable {
         packet.duration = from.rescale(packet.duration, to: to)
         packet.streamIndex = index
         written.add(Int64(packet.size), ordering: .relaxed)
-        guard let pacer else { return try hand(packet) }
+        guard let pacer else { return try writeToMuxer(packet) }
         if let earlier = pacer.take(packet, track: index) { try write(earlier, pacedBy: pacer) }
     }
 
@@ -334,12 +334,12 @@ public final class AssetWriter: @unchecked Sendable {
             state.withLock { $0.inputs[index].isFinished && $0.inputs[index].waiting.isEmpty }
         }
         if begins { try muxer?.endFragment() }
-        try hand(packet)
+        try writeToMuxer(packet)
     }
 
     /// Writes a packet. If the muxer or a bitstream filter rejects the data of a copied packet, the packet is at
     /// fault rather than the destination.
-    private func hand(_ packet: borrowing Packet) throws(AVError) {
+    private func writeToMuxer(_ packet: borrowing Packet) throws(AVError) {
         do {
             try muxer?.write(packet)
         } catch {
@@ -347,7 +347,7 @@ public final class AssetWriter: @unchecked Sendable {
             if error.isInvalidData, inputs[index].isPassthrough, packet.pts != noTimestamp {
                 let time = MediaTime(ticks: packet.pts, timeBase: tracks[index].timeBase)
                 fail(
-                    MediaError.unfit(
+                    MediaError.incompatiblePacket(
                         track: inputs[index].label, at: time, container: container.name, error))
             }
             throw error

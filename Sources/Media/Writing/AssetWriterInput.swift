@@ -75,7 +75,7 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// a cancel, and after an error.
     public var isReadyForMoreMediaData: Bool {
         guard isLive else { return writer?.isReady(index) ?? false }
-        guard let writer, writer.isTaking(index) else { return false }
+        guard let writer, writer.acceptsSamples(index) else { return false }
         if live.hasRoom { return true }
         writer.markAsleep(index)
         // The queue may have drained meanwhile.
@@ -102,10 +102,12 @@ public final class AssetWriterInput: @unchecked Sendable {
         case .working, .failed, .cancelled: break
         }
         do {
-            try live.settle()
+            try live.waitUntilEmpty()
             try appendLast()
-            for place in packetStages.indices {
-                try packetStages[place].finish { packet in try push(packet, from: place + 1, to: writer) }
+            for stageIndex in packetStages.indices {
+                try packetStages[stageIndex].finish { packet in
+                    try push(packet, from: stageIndex + 1, to: writer)
+                }
             }
             if let entry = packetStages.lazy.compactMap({ $0 as? HEVCSampleEntry }).first, entry.hasOtherSets
             {
@@ -119,10 +121,10 @@ public final class AssetWriterInput: @unchecked Sendable {
             }
             if let stage = stage as? VideoEncoderStage {
                 recorded.withLock {
-                    ($0.statistics, $0.captionsLeft) = (stage.statistics, stage.captionsLeft)
+                    ($0.statistics, $0.droppedCaptions) = (stage.statistics, stage.droppedCaptions)
                 }
             }
-            try checkIsHeard()
+            try checkHasPresentedAudio()
             writer.finishInput(index)
         } catch {
             let failure = (error as? AVError).map { MediaError.encoding(track: label, $0) } ?? error
@@ -133,7 +135,7 @@ public final class AssetWriterInput: @unchecked Sendable {
     }
 
     /// Throws if copied audio has no samples within the range, but only before it.
-    private func checkIsHeard() throws {
+    private func checkHasPresentedAudio() throws {
         guard isPart, isPassthrough, mediaType == .audio else { return }
         let session = session.withLock { $0 }
         if session.appendedEnd ?? session.start <= session.start { throw MediaError.noSamples(track: label) }
@@ -152,7 +154,7 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// Returns whether samples are accepted; false after a cancel, when samples are ignored. Throws the writer's
     /// error, or misuse if it isn't started or the input is finished.
     func isOpen() throws -> Bool {
-        guard let writer, writer.isTaking(index) else {
+        guard let writer, writer.acceptsSamples(index) else {
             if let error = writer?.error { throw error }
             if writer?.status == .cancelled { return false }
             throw MediaError.misuse("samples must be appended between startSession and markAsFinished")
@@ -161,7 +163,7 @@ public final class AssetWriterInput: @unchecked Sendable {
     }
 
     /// Registers the last frame of an adaptor, which is appended at the end.
-    func adopt(_ frame: LastFrame) throws {
+    func register(_ frame: LastFrame) throws {
         guard writer.map({ $0.status == .unknown }) ?? true else {
             throw MediaError.misuse("an adaptor must be created before writing starts")
         }
@@ -176,9 +178,11 @@ public final class AssetWriterInput: @unchecked Sendable {
             return
         }
         let unit = settings.timeBase
-        let usual = nominalFrameRate.map { MediaTime(ticks: 1, timeBase: $0.inverted).ticks(in: unit) }
+        let defaultDuration = nominalFrameRate.map {
+            MediaTime(ticks: 1, timeBase: $0.inverted).ticks(in: unit)
+        }
         let end = session.withLock { $0.end }?.ticks(in: unit, rounding: .up)
-        if let sample = last.take(until: end, usual: usual, unit) { try take(sample) }
+        if let sample = last.take(until: end, defaultDuration: defaultDuration, unit) { try take(sample) }
     }
 
     private func take(_ sample: consuming SampleBuffer) throws {
@@ -235,24 +239,24 @@ public final class AssetWriterInput: @unchecked Sendable {
         }
         // The muxer hides an encoder delay before time zero, but not that of a track that begins late.
         if !hasCopied, pts > 0 {
-            let told = packet.skippedSamples
+            let skipped = packet.skippedSamples
             // Matroska marks a packet as entirely discarded.
-            let isHidden = parameters.frameSize > 0 && told.end >= parameters.frameSize
+            let isHidden = parameters.frameSize > 0 && skipped.end >= parameters.frameSize
             // For Opus the decoder takes the delay from the header, and packets aren't marked.
             let start =
                 parameters.traits.hasDelayInHeader
-                ? max(told.start, parameters.initialPadding) : told.start
+                ? max(skipped.start, parameters.initialPadding) : skipped.start
             let padding = Rational(1, max(1, parameters.sampleRate))
-                .rescale(Int64(isHidden ? told.end : start), to: timeBase)
+                .rescale(Int64(isHidden ? skipped.end : start), to: timeBase)
             if padding > 0 { recorded.withLock { $0.delay = (pts + padding, padding) } }
         }
         if isGapless {
             // A source's time base may be coarser than a sample (Matroska's milliseconds), and a range may begin
             // within a packet.
             let slack = Rational(1, 100).rescale(1, to: timeBase)
-            let end = copiedEnd ?? (writer.container.keepsNoTimes ? 0 : pts)
+            let end = copiedEnd ?? (writer.container.requiresContiguousSamples ? 0 : pts)
             if pts - end > (copiedEnd == nil ? max(slack, duration) : slack) {
-                throw MediaError.hole(
+                throw MediaError.gap(
                     track: label, container: writer.container.name,
                     from: MediaTime(ticks: end, timeBase: timeBase),
                     to: MediaTime(ticks: pts, timeBase: timeBase))
@@ -266,9 +270,11 @@ public final class AssetWriterInput: @unchecked Sendable {
         try push(packet, from: 0, to: writer)
     }
 
-    private func push(_ packet: consuming Packet, from place: Int, to writer: AssetWriter) throws {
-        guard place < packetStages.count else { return writer.enqueue(packet, input: index) }
-        try packetStages[place].push(packet) { packet in try push(packet, from: place + 1, to: writer) }
+    private func push(_ packet: consuming Packet, from stageIndex: Int, to writer: AssetWriter) throws {
+        guard stageIndex < packetStages.count else { return writer.enqueue(packet, input: index) }
+        try packetStages[stageIndex].push(packet) { packet in
+            try push(packet, from: stageIndex + 1, to: writer)
+        }
     }
     private var hasCopied = false
     /// Whether samples are contiguous regardless of packet times: that is how movies store PCM, and how files without
@@ -343,10 +349,10 @@ public final class AssetWriterInput: @unchecked Sendable {
         switch settings {
         case .passthrough(let format, let timeBase):
             isGapless =
-                container.keepsNoTimes
+                container.requiresContiguousSamples
                 || format.parameters.traits.isPCM && container.hasEditLists
-            if format.parameters.traits.saysLengthAtStart,
-                isPart || !FLACRenumbering.saysLength(format.parameters.extradata)
+            if format.parameters.traits.storesLengthInHeader,
+                isPart || !FLACRenumbering.storesLength(format.parameters.extradata)
             {
                 packetStages += FLACRenumbering(header: format.parameters.extradata).map { [$0] } ?? []
             }
@@ -390,7 +396,7 @@ struct TrackEnding: Sendable {
     var delay: (delay: Int64, padding: Int64)?
     var statistics: String?
     var filledSamples = 0
-    var captionsLeft = 0
+    var droppedCaptions = 0
     /// Whether HEVC packets contained parameter sets that the sample entry lacks.
     var hasOtherParameterSets = false
 }

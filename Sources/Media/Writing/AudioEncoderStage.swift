@@ -81,10 +81,10 @@ final class AudioEncoderStage: EncoderStage {
         }
         if frame.sampleFormat == format.sampleFormat { return frame }
         if converter?.from != frame.sampleFormat {
-            var form = format
-            form.sampleFormat = frame.sampleFormat
+            var source = format
+            source.sampleFormat = frame.sampleFormat
             converter = Converter(
-                from: form.sampleFormat, resampler: try Resampler.open(from: form, to: format))
+                from: source.sampleFormat, resampler: try Resampler.open(from: source, to: format))
         }
         guard let result = try converter?.resampler.convert(frame) else { return frame }
         return result
@@ -132,12 +132,12 @@ final class AudioEncoderStage: EncoderStage {
         _ count: Int, into sink: (consuming Packet) throws(AVError) -> Void
     ) throws {
         if fifo == nil { fifo = try SampleFIFO(format: format) }
-        var left = count
-        while left > 0 {
-            let run = min(left, 16_384)
+        var remaining = count
+        while remaining > 0 {
+            let run = min(remaining, 16_384)
             try fifo?.appendSilence(run)
             try sendWhole(into: sink)
-            left -= run
+            remaining -= run
         }
     }
 
@@ -160,17 +160,17 @@ final class AudioEncoderStage: EncoderStage {
         end = (position ?? 0) + Int64(fifo?.count ?? 0)
         try flush()
         if let rest = fifo?.count, rest > 0, let frame = try fifo?.take(rest) {
-            var left = rest
-            if frameSize > 0, left > frameSize {
+            var remaining = rest
+            if frameSize > 0, remaining > frameSize {
                 // More than a frame remains only directly after a late start was padded.
                 var taken = 0
-                while left > 0 {
-                    let count = min(frameSize, left)
+                while remaining > 0 {
+                    let count = min(frameSize, remaining)
                     let part = try frame.reference()
                     part.narrow(start: taken, count: count)
                     try send(part, into: sink)
                     taken += count
-                    left -= count
+                    remaining -= count
                 }
             } else {
                 try send(frame, into: sink)

@@ -16,7 +16,7 @@ struct DiscardPadding {
     /// Packet durations of Vorbis and Opus, which vary and are coded in the packets. Matroska has a separate field
     /// for the delay of Opus.
     private let lengths: PacketLengths?
-    private let form: ContainerModel.DiscardForm
+    private let marking: ContainerModel.DiscardMarking
     /// Minimum delay that the MP3 muxer writes. Without a declared delay, libavformat writes 3,567 samples,
     /// which players skip; decoders skip 529 samples in any case.
     private static let leastDelay: UInt32 = 530
@@ -27,10 +27,10 @@ struct DiscardPadding {
     init?(_ container: ContainerType, _ parameters: CodecParameters, timeBase: Rational) {
         let traits = parameters.traits
         lengths = traits.hasUnevenPackets ? PacketLengths(parameters) : nil
-        guard let form = container.discardForm, parameters.sampleRate > 0,
+        guard let marking = container.discardMarking, parameters.sampleRate > 0,
             lengths != nil || traits.fillsPackets && parameters.frameSize > 0
         else { return nil }
-        self.form = form
+        self.marking = marking
         let (rate, scale) = (Int64(parameters.sampleRate), Int64(timeBase.den))
         unit = timeBase
         samples = Rational(1, parameters.sampleRate)
@@ -40,12 +40,12 @@ struct DiscardPadding {
 
     /// Marks the discarded samples of a packet, whose times are the output's in the track's time base.
     mutating func mark(_ packet: borrowing Packet) throws(AVError) {
-        let told = packet.skippedSamples
-        if form == .firstFrame {
+        let skipped = packet.skippedSamples
+        if marking == .firstFrame {
             // The padding of the last packet is stored in the first frame's tag; the muxer takes it from each packet.
             let surplus = isExact ? max(0, frame - unit.rescale(packet.duration, to: samples)) : 0
-            let end = packet.duration > 0 ? max(surplus, Int64(told.end)) : Int64(told.end)
-            let start = hasBegun || told.start > 0 ? UInt32(clamping: told.start) : Self.leastDelay
+            let end = packet.duration > 0 ? max(surplus, Int64(skipped.end)) : Int64(skipped.end)
+            let start = hasBegun || skipped.start > 0 ? UInt32(clamping: skipped.start) : Self.leastDelay
             if start > 0 || end > 0 {
                 try packet.setSkippedSamples(start: start, end: UInt32(clamping: min(end, frame)))
             }
@@ -56,7 +56,7 @@ struct DiscardPadding {
             // Vorbis decoders return nothing for the first packet, so its delay isn't marked.
             guard let samples = lengths.samples(of: packet), isExact else { return }
             let surplus = samples - unit.rescale(packet.duration, to: self.samples)
-            let end = max(surplus, Int64(told.end))
+            let end = max(surplus, Int64(skipped.end))
             if hasBegun, end > 0 { try packet.setSkippedSamples(end: UInt32(clamping: end)) }
             hasBegun = true
             return
@@ -66,12 +66,12 @@ struct DiscardPadding {
         let whole = samples.rescale(frame, to: unit)
         let duration = packet.duration > 0 ? packet.duration : whole
         longest = max(longest, min(duration, whole))
-        let hidden = hasBegun ? 0 : Int64(told.start)
+        let hidden = hasBegun ? 0 : Int64(skipped.start)
         hasBegun = true
         let isHidden = hidden >= frame || packet.pts + duration <= 0
         let surplus = isExact ? unit.rescale(longest - duration, to: samples) : 0
-        let end = isHidden ? frame : max(surplus, Int64(told.end))
-        guard end > 0 || told.start > 0 else { return }
+        let end = isHidden ? frame : max(surplus, Int64(skipped.end))
+        guard end > 0 || skipped.start > 0 else { return }
         try packet.setSkippedSamples(end: UInt32(clamping: min(end, frame)))
     }
 }

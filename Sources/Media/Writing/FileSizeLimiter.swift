@@ -26,7 +26,7 @@ final class FileSizeLimiter {
     }
 
     /// A possible end of a video track: before packet `number`, at any time after `latest` and up to `next`.
-    private struct Place {
+    private struct EndPosition {
         var number: Int
         /// The latest presentation time of the packets before it.
         var latest: Int64
@@ -49,7 +49,7 @@ final class FileSizeLimiter {
         /// The latest presentation time so far.
         var latest = Int64.min
         /// Possible ends that later packets didn't rule out, in order.
-        var places: [Place] = []
+        var endPositions: [EndPosition] = []
         /// Number of packets that fit, and their latest presentation time.
         var counted = 0
         var latestCounted = Int64.min
@@ -63,10 +63,10 @@ final class FileSizeLimiter {
     private var tracks: [Track]
     private let primary: Int
     /// Maximum number of queued subtitle events; further ones are written with their own durations.
-    private static let mostCues = 1000
+    private static let maxCues = 1000
     /// Maximum numbers of packets and bytes queued after a long frame; beyond them, the frame is written with its
     /// own duration.
-    private static let mostWaiting = (packets: 2000, bytes: 32 << 20)
+    private static let maxWaiting = (packets: 2000, bytes: 32 << 20)
     private var waiting = UniqueDeque<Waiting>()
     private var waitingBytes = 0
     private var bytes: Int64
@@ -151,25 +151,31 @@ final class FileSizeLimiter {
         tracks[index].count += 1
         guard tracks[index].reorders else { return }
         // A packet presented before the latest earlier one rules out the ends between them.
-        while let last = tracks[index].places.last, last.latest >= start { tracks[index].places.removeLast() }
-        for position in tracks[index].places.indices {
-            tracks[index].places[position].next = min(tracks[index].places[position].next, start)
+        while let last = tracks[index].endPositions.last, last.latest >= start {
+            tracks[index].endPositions.removeLast()
+        }
+        for position in tracks[index].endPositions.indices {
+            tracks[index].endPositions[position].next = min(tracks[index].endPositions[position].next, start)
         }
         tracks[index].latest = max(tracks[index].latest, start)
-        tracks[index].places.append(
-            Place(number: tracks[index].count, latest: tracks[index].latest, next: Int64.max))
+        tracks[index].endPositions.append(
+            EndPosition(number: tracks[index].count, latest: tracks[index].latest, next: Int64.max))
     }
 
     /// Returns the times at which the output could end, later than those already tried: the starts of frames, and of
     /// packets of other tracks. All packets presented before `key` have arrived.
     private func times(upTo key: Int64, start: Int64) -> [Int64] {
         var times: [Int64] = []
-        let tried = fitting ?? Int64.min
+        let lastFitting = fitting ?? Int64.min
         if tracks[primary].reorders {
-            times = tracks[primary].places.map(\.next).filter { $0 > tried && $0 <= key && $0 < Int64.max }
+            times = tracks[primary].endPositions.map(\.next).filter {
+                $0 > lastFitting && $0 <= key && $0 < Int64.max
+            }
         }
-        if start <= key, start > tried, start > (times.last ?? Int64.min) {
-            if tracks[primary].reorders ? place(of: primary, at: start) != nil : tracks[primary].count > 0 {
+        if start <= key, start > lastFitting, start > (times.last ?? Int64.min) {
+            if tracks[primary].reorders
+                ? endPosition(of: primary, at: start) != nil : tracks[primary].count > 0
+            {
                 times.append(start)
             }
         }
@@ -177,27 +183,27 @@ final class FileSizeLimiter {
     }
 
     /// Returns the end of a video track if the output ends at a time; nil if it can't.
-    private func place(of index: Int, at time: Int64) -> Place? {
-        tracks[index].places.last { $0.latest < time && time <= $0.next }
+    private func endPosition(of index: Int, at time: Int64) -> EndPosition? {
+        tracks[index].endPositions.last { $0.latest < time && time <= $0.next }
     }
 
     /// Returns whether everything before a time fits, and counts it in that case.
     private func fits(upTo time: Int64) -> Bool {
         let ends: [Int?] = tracks.indices.map { index in
             guard tracks[index].reorders else { return nil }
-            return place(of: index, at: time)?.number ?? tracks[index].counted
+            return endPosition(of: index, at: time)?.number ?? tracks[index].counted
         }
-        let lanes = cues
+        let queues = cues
         var more = count(&waiting, ends, at: time, marks: false)
-        for lane in lanes { more += count(&lane.waiting, ends, at: time, marks: false) }
+        for queue in queues { more += count(&queue.waiting, ends, at: time, marks: false) }
         guard bytes + more <= limit else { return false }
         _ = count(&waiting, ends, at: time, marks: true)
-        for lane in lanes { _ = count(&lane.waiting, ends, at: time, marks: true) }
+        for queue in queues { _ = count(&queue.waiting, ends, at: time, marks: true) }
         bytes += more
         fitting = time
         for index in tracks.indices where tracks[index].reorders {
             tracks[index].counted = max(tracks[index].counted, ends[index] ?? 0)
-            tracks[index].places.removeAll { $0.next <= time }
+            tracks[index].endPositions.removeAll { $0.next <= time }
         }
         return true
     }
@@ -228,7 +234,7 @@ final class FileSizeLimiter {
         throws(AVError)
     {
         // Fails if no end is possible, because the first frame is too late.
-        guard waitingBytes < 8 * Self.mostWaiting.bytes else {
+        guard waitingBytes < 8 * Self.maxWaiting.bytes else {
             throw AVError(
                 code: -ENOBUFS, operation: "limiting the size",
                 detail: "no position at which it can end")
@@ -238,17 +244,17 @@ final class FileSizeLimiter {
             let track = tracks[waiting[0].track]
             let isOver =
                 track.reorders ? waiting[0].start < track.latestCounted : waiting[0].end <= fitting
-            let isTooMuch =
-                waiting.count > Self.mostWaiting.packets || waitingBytes > Self.mostWaiting.bytes
-            guard isOver || isTooMuch, let next = waiting.popFirst() else { break }
+            let exceedsQueue =
+                waiting.count > Self.maxWaiting.packets || waitingBytes > Self.maxWaiting.bytes
+            guard isOver || exceedsQueue, let next = waiting.popFirst() else { break }
             waitingBytes -= next.packet.size
             try write(next.packet, next.track)
         }
-        for lane in cues {
-            while !lane.waiting.isEmpty, lane.waiting[0].isCounted,
-                lane.waiting[0].end <= fitting || lane.waiting.count > Self.mostCues
+        for queue in cues {
+            while !queue.waiting.isEmpty, queue.waiting[0].isCounted,
+                queue.waiting[0].end <= fitting || queue.waiting.count > Self.maxCues
             {
-                if let next = lane.waiting.popFirst() { try write(next.packet, next.track) }
+                if let next = queue.waiting.popFirst() { try write(next.packet, next.track) }
             }
         }
     }
@@ -259,7 +265,7 @@ final class FileSizeLimiter {
         var rest = UniqueDeque<Waiting>()
         swap(&rest, &waiting)
         try writeCounted(&rest, into: write)
-        for lane in cues { try writeCounted(&lane.waiting, into: write) }
+        for queue in cues { try writeCounted(&queue.waiting, into: write) }
         return fitting.map { MediaTime(ticks: $0, timeBase: Self.unit) } ?? .zero
     }
 
@@ -272,13 +278,13 @@ final class FileSizeLimiter {
             let track = tracks[index]
             let (start, end) = (next.start, next.end)
             let packet = next.packet
-            let left = Self.unit.rescale(fitting - start, to: track.timeBase)
+            let remaining = Self.unit.rescale(fitting - start, to: track.timeBase)
             if track.reorders {
                 // The frame on screen at the end lasts until the end.
-                if canShorten, start == track.latestCounted { packet.duration = max(1, left) }
+                if canShorten, start == track.latestCounted { packet.duration = max(1, remaining) }
             } else if end > fitting {
                 guard canShorten || track.isText else { continue }
-                packet.duration = max(1, left)
+                packet.duration = max(1, remaining)
             }
             try write(packet, index)
         }

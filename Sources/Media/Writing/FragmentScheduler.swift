@@ -10,7 +10,7 @@ internal import LibAV
 final class FragmentScheduler {
     private final class Track {
         let mediaType: MediaType
-        var kept: Packet?
+        var heldPacket: Packet?
         var length: Int64 = 0
         var end: Int64?
         var hasBegun: Bool
@@ -42,29 +42,29 @@ final class FragmentScheduler {
         guard track.mediaType != .subtitle else { return packet }
         let time = packet.dts
         var earlier: Packet? = packet
-        swap(&track.kept, &earlier)
+        swap(&track.heldPacket, &earlier)
         guard let ready = earlier.take() else { return nil }
-        settle(ready, of: track, until: time)
+        setDuration(ready, of: track, until: time)
         return ready
     }
 
     /// Returns the held packets, track by track, after the last packet was received.
     func next() -> Packet? {
         for track in tracks {
-            guard let packet = track.kept.take() else { continue }
-            settle(packet, of: track, until: nil)
+            guard let packet = track.heldPacket.take() else { continue }
+            setDuration(packet, of: track, until: nil)
             return packet
         }
         return nil
     }
 
     /// Sets a packet's duration, and stores its end.
-    private func settle(_ packet: borrowing Packet, of track: Track, until time: Int64?) {
-        let said = packet.duration
+    private func setDuration(_ packet: borrowing Packet, of track: Track, until time: Int64?) {
+        let declared = packet.duration
         if let time, time > packet.dts { track.length = time - packet.dts }
         // A packet's presented duration may differ from the time to the next packet.
-        track.end = max(track.end ?? Int64.min, packet.pts + (said > 0 ? said : track.length))
-        if time != nil || said == 0 { packet.duration = track.length }
+        track.end = max(track.end ?? Int64.min, packet.pts + (declared > 0 ? declared : track.length))
+        if time != nil || declared == 0 { packet.duration = track.length }
     }
 
     /// Returns whether a fragment starts with this packet, which is written next. `isFinished` returns whether a

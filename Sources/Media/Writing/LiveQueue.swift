@@ -21,7 +21,7 @@ final class LiveQueue: Sendable {
     }
 
     /// Maximum number of queued samples: a third of a second at 25 fps.
-    private static let most = 8
+    private static let maxSamples = 8
 
     private let queue = DispatchQueue(label: "tandem.live")
     private let state = Guarded(State())
@@ -29,26 +29,26 @@ final class LiveQueue: Sendable {
     /// Number of dropped samples.
     var dropped: Int { state.withLock { $0.dropped } }
     /// Whether another sample can be queued.
-    var hasRoom: Bool { state.withLock { $0.waiting < Self.most } }
+    var hasRoom: Bool { state.withLock { $0.waiting < Self.maxSamples } }
 
     /// Queues a sample, or drops it if the queue is full. Throws the error of an earlier sample.
     func add(
         _ sample: consuming SampleBuffer, _ body: @escaping @Sendable (consuming SampleBuffer) throws -> Void
     ) throws {
-        let isTaken = try state.withLock { state in
+        let isAccepted = try state.withLock { state in
             if let error = state.error {
                 // A rejected sample is reported once; later samples are accepted.
                 if case .misuse? = error as? MediaError { state.error = nil }
                 throw error
             }
-            guard state.waiting < Self.most else {
+            guard state.waiting < Self.maxSamples else {
                 state.dropped += 1
                 return false
             }
             state.waiting += 1
             return true
         }
-        guard isTaken else { return }
+        guard isAccepted else { return }
         let carrier = Carrier(sample)
         queue.async { @Sendable in
             self.state.withLock { $0.waiting -= 1 }
@@ -70,7 +70,7 @@ final class LiveQueue: Sendable {
     }
 
     /// Waits for queued samples. Throws if one of them failed.
-    func settle() throws {
+    func waitUntilEmpty() throws {
         queue.sync {}
         if let error = state.withLock({ $0.hasFailed ? $0.error : nil }) { throw error }
     }

@@ -44,7 +44,7 @@ struct OutputHeader {
         if !container.keepsChaptersInTags { try Self.setChapters(chapters, of: &muxer, in: container) }
         var tracks: [Track] = []
         for input in inputs {
-            let parameters = try input.open(container: container, globalHeaders: muxer.wantsGlobalHeaders)
+            let parameters = try input.open(container: container, globalHeaders: muxer.requiresGlobalHeaders)
             let timeBase = input.packetTimeBase
             tracks.append(
                 Track(
@@ -53,11 +53,11 @@ struct OutputHeader {
                     trimming: DiscardPadding(container, parameters, timeBase: timeBase)))
             try addStream(input, parameters: parameters, timeBase: timeBase, to: &muxer)
         }
-        let pictures = try addCovers(to: &muxer)
+        let coverStreams = try addCovers(to: &muxer)
         for file in attachments { try muxer.addAttachment(file.bytes, metadata: file.metadata) }
         let movieTimescale = movieTimescale(tracks)
         try muxer.writeHeader(options: options(movieTimescale: movieTimescale))
-        for (cover, index) in pictures {
+        for (cover, index) in coverStreams {
             let packet = try Packet.of(cover.bytes)
             (packet.pts, packet.dts, packet.streamIndex) = (0, 0, index)
             try muxer.write(packet)
@@ -112,7 +112,8 @@ struct OutputHeader {
         }
         // The mov muxer has no default tag for data. In Matroska, only the tag stores the profile of some
         // codecs.
-        let isTagged = container.hasEditLists ? input.mediaType == .data : parameters.traits.saysProfileInTag
+        let isTagged =
+            container.hasEditLists ? input.mediaType == .data : parameters.traits.declaresProfileInTag
         if isTagged { tag = parameters.codecTag }
         // The mov muxer would choose codec tags by the frame rate (XDCAM).
         if case .passthrough(let format, _) = input.settings, container.storesFrameRate {
@@ -122,8 +123,8 @@ struct OutputHeader {
         if input.metadata.contains(where: { $0.key == "timecode" }) { rate = rate ?? input.nominalFrameRate }
         // For a copy, the container's aspect ratio takes precedence, as in the source.
         var aspect = parameters.sampleAspectRatio
-        if case .passthrough(let format, _) = input.settings, let said = format.pixelAspectRatio {
-            aspect = said
+        if case .passthrough(let format, _) = input.settings, let declared = format.pixelAspectRatio {
+            aspect = declared
         }
         _ = try muxer.addStream(
             parameters, timeBase: timeBase, frameRate: rate,
@@ -133,7 +134,7 @@ struct OutputHeader {
 
     /// Adds cover art: attachments in Matroska, streams with one packet in other containers.
     private func addCovers(to muxer: inout Muxer) throws -> [(cover: CoverArt, index: Int)] {
-        var pictures: [(cover: CoverArt, index: Int)] = []
+        var coverStreams: [(cover: CoverArt, index: Int)] = []
         for cover in covers {
             guard container.canHoldCover(codec: cover.parameters.codecName) else {
                 throw MediaError.misuse("\(container.name) can't hold this cover")
@@ -147,10 +148,10 @@ struct OutputHeader {
                     ])
             } else {
                 let tags = cover.metadata.filter { ["title", "comment"].contains($0.key) }
-                pictures.append((cover, try muxer.addCover(cover.parameters, metadata: tags)))
+                coverStreams.append((cover, try muxer.addCover(cover.parameters, metadata: tags)))
             }
         }
-        return pictures
+        return coverStreams
     }
 
     private func options(movieTimescale: Int32) -> [(key: String, value: String)] {

@@ -16,7 +16,7 @@ struct OutputSizeModel {
     enum Family: Sendable { case movie, matroska, transport, ogg, other }
 
     /// Times of a track's last packet: an index has an entry for each change.
-    private struct Memory {
+    private struct PacketTimes {
         var dts: Int64?
         var step: Int64?
         var offset: Int64?
@@ -24,14 +24,14 @@ struct OutputSizeModel {
 
     private let family: Family
     private let tracks: [Track]
-    private var memories: [Memory]
+    private var lastTimes: [PacketTimes]
     private var lastTrack: Int?
     private var lastSecond = Int64.min
 
     init(container: ContainerType, tracks: [Track]) {
         family = container.framing
         self.tracks = tracks
-        memories = tracks.map { _ in Memory() }
+        lastTimes = tracks.map { _ in PacketTimes() }
     }
 
     /// Returns the size of everything outside packets, in addition to the header already written.
@@ -42,19 +42,19 @@ struct OutputSizeModel {
         let text = tags.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 64 }
         // In a container with a chapter track, each chapter is a sample and also an entry in a list.
         let marks = chapters.reduce(0) { $0 + 2 * ($1.title?.utf8.count ?? 0) + 160 }
-        let pictures = covers.reduce(0) { $0 + $1.bytes.count + 128 }
+        let coverBytes = covers.reduce(0) { $0 + $1.bytes.count + 128 }
         let own = tracks.reduce(0) { $0 + 2 * $1.headerSize }
         let bytes =
             switch family {
             case .movie:
-                2048 + 1400 * tracks.count + own + text + marks + (chapters.isEmpty ? 0 : 1024) + pictures
+                2048 + 1400 * tracks.count + own + text + marks + (chapters.isEmpty ? 0 : 1024) + coverBytes
             case .matroska: 1024 + 200 * tracks.count + text + marks
             case .transport: 2048 + 600 * tracks.count
             case .ogg: 1024 + text
             case .other:
                 (tracks.first?.mediaType == .subtitle ? 256 : 4096) + own + text + marks
                     // These containers begin with their covers.
-                    + (written >= pictures ? 0 : pictures)
+                    + (written >= coverBytes ? 0 : coverBytes)
             }
         return Int64(bytes)
     }
@@ -76,10 +76,10 @@ struct OutputSizeModel {
         case .matroska:
             var bytes = size + (track.mediaType == .subtitle ? 96 : 16) + (isNewSecond ? 100 : 0)
             if track.mediaType == .video { bytes += growth(size) + (packet.isKey ? 100 : 0) }
-            let beside = packet.sideDataSize
-            return Int64(bytes + (beside > 0 ? beside + 48 : 0))
+            let sideData = packet.sideDataSize
+            return Int64(bytes + (sideData > 0 ? sideData + 48 : 0))
         case .transport:
-            let tables = isNewSecond ? 24 * 188 + soundFrames * 210 : 0
+            let tables = isNewSecond ? 24 * 188 + audioFrames * 210 : 0
             if track.mediaType == .audio {
                 // Several packets share a PES packet.
                 let framed = size + 7 + size / 255
@@ -96,7 +96,7 @@ struct OutputSizeModel {
     }
 
     /// Minimum number of audio PES packets that begin in a second.
-    private var soundFrames: Int {
+    private var audioFrames: Int {
         tracks.reduce(0) { $0 + ($1.mediaType == .audio ? BitstreamTraits.of($1.codec).packetsASecond : 0) }
     }
 
@@ -107,9 +107,9 @@ struct OutputSizeModel {
     /// Returns the number of new entries in the lists of durations and composition offsets.
     private mutating func changes(_ packet: borrowing Packet, of index: Int) -> Int {
         let (pts, dts) = (packet.pts, packet.dts)
-        let before = memories[index]
+        let before = lastTimes[index]
         let step = before.dts.map { dts - $0 }
-        memories[index] = Memory(dts: dts, step: step, offset: pts - dts)
+        lastTimes[index] = PacketTimes(dts: dts, step: step, offset: pts - dts)
         return (step == before.step ? 0 : 1) + (pts - dts == before.offset ? 0 : 1)
     }
 }

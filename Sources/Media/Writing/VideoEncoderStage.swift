@@ -6,23 +6,23 @@ final class VideoEncoderStage: EncoderStage {
     /// Durations of the frames inside the encoder, by presentation time.
     private var durations: [Int64: Int64] = [:]
     private var lastTime: Int64?
-    private let takesCaptions: Bool
-    private var converter: EncoderFormConverter
+    private let acceptsCaptions: Bool
+    private var converter: EncoderFormatConverter
     /// Range of video levels that frames are converted to; nil for frames of a reader, which have it already,
     /// and for RGB.
     private let range: String?
-    private let form: (width: Int, height: Int, format: PixelFormat)
+    private let frameFormat: (width: Int, height: Int, format: PixelFormat)
     /// Number of frames whose closed captions the encoder dropped.
-    private(set) var captionsLeft = 0
+    private(set) var droppedCaptions = 0
 
     init(
         encoder: consuming FrameEncoder, configuration: EncoderConfiguration, isFedByReader: Bool
     ) {
         range = isFedByReader || configuration.pixelFormat.isRGB ? nil : configuration.color.range ?? "tv"
         self.encoder = encoder
-        takesCaptions = EncoderModel.of(configuration.encoder).takesCaptions
-        form = (configuration.width, configuration.height, configuration.pixelFormat)
-        converter = EncoderFormConverter(configuration)
+        acceptsCaptions = EncoderModel.of(configuration.encoder).acceptsCaptions
+        frameFormat = (configuration.width, configuration.height, configuration.pixelFormat)
+        converter = EncoderFormatConverter(configuration)
         durations.reserveCapacity(256)
     }
 
@@ -53,18 +53,20 @@ final class VideoEncoderStage: EncoderStage {
             throw MediaError.misuse("an encoding input requires frames, not packets")
         }
         // An encoder reads frames of the size that it was opened with.
-        guard frame.width == form.width, frame.height == form.height else {
+        guard frame.width == frameFormat.width, frame.height == frameFormat.height else {
             throw MediaError.misuse(
-                "a frame of \(frame.width)x\(frame.height) was appended to an input of \(form.width)x\(form.height)"
+                "a frame of \(frame.width)x\(frame.height) was appended to an input of \(frameFormat.width)x\(frameFormat.height)"
             )
         }
         // Frames without a declared range are taken to have the encoder's.
         let isFull = frame.colorCode.isFullRange ?? (frame.pixelFormat.isFullRangeByName ? true : nil)
-        let isOtherRange = range.flatMap { range in isFull.map { $0 != (range == "pc") } }
-        if frame.pixelFormat.withoutRangeByName != form.format.withoutRangeByName || isOtherRange == true {
+        let hasOtherRange = range.flatMap { range in isFull.map { $0 != (range == "pc") } }
+        if frame.pixelFormat.withoutRangeByName != frameFormat.format.withoutRangeByName
+            || hasOtherRange == true
+        {
             frame = try converter.convert(frame)
         }
-        if !takesCaptions, frame.hasCaptions { captionsLeft += 1 }
+        if !acceptsCaptions, frame.hasCaptions { droppedCaptions += 1 }
         frame.pts = pts
         frame.duration = max(1, until - pts)
         durations[pts] = max(1, until - pts)

@@ -12,7 +12,7 @@ struct CodecsCommand: ParsableCommand {
     func run() throws {
         let report = CodecsReport()
         switch format {
-        case .json: Terminal.print(try JSONForm.text(of: report))
+        case .json: Terminal.print(try JSONFormat.text(of: report))
         case .text: Terminal.print(report.text)
         }
     }

@@ -31,7 +31,7 @@ struct DoctorCommand: ParsableCommand {
         defer { pool.close() }
         let report = try DoctorReport(pool, isSandboxed: workers.sandbox, allowsNetwork: allowNetwork)
         switch format {
-        case .json: Terminal.print(try JSONForm.text(of: report))
+        case .json: Terminal.print(try JSONFormat.text(of: report))
         case .text: Terminal.print(report.text)
         }
         if !report.isClosed { throw ExitCode(RunStatus.environment) }

@@ -27,6 +27,6 @@ struct HistoryCommand: ParsableCommand {
         }
         let memory = try state.location.open(files: files, access)
         let report = try HistoryReport(memory, limit: number)
-        Terminal.print(format == .json ? try JSONForm.text(of: report.entries) : report.text)
+        Terminal.print(format == .json ? try JSONFormat.text(of: report.entries) : report.text)
     }
 }

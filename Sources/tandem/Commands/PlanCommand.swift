@@ -87,7 +87,7 @@ struct PlanCommand: ParsableCommand {
     ) throws {
         if reporting.format == .json {
             let report = PlanReport(plan, forecast, diagnostics)
-            return Terminal.print(try JSONForm.text(of: report))
+            return Terminal.print(try JSONFormat.text(of: report))
         }
         if reporting.format == nil || reporting.format == .text {
             Terminal.print(PlanText.render(plan, reasons: forecast.reasons))

@@ -64,6 +64,6 @@ struct PresetsCommand: ParsableCommand {
     }
 
     private func list(_ report: PresetsReport) throws {
-        Terminal.print(format == .json ? try JSONForm.text(of: report) : report.text)
+        Terminal.print(format == .json ? try JSONFormat.text(of: report) : report.text)
     }
 }

@@ -29,7 +29,7 @@ struct ProbeCommand: ParsableCommand {
         case .text: Terminal.print(ProbeText.render(description, name: asset))
         case .json:
             Terminal.print(
-                try JSONForm.text(of: description))
+                try JSONFormat.text(of: description))
         }
     }
 }

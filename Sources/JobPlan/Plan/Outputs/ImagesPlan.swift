@@ -71,7 +71,7 @@ extension OutputPlan {
     private var isCoverSound: Bool {
         guard let cover else { return true }
         return isMedia && covers.isEmpty && cover.isSound
-            && ContainerType.named(container)?.holdsCoverImages == true
+            && ContainerType.named(container)?.supportsCoverImages == true
     }
 
     private static func isSound(_ images: ImagesPlan) -> Bool {

@@ -114,14 +114,14 @@ struct ComposedClips {
         let placement = composition.clips[clip].placement
         let late = track.timeRange.start - placement.sourceRange.start
         let frame = MediaTime(ticks: 1, timeBase: canvas.frameRate.inverted)
-        return late > frame && !composition.clips[clip].leadIn.holds(late)
+        return late > frame && !composition.clips[clip].leadIn.extendsFirstFrame(late)
             ? placement.timeRange.start + late : placement.timeRange.start
     }
 
     // MARK: Cutting
 
     /// Returns the common time base of the cut; nil if the clocks of the clips have none.
-    func tick(_ stretches: [CompositionStretch]) -> Rational? {
+    func tick(_ stretches: [CompositionSection]) -> Rational? {
         var clock: [(timeBase: Rational, timeZero: MediaTime)] = []
         var (cuts, places): ([MediaTime], [MediaTime]) = ([], [])
         var seen: Set<String> = []
@@ -135,13 +135,13 @@ struct ComposedClips {
             }
             cuts.append(range(of: stretch, in: clip).start)
         }
-        let isMade = stretches.contains { if case .made = $0.content { true } else { false } }
+        let isMade = stretches.contains { if case .encoded = $0.content { true } else { false } }
         return SmartCut.tick(
-            clock: clock, cuts: cuts, places: places, frames: isMade ? canvas.frameRate.inverted : nil)
+            clock: clock, cuts: cuts, positions: places, frames: isMade ? canvas.frameRate.inverted : nil)
     }
 
     /// Returns the range of the clip's source that a section shows.
-    private func range(of stretch: CompositionStretch, in clip: Int) -> TimeRange {
+    private func range(of stretch: CompositionSection, in clip: Int) -> TimeRange {
         let placement = composition.clips[clip].placement
         let start = placement.sourceRange.start + (stretch.timeRange.start - placement.timeRange.start)
         return TimeRange(start: start, duration: stretch.timeRange.duration)
@@ -161,7 +161,7 @@ struct ComposedClips {
     /// Reads the packets of all clips: once for each file, several files in parallel. Clips whose format differs from
     /// the format with the greatest total duration become unfit.
     mutating func cuts(
-        _ stretches: [CompositionStretch], tick: Rational, through prober: any SourceProber
+        _ stretches: [CompositionSection], tick: Rational, through prober: any SourceProber
     ) throws(SourceProblem) -> Found {
         var files: [String: Int] = [:]
         var wanted: [(clip: Int, stretches: [Int])] = []
@@ -190,8 +190,8 @@ struct ComposedClips {
             answers.withLock { $0[place] = answer }
         }
         var found = Found()
-        var forms: [(form: CutForm, length: MediaTime, clip: Int)] = []
-        var formOf: [Int: CutForm] = [:]
+        var forms: [(form: VideoPacketFormat, length: MediaTime, clip: Int)] = []
+        var formOf: [Int: VideoPacketFormat] = [:]
         for (one, answer) in zip(asked, answers.withLock { $0 }) {
             guard let possibilities = try answer?.get() ?? nil else {
                 set(one.stretches, of: stretches, "its track no longer exists")
@@ -235,7 +235,7 @@ struct ComposedClips {
         return found
     }
 
-    private mutating func set(_ indices: [Int], of stretches: [CompositionStretch], _ why: String) {
+    private mutating func set(_ indices: [Int], of stretches: [CompositionSection], _ why: String) {
         for index in indices {
             if case .clip(let clip) = stretches[index].content { unfit[clip] = why }
         }
@@ -260,7 +260,7 @@ extension TrackDescription {
     func with(_ clips: JoinedClips) -> TrackDescription {
         var track = with(
             packetsLike: clips.like, over: TimeRange(start: .zero, duration: clips.duration))
-        (track.isExact, track.sampleCount, track.timeBase) = (true, clips.cut.pictureCount, clips.cut.tick)
+        (track.isExact, track.sampleCount, track.timeBase) = (true, clips.cut.frameCount, clips.cut.tick)
         return track
     }
 }

@@ -26,10 +26,10 @@ extension CompositionPlanner {
                         at: font?.range ?? text.range, help: FontFinder.help(for: font?.value))
                     continue
                 }
-                if let size, size.value > canvas.mostTextSize {
+                if let size, size.value > canvas.maxTextSize {
                     reasons.error(
                         .invalidValue,
-                        "`size: \(size.value)` is too large for frames of \(canvas.size); it must be at most \(canvas.mostTextSize)",
+                        "`size: \(size.value)` is too large for frames of \(canvas.size); it must be at most \(canvas.maxTextSize)",
                         at: size.range)
                     continue
                 }
@@ -38,7 +38,7 @@ extension CompositionPlanner {
                         content: .text(
                             TextLayer(
                                 text: text.value, fontFile: file, size: size?.value ?? 48, color: color,
-                                place: place(ofText: layer.position, on: canvas))),
+                                position: place(ofText: layer.position, on: canvas))),
                         timeRange: range, opacity: opacity,
                         rotation: layer.position.rotate?.value ?? 0))
             case .subtitle(let asset, let choice, let style): burn(asset, choice, style, range)
@@ -181,8 +181,8 @@ extension CompositionPlanner {
         }
     }
 
-    private func place(ofText place: CompositionSpec.Place, on canvas: Canvas) -> TextPlace {
-        TextPlace(
+    private func place(ofText place: CompositionSpec.Place, on canvas: Canvas) -> TextPosition {
+        TextPosition(
             left: pixels(place.left, of: canvas.size.width),
             right: pixels(place.right, of: canvas.size.width),
             top: pixels(place.top, of: canvas.size.height),

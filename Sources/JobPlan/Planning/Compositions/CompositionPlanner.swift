@@ -91,9 +91,9 @@ struct CompositionPlanner {
         addLayers()
         addAudioItems()
         guard !reasons.hasErrors else { return Decision(nil, reasons) }
-        if composition.canvas == nil, composition.audioForm == nil {
+        if composition.canvas == nil, composition.audioFormat == nil {
             reasons.error(.noSuchTrack, "the composition has neither video nor audio", at: spec.range)
-        } else if !reasons.hasErrors, !composition.isSound {
+        } else if !reasons.hasErrors, !composition.isValid {
             reasons.error(
                 .invalidValue,
                 "the composition exceeds a limit on duration, size or speed",
@@ -294,8 +294,8 @@ struct CompositionPlanner {
     }
 
     mutating func setAudioForm(like track: TrackDescription) {
-        guard composition.audioForm == nil else { return }
-        composition.audioForm = AudioForm(
+        guard composition.audioFormat == nil else { return }
+        composition.audioFormat = CompositionAudioFormat(
             sampleRate: spec.sampleRate?.value ?? max(8000, track.sampleRate),
             layout: spec.channels?.value.specified ?? (track.channelLayout ?? .stereo).specified)
     }
@@ -350,7 +350,8 @@ struct CompositionPlanner {
     /// Adds a note if a clip without `lead_in` is black before its first frame.
     private mutating func noteLeadIn(of one: Placed, _ video: TrackDescription) {
         let late = video.timeRange.start - one.range.start
-        guard one.clip.leadIn == nil, late < one.range.duration, !LeadIn.automatic.holds(late) else { return }
+        guard one.clip.leadIn == nil, late < one.range.duration, !LeadIn.automatic.extendsFirstFrame(late)
+        else { return }
         reasons.note(
             "clip \(composition.clips.count - 1) is black until its first frame, for \(late) s; `lead_in: hold` shows that frame instead"
         )

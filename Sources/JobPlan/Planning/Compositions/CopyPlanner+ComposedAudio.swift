@@ -23,7 +23,7 @@ extension CopyPlanner {
 
     func joinedAudio(of composition: Composition, into sink: inout DiagnosticSink) -> Answer? {
         if let obstacle = composition.audioObstacle {
-            return refuse(run: obstacle.run, of: composition, obstacle.why, into: &sink)
+            return refuse(run: obstacle.item, of: composition, obstacle.reason, into: &sink)
         }
         do throws(SourceProblem) {
             return try joined(composition, into: &sink)
@@ -36,8 +36,8 @@ extension CopyPlanner {
     private func joined(
         _ composition: Composition, into sink: inout DiagnosticSink
     ) throws(SourceProblem) -> Answer? {
-        var like: (track: TrackDescription, form: AudioPacketForm)?
-        var found: [String: AudioPacketForm?] = [:]
+        var like: (track: TrackDescription, form: AudioPacketFormat)?
+        var found: [String: AudioPacketFormat?] = [:]
         var (start, end): (MediaTime?, MediaTime) = (nil, .zero)
         var isExact = true
         var notes: [String] = []

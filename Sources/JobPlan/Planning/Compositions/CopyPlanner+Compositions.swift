@@ -20,7 +20,7 @@ extension CopyPlanner {
         do throws(SourceProblem) {
             var clips = ComposedClips(composition, of: canvas, as: spec, known: composed)
             try clips.look(through: prober)
-            var stretches = composition.stretches {
+            var stretches = composition.sections {
                 clips.obstacle($0) == nil ? clips.beginning(of: $0) : nil
             }
             guard let tick = clips.tick(stretches) else {
@@ -35,7 +35,7 @@ extension CopyPlanner {
                 guard case .clip(let clip) = stretches[index].content, clips.unfit[clip] != nil else {
                     continue
                 }
-                stretches[index].content = .made(.clip(clip))
+                stretches[index].content = .encoded(.clip(clip))
             }
             return answer(stretches, clips, found, tick, canvas, into: &sink)
         } catch {
@@ -81,7 +81,7 @@ extension CopyPlanner {
     }
 
     private func answer(
-        _ stretches: [CompositionStretch], _ clips: ComposedClips, _ found: ComposedClips.Found,
+        _ stretches: [CompositionSection], _ clips: ComposedClips, _ found: ComposedClips.Found,
         _ tick: Rational, _ canvas: Canvas, into sink: inout DiagnosticSink
     ) -> Answer? {
         guard let reference = clips.reference, let first = found.cuts[reference.index] else {
@@ -95,7 +95,7 @@ extension CopyPlanner {
                 delay: found.cuts.values.reduce(0) { max($0, $1.reorderDelay) }, encoder: encoder
             ) { found.parts[$0] }
             let track = reference.track
-            if cut.madePictures > 0, track.isInterlaced || track.transform?.isIdentity == false {
+            if cut.generatedFrames > 0, track.isInterlaced || track.transform?.isIdentity == false {
                 throw .edges(
                     "its frames are \(track.isInterlaced ? "interlaced" : "rotated"), the re-encoded frames between them would not be"
                 )
@@ -172,23 +172,23 @@ extension CopyPlanner {
 
     /// Reports each section and each clip with frames that would have to be re-encoded, for `cut: exact`.
     private func refuse(
-        _ stretches: [CompositionStretch], _ cut: SmartCut, _ clips: ComposedClips,
+        _ stretches: [CompositionSection], _ cut: SmartCut, _ clips: ComposedClips,
         into sink: inout DiagnosticSink
     ) -> Answer? {
         let help = "use `cut: smart`, which re-encodes only these frames"
         let copied = [Diagnostic.Note("`copy` is here", at: place)]
         for stretch in stretches {
-            guard case .made(let reason) = stretch.content else { continue }
+            guard case .encoded(let reason) = stretch.content else { continue }
             sink.error(
                 .copyRange,
                 "frames from \(stretch.timeRange.start) s to \(stretch.timeRange.end) s can't be copied: \(words(of: reason, clips))",
                 at: place(of: reason), notes: copied, help: help)
         }
         for part in cut.parts {
-            guard let clip = part.clip, part.headPictures + part.tailPictures > 0 else { continue }
+            guard let clip = part.clip, part.headFrames + part.tailFrames > 0 else { continue }
             sink.error(
                 .copyRange,
-                "clip \(clip) begins or ends within a GOP: \(part.headPictures + part.tailPictures) of its frames can't be copied",
+                "clip \(clip) begins or ends within a GOP: \(part.headFrames + part.tailFrames) of its frames can't be copied",
                 at: clipPlace(clip), notes: copied, help: help)
         }
         return nil
@@ -198,7 +198,7 @@ extension CopyPlanner {
         composed.flatMap { $0.clipPlaces.indices.contains(clip) ? $0.clipPlaces[clip] : nil } ?? place
     }
 
-    private func place(of reason: CompositionStretch.Reason) -> SourceRange {
+    private func place(of reason: CompositionSection.Reason) -> SourceRange {
         switch reason {
         case .gap: spec?.range ?? place
         case .join(let clip), .clip(let clip), .late(let clip): clipPlace(clip)
@@ -213,27 +213,27 @@ extension CopyPlanner {
 
     /// Returns notes about the sections that are re-encoded, with the reasons: at most `mostNotes`.
     private func notes(
-        _ stretches: [CompositionStretch], _ cut: SmartCut, _ clips: ComposedClips
+        _ stretches: [CompositionSection], _ cut: SmartCut, _ clips: ComposedClips
     ) -> [String] {
         var lines: [String] = []
         for stretch in stretches {
-            guard case .made(let reason) = stretch.content else { continue }
+            guard case .encoded(let reason) = stretch.content else { continue }
             lines.append(
                 "re-encoded from \(PlanText.time(stretch.timeRange.start)) to \(PlanText.time(stretch.timeRange.end)): \(words(of: reason, clips))"
             )
         }
         for part in cut.parts {
-            guard let clip = part.clip, part.headPictures + part.tailPictures > 0 else { continue }
-            let begin = MediaTime(ticks: part.place ?? 0, timeBase: cut.tick)
+            guard let clip = part.clip, part.headFrames + part.tailFrames > 0 else { continue }
+            let begin = MediaTime(ticks: part.position ?? 0, timeBase: cut.tick)
             let end = begin + MediaTime(ticks: part.end - part.start, timeBase: cut.tick)
-            if part.headPictures > 0 {
+            if part.headFrames > 0 {
                 lines.append(
-                    "re-encoded from \(PlanText.time(begin)): \(part.headPictures) frames of clip \(clip) before its first keyframe"
+                    "re-encoded from \(PlanText.time(begin)): \(part.headFrames) frames of clip \(clip) before its first keyframe"
                 )
             }
-            if part.tailPictures > 0 {
+            if part.tailFrames > 0 {
                 lines.append(
-                    "re-encoded until \(PlanText.time(end)): \(part.tailPictures) frames of clip \(clip) after its last complete GOP"
+                    "re-encoded until \(PlanText.time(end)): \(part.tailFrames) frames of clip \(clip) after its last complete GOP"
                 )
             }
         }
@@ -241,7 +241,7 @@ extension CopyPlanner {
         return lines.prefix(Self.mostNotes) + ["and \(lines.count - Self.mostNotes) more"]
     }
 
-    private func words(of reason: CompositionStretch.Reason, _ clips: ComposedClips) -> String {
+    private func words(of reason: CompositionSection.Reason, _ clips: ComposedClips) -> String {
         switch reason {
         case .gap: "a gap"
         case .join(let clip): "join of clip \(clip) and the preceding one"

@@ -54,7 +54,7 @@ extension CopyPlanner {
         into sink: inout DiagnosticSink
     ) -> Answer? {
         if let obstacle = composition.audioObstacle {
-            return refuse(run: obstacle.run, of: composition, obstacle.why, into: &sink)
+            return refuse(run: obstacle.item, of: composition, obstacle.reason, into: &sink)
         }
         guard checkTimes(BitstreamTraits.of(like.codec).isCutAtSamples, into: &sink) else { return nil }
         for (index, run) in composition.audio.enumerated() {

@@ -14,7 +14,7 @@ extension BatchPlanner {
         let place = written.path.range
         let owner = memory.owner(ofFile: file, at: destination.path)
         let root = prober.environment.root
-        if !root.holds(destination.path) {
+        if !root.contains(destination.path) {
             sink.error(
                 .destinationUnwritable,
                 "the destination \(destination.path) is outside of the `--root` \(root.path ?? "")",

@@ -19,7 +19,7 @@ struct ChapterPlanner {
     /// Codec of the output's audio.
     let codec: String?
 
-    private var canHold: Bool { container.value.hasChapters(withSound: codec) }
+    private var canHold: Bool { container.value.hasChapters(withAudio: codec) }
     private var problem: String {
         let name = container.value.name
         return container.value.hasChapters

@@ -28,7 +28,7 @@ struct ExpectationPlanner {
         }
         whole.timeRange = TimeRange(start: start ?? .zero, end: end)
         if case .smartCut(let cut) = action {
-            (whole.frames, whole.isExact) = (cut.pictureCount, true)
+            (whole.frames, whole.isExact) = (cut.frameCount, true)
         }
         // A range without audio becomes silence.
         if track.mediaType == .audio, let sampleRate {
@@ -57,7 +57,7 @@ struct ExpectationPlanner {
             isExact = isExact && counted.isExact
             if range != nil, !track.hasConstantFrameRate { isExact = false }
             if case .smartCut(let cut) = action {
-                frames = cut.pictureCount
+                frames = cut.frameCount
                 isExact = true
             }
         } else if track.mediaType == .audio, let sampleRate {

@@ -80,7 +80,7 @@ struct MetadataPlanner {
         if let keys = container.metadataKeys, !keys.contains(self.name(of: key).lowercased()) {
             return "\(container.name) can't store it"
         }
-        if name == "creation_time", container.takesZeroForNoTime,
+        if name == "creation_time", container.treatsZeroTimeAsUnknown,
             entry.value.hasPrefix("1970-01-01T00:00:00")
         {
             return "\(container.name) uses \(entry.value) for an unknown time"

@@ -193,7 +193,8 @@ struct OutputPlanner {
     private mutating func limitSize(_ expected: Int64?, of tracks: [TrackPlan], chapters: [AssetChapter]) {
         guard let limit = output.sizeLimit else { return }
         for track in tracks {
-            guard case .copy = track.action, BitstreamTraits.of(track.source.codec).saysLengthAtStart else {
+            guard case .copy = track.action, BitstreamTraits.of(track.source.codec).storesLengthInHeader
+            else {
                 continue
             }
             reasons.error(
@@ -201,7 +202,7 @@ struct OutputPlanner {
                 "`limit: { size }` can't be combined with copied \(track.source.codec), whose header contains its length and checksum",
                 at: limit.range, notes: [Diagnostic.Note("the track is copied here", at: track.location)])
         }
-        if !chapters.isEmpty, !container.value.canTakeChaptersLate {
+        if !chapters.isEmpty, !container.value.canWriteChaptersLate {
             reasons.error(
                 .containerSetting,
                 "`limit: { size }` can't be combined with chapters in \(container.value.name), which stores chapters first",

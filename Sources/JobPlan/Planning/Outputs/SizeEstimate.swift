@@ -79,7 +79,7 @@ enum SizeEstimate {
         let model = EncoderModel.of(encoder.encoder)
         guard let bits = model.bitsPerPixel else { return nil }
         guard let quality = model.constantQuality else { return pixels * bits }
-        let crf = encoder.value(at: quality.place).flatMap(Double.init) ?? Double(quality.defaultValue)
+        let crf = encoder.value(at: quality.option).flatMap(Double.init) ?? Double(quality.defaultValue)
         let steps = crf - Double(quality.defaultValue)
         return pixels * bits * (1 / exponent(steps / quality.stepsPerHalf))
     }

@@ -67,7 +67,7 @@ struct AudioEncodingPlanner {
                 ?? (layout == track.channelLayout ? .source : .default))
         for option in spec.options { note(option.name.value, option.value.value, at: option.name.range) }
         let chain = filters()
-        if codec.beginsWithDelay, !container.hidesBeginning(ofCodec: codec.name) {
+        if codec.hasEncoderDelay, !container.hidesBeginning(ofCodec: codec.name) {
             reasons.note(
                 "\(container.name) can't mark the delay of \(encoder.name): the output begins with some milliseconds of silence"
             )
@@ -152,7 +152,7 @@ struct AudioEncodingPlanner {
         if layout.channels < source.channels { return "\(source) is mixed down to \(layout)" }
         let own = source.specified
         guard spec.channels == nil, layout != own else { return nil }
-        if !layout.holds(own) {
+        if !layout.contains(own) {
             return "\(own) is mixed to \(layout), the closest layout that \(spec.codec.value.name) supports"
         }
         return layout.channels == own.channels

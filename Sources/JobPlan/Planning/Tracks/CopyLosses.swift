@@ -19,7 +19,7 @@ struct CopyLosses {
         if track.sideData.contains(TrackDescription.hiddenBeginning), let reason = hiddenBeginning {
             left("hidden beginning", reason)
         }
-        if track.hasAlphaBeside, !container.holdsAlphaBeside {
+        if track.hasSeparateAlpha, !container.supportsSeparateAlpha {
             left("alpha plane", "can't hold it for \(track.codec)")
         }
         if !lostColor.isEmpty {
@@ -45,19 +45,19 @@ struct CopyLosses {
     /// Color properties that only the source's container states and that the output's container can't represent.
     private var lostColor: [String] {
         guard track.mediaType == .video else { return [] }
-        let (color, said) = (track.color, BitstreamTraits.of(track.codec).saidColor)
+        let (color, said) = (track.color, BitstreamTraits.of(track.codec).storedColor)
         let parts = [
             (ColorParts.primaries, color.primaries), (.transfer, color.transfer), (.matrix, color.matrix),
         ]
         let isWhole = parts.allSatisfy { $0.1 != nil }
-        let isSaid = container.saysColor && (!container.saysColorAsAWhole || isWhole)
+        let isSaid = container.storesColor && (!container.requiresCompleteColor || isWhole)
         var lost: [String] = []
         // RGB is part of the pixel format, so its matrix is not lost.
         for (part, value) in parts where !isSaid && !said.contains(part) {
             if part != .matrix || !track.pixelFormat.isRGB, let value { lost.append(value) }
         }
         // Players assume limited range if none is stated.
-        if !(isSaid && container.saysColorRange), !said.contains(.range), color.range == "pc",
+        if !(isSaid && container.storesColorRange), !said.contains(.range), color.range == "pc",
             !track.pixelFormat.isRGB
         {
             lost.append("full range")
@@ -70,7 +70,9 @@ struct CopyLosses {
         if !container.hidesBeginning(ofCodec: track.codec) {
             return "can't mark it as hidden, so it becomes audible"
         }
-        guard container.discardForm == .packetEnds, let samples = track.hiddenPartOfPacket else { return nil }
+        guard container.discardMarking == .packetEnds, let samples = track.hiddenPartOfPacket else {
+            return nil
+        }
         return "can hide whole packets only: \(samples) samples become audible"
     }
 }

@@ -162,7 +162,7 @@ extension CopyPlanner {
                 at: rangePlace, notes: notes,
                 help: (near.isEmpty ? "" : "nearest keyframes: \(near); ")
                     + "`cut: keyframe` widens the range, `cut: smart` re-encodes only its edges")
-        case .hasLeadingPictures:
+        case .hasLeadingFrames:
             sink.error(
                 .copyRange,
                 "the keyframe at \(range.start) s is followed by frames that refer to earlier ones (open GOP)",

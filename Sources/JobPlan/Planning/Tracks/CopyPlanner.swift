@@ -162,7 +162,7 @@ struct CopyPlanner {
         }
         // For Dolby Vision profile 5 in mp4, libavformat 5.1 writes another sample entry, which players
         // decode as regular frames.
-        if track.dolbyVisionProfile == 5, !type.saysDolbyVisionProfile5 {
+        if track.dolbyVisionProfile == 5, !type.marksDolbyVisionProfile5 {
             return refuse(
                 "\(label(track)) is Dolby Vision profile 5, which \(type.name) can't signal; players would show wrong colors",
                 help: "use mkv", into: &sink)
@@ -202,7 +202,8 @@ struct CopyPlanner {
     /// before they are read. The writer tolerates gaps of up to 10 ms.
     private func unsaidPause(in track: TrackDescription) -> TimeRange? {
         let type = container.value
-        let isGapless = type.keepsNoTimes || BitstreamTraits.of(track.codec).isPCM && type.hasEditLists
+        let isGapless =
+            type.requiresContiguousSamples || BitstreamTraits.of(track.codec).isPCM && type.hasEditLists
         guard track.mediaType == .audio, track.isExact, isGapless else { return nil }
         let slack = MediaTime(value: 1, timescale: 100)
         var (offset, position) = (MediaTime.zero, MediaTime.zero)
@@ -277,7 +278,7 @@ struct CopyPlanner {
     private func sayTimes(_ track: TrackDescription) -> Bool {
         guard case .file(let path, _) = source else { return true }
         guard track.mediaType == .video || track.mediaType == .data,
-            !SourceContainer(description.container).saysPresentationTimes(of: track.mediaType)
+            !SourceContainer(description.container).storesPresentationTimes(of: track.mediaType)
         else { return true }
         return (try? prober.saysPresentationTimes(track.index, of: path)) ?? true
     }

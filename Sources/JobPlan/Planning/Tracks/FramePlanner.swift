@@ -201,17 +201,17 @@ struct FramePlanner {
         prepared.settings.filters = filters.value
         var color = track.color
         // The reader assumes the same defaults for frames that state no range.
-        color.range = color.range ?? (track.pixelFormat.isUsuallyFullRange ? "pc" : "tv")
-        let usual = ColorDescription.usualMatrix(width: track.width, height: track.height)
-        let form = FrameForm(
+        color.range = color.range ?? (track.pixelFormat.isFullRangeByDefault ? "pc" : "tv")
+        let usual = ColorDescription.defaultMatrix(width: track.width, height: track.height)
+        let form = FrameFormat(
             width: prepared.size.width, height: prepared.size.height,
             format: track.pixelFormat.withoutRangeByName,
             sampleAspectRatio: prepared.aspect ?? Rational(0, 1), color: color)
         let matrix = track.pixelFormat.isRGB ? usual : track.color.matrix ?? usual
-        let after: FrameForm
+        let after: FrameFormat
         switch prober.verdict(on: .filtered(filters.value, form, matrix: matrix)) {
-        case .becomes(let found): after = found
-        case .holds, .unheeded: after = form
+        case .outputs(let found): after = found
+        case .valid, .ignored: after = form
         case .problem(let problem):
             reasons.error(
                 .filterChain, "the filters are invalid for frames of \(prepared.size): \(problem)",

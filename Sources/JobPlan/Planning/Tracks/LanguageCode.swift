@@ -13,11 +13,11 @@ enum LanguageCode {
     /// Returns the code that the container stores; nil if it can't represent the language.
     static func written(_ code: String, of type: MediaType, in container: ContainerType) -> String? {
         guard container.hasLanguage(of: type) else { return nil }
-        if case .any = container.languageForm { return code }
+        if case .any = container.languageFormat { return code }
         let lower = code.lowercased()
         let known = sameLanguages.first { $0.contains(lower) } ?? [lower]
         let candidates = [lower] + known
-        if case .quickTime = container.languageForm { return candidates.first { quickTime.contains($0) } }
+        if case .quickTime = container.languageFormat { return candidates.first { quickTime.contains($0) } }
         return candidates.first { $0.utf8.count == 3 && $0.utf8.allSatisfy { (0x61...0x7a).contains($0) } }
     }
 

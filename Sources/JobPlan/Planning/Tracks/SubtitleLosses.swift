@@ -15,7 +15,7 @@ enum SubtitleLosses {
                 : "supports only bold, italic and underlined text"
             lost.append(("styles", "\(codec.rawValue) \(said)"))
         }
-        if traits.hasCuePlaces {
+        if traits.hasCuePositions {
             lost.append(("cue positions", "\(codec.rawValue) doesn't support WebVTT cue settings"))
         }
         return lost

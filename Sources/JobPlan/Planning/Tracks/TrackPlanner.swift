@@ -62,8 +62,8 @@ struct TrackPlanner {
             outcome = .copied
             reason +=
                 cut.isComposed
-                ? ", \(cut.copiedPictures) frames of clips copied, \(cut.headPictures + cut.tailPictures) re-encoded"
-                : ", \(cut.headPictures + cut.tailPictures) frames at its edges re-encoded"
+                ? ", \(cut.copiedFrames) frames of clips copied, \(cut.headFrames + cut.tailFrames) re-encoded"
+                : ", \(cut.headFrames + cut.tailFrames) frames at its edges re-encoded"
         case .encode(let encoding):
             reason += ", \(encoding.codec)"
             if plan.mix.map({ $0.inputs.count > 1 }) == true { reason += ", mixed" }
@@ -94,7 +94,7 @@ struct TrackPlanner {
             switch (kind, action) {
             case _ where track.mediaType != .video: problem = "not supported in outputs"
             case ("dovi", .copy):
-                if !container.value.holdsDolbyVision { problem = "\(container.value.name) can't hold it" }
+                if !container.value.storesDolbyVision { problem = "\(container.value.name) can't hold it" }
             case ("dovi", _): problem = "re-encoding drops Dolby Vision metadata"
             case (TrackDescription.secondView, .copy):
                 problem = "libavformat can't write its configuration (lhvC); players show the first view"
@@ -273,8 +273,8 @@ struct TrackPlanner {
     ) -> Bool {
         let name = encoding.encoder.encoder
         switch prober.verdict(on: .encoder(encoding.encoder)) {
-        case .holds, .becomes: return true
-        case .unheeded(let other):
+        case .valid, .outputs: return true
+        case .ignored(let other):
             if let rate = other.bitRate, let place = rule.action.place(of: other.setting),
                 dependsOnSource(encoding, of: rule)
             {
@@ -284,7 +284,7 @@ struct TrackPlanner {
             if let place = rule.action.place(of: other.setting) {
                 reasons.error(
                     .codecSetting,
-                    "\(name) produces \(other.made) for \(label(track)), not the requested \(other.setting)",
+                    "\(name) produces \(other.actual) for \(label(track)), not the requested \(other.setting)",
                     at: place,
                     help: other.setting == "profile"
                         ? "the profile follows from `pixel_format` (here \(encoding.encoder.pixelFormat)), `preset` and `options`"
@@ -322,7 +322,7 @@ struct TrackPlanner {
             for layout in layouts {
                 var other = encoding.encoder
                 (other.sampleRate, other.timeBase, other.channelLayout) = (rate, Rational(1, rate), layout)
-                if case .holds = prober.verdict(on: .encoder(other)) { return true }
+                if case .valid = prober.verdict(on: .encoder(other)) { return true }
             }
         }
         return false
@@ -340,7 +340,7 @@ struct TrackPlanner {
         return usual.lazy.map { $0 * 1000 }.filter { $0 < asked }.first { rate in
             var other = encoding.encoder
             other.bitRate = rate
-            if case .holds = prober.verdict(on: .encoder(other)) { return true }
+            if case .valid = prober.verdict(on: .encoder(other)) { return true }
             return false
         }
     }
@@ -377,15 +377,15 @@ struct TrackPlanner {
     private func tags(
         of track: TrackDescription, _ action: TrackPlan.Action, mix: AudioMix?, rule: TrackRule
     ) -> Decision<TrackTagPlanner.Tags> {
-        var hasAlpha = track.hasAlphaBeside
+        var hasAlpha = track.hasSeparateAlpha
         if case .encode(let encoding) = action {
             hasAlpha =
-                EncoderModel.of(encoding.encoder.encoder).putsAlphaBeside
+                EncoderModel.of(encoding.encoder.encoder).writesSeparateAlpha
                 && encoding.encoder.pixelFormat.hasAlpha
         }
         let planner = TrackTagPlanner(
             track: track, rule: rule, keep: output.metadata.keep, container: container,
-            hasAlphaBeside: hasAlpha && container.value.holdsAlphaBeside,
+            hasAlphaBeside: hasAlpha && container.value.supportsSeparateAlpha,
             changesLevels: action.changesLevels(of: track, mix: mix))
         return planner.decide()
     }

@@ -83,7 +83,7 @@ struct TrackTagPlanner {
         if let title = rule.title?.value ?? track.title, type.hasTrackTitles {
             entries.append(MetadataEntry(key: type.hasEditLists ? "handler_name" : "title", value: title))
         }
-        if hasAlphaBeside { entries.append(.alphaBeside) }
+        if hasAlphaBeside { entries.append(.separateAlphaTag) }
         let set = Set(rule.metadata.map { $0.key.value.lowercased() })
         for tag in track.tags { account(for: tag, set: set) }
         if !type.hasTrackTags {

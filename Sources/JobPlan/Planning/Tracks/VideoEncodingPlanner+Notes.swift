@@ -31,7 +31,7 @@ extension VideoEncodingPlanner {
         } else if prepared.settings.deinterlacing != .off {
             note("deinterlace", "auto", .default)
         }
-        if track.isInterlaced, BitstreamTraits.of(track.codec).saysFieldsInFrames {
+        if track.isInterlaced, BitstreamTraits.of(track.codec).declaresFieldsInFrames {
             let order = track.fieldOrder.map { " (\($0.rawValue) field first)" } ?? ""
             reasons.note("the first decoded frames are interlaced\(order)")
         }
@@ -105,12 +105,12 @@ extension VideoEncodingPlanner {
         // run.
         if let rate = spec.frameRate?.value, let own = track.frameRate,
             Int64(rate.num) * Int64(own.den) < Int64(own.num) * Int64(rate.den),
-            EncoderModel.of(encoder.name).takesCaptions,
+            EncoderModel.of(encoder.name).acceptsCaptions,
             BitstreamTraits.of(track.codec).carriesCaptions
         {
             reasons.note("closed captions of dropped frames are lost, if there are any")
         }
-        if track.hasAlphaBeside, !original.pixelFormat.hasAlpha {
+        if track.hasSeparateAlpha, !original.pixelFormat.hasAlpha {
             reasons.note("the alpha plane is dropped: the decoder of \(track.codec) doesn't return it")
         }
         if original.pixelFormat.hasAlpha, !format.hasAlpha {

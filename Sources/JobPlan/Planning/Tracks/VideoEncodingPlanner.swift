@@ -156,7 +156,7 @@ struct VideoEncodingPlanner {
             {
                 return false
             }
-            return spec.codec.value.suits(format, spec.profile?.value, container.holdsAlphaBeside)
+            return spec.codec.value.supports(format, spec.profile?.value, container.supportsSeparateAlpha)
         }
         return track.pixelFormat.nearest(of: formats) ?? formats.first ?? track.pixelFormat
     }
@@ -242,13 +242,13 @@ struct VideoEncodingPlanner {
         if let matrix = track.color.matrix, matrix != "gbr" { return matrix }
         if let matrix = original.color.matrix, matrix != "gbr" { return matrix }
         if track.color.primaries == "bt2020" { return "bt2020nc" }
-        return ColorDescription.usualMatrix(width: track.width, height: track.height)
+        return ColorDescription.defaultMatrix(width: track.width, height: track.height)
     }
 
     /// Returns whether players assume another matrix for frames of that size than for the source's frames.
     func guessesOtherwise(_ size: PixelSize) -> Bool {
-        ColorDescription.usualMatrix(width: size.width, height: size.height)
-            != ColorDescription.usualMatrix(width: track.width, height: track.height)
+        ColorDescription.defaultMatrix(width: size.width, height: size.height)
+            != ColorDescription.defaultMatrix(width: track.width, height: track.height)
     }
 
     /// Whether frames without a declared matrix are converted to one that declares it.
@@ -260,7 +260,7 @@ struct VideoEncodingPlanner {
     /// Range of the source; if the source doesn't declare one, limited, except for pixel formats that are
     /// usually of full range.
     var sourceRange: String {
-        track.color.range ?? (track.pixelFormat.isUsuallyFullRange ? "pc" : "tv")
+        track.color.range ?? (track.pixelFormat.isFullRangeByDefault ? "pc" : "tv")
     }
 
     /// Color properties to convert: those that the source declares and the job sets to another value; nil if
@@ -321,12 +321,12 @@ struct VideoEncodingPlanner {
         let codec = spec.codec.value
         func setQuality(_ text: String) {
             guard let quality = codec.constantQuality else { return }
-            configuration.set(text, at: quality.place)
+            configuration.set(text, at: quality.option)
             if quality.needsZeroBitRate { configuration.bitRate = 0 }
         }
         func setStillQuality(_ value: Int) {
             guard let quality = codec.stillQuality else { return }
-            configuration.set("\(quality.step(value))", at: codec.qpPlace)
+            configuration.set("\(quality.step(value))", at: codec.qpOption)
         }
         switch spec.rateControl?.value {
         case .crf(let value):
@@ -334,7 +334,7 @@ struct VideoEncodingPlanner {
             setQuality(text)
             note("crf", text, at: spec.rateControl?.range)
         case .qp(let value):
-            configuration.set("\(value)", at: codec.qpPlace)
+            configuration.set("\(value)", at: codec.qpOption)
             note("qp", "\(value)", at: spec.rateControl?.range)
         case .quality(let value):
             setStillQuality(value)
@@ -350,7 +350,7 @@ struct VideoEncodingPlanner {
             note("quality", "\(codec.stillQuality?.defaultValue ?? 0)", .default)
         case nil:
             if let quality = codec.constantQuality { setQuality("\(quality.defaultValue)") }
-            if let quantizer = codec.defaultQP { configuration.set("\(quantizer)", at: codec.qpPlace) }
+            if let quantizer = codec.defaultQP { configuration.set("\(quantizer)", at: codec.qpOption) }
             note("rate control", codec.defaultRate, .default)
         }
         if let maximum = spec.maxBitRate {
@@ -364,11 +364,11 @@ struct VideoEncodingPlanner {
     }
     private mutating func choices(into configuration: inout EncoderConfiguration) {
         let codec = spec.codec.value
-        if let preset = spec.preset?.value { configuration.set(preset, at: codec.presetPlace) }
+        if let preset = spec.preset?.value { configuration.set(preset, at: codec.presetOption) }
         if let profile = spec.profile?.value { configuration.set(profile, at: .option("profile")) }
-        if let tune = spec.tune?.value { configuration.set(tune, at: codec.tunePlace) }
-        if let frames = spec.bFrames?.value { configuration.set("\(frames)", at: codec.bFramesPlace) }
-        if let level = spec.level?.value { configuration.set(level, at: codec.levelPlace) }
+        if let tune = spec.tune?.value { configuration.set(tune, at: codec.tuneOption) }
+        if let frames = spec.bFrames?.value { configuration.set("\(frames)", at: codec.bFramesOption) }
+        if let level = spec.level?.value { configuration.set(level, at: codec.levelOption) }
         for option in spec.options {
             guard let parameters = option.parameters else {
                 configuration.set(option.value.value, at: .option(option.name.value))
@@ -378,6 +378,6 @@ struct VideoEncodingPlanner {
                 configuration.set(entry.key, to: entry.value, in: option.name.value)
             }
         }
-        for setting in codec.always { configuration.set(setting.value, at: setting.place) }
+        for setting in codec.always { configuration.set(setting.value, at: setting.option) }
     }
 }

@@ -9,15 +9,15 @@ enum FirstFrames {
 
     /// Returns whether the frames must be inspected: the container doesn't declare interlacing, and the codec
     /// stores it in frames only.
-    static func areAskedFor(_ stream: StreamInfo) -> Bool {
+    static func needsInspection(_ stream: StreamInfo) -> Bool {
         stream.parameters.mediaType == .video && !stream.isAttachedPicture
-            && stream.parameters.isInterlaced == nil && stream.parameters.traits.saysFieldsInFrames
+            && stream.parameters.isInterlaced == nil && stream.parameters.traits.declaresFieldsInFrames
             && stream.parameters.isDecodable
     }
 
     /// Returns the field order of the first interlaced frame; nil if the first frames are progressive. Read
     /// errors are ignored here, and reported when the track's samples are read.
-    static func fields(
+    static func fieldOrder(
         of stream: StreamInfo, path: String, environment: SourceEnvironment, interrupt: InterruptFlag
     ) -> FieldOrder? {
         do {

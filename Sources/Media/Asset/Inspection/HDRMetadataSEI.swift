@@ -4,7 +4,7 @@ internal import LibAV
 /// before the first frame.
 enum HDRMetadataSEI {
     /// Returns whether the stream is HDR video (PQ) whose container has no HDR metadata.
-    static func areAskedFor(_ stream: StreamInfo) -> Bool {
+    static func needsInspection(_ stream: StreamInfo) -> Bool {
         stream.parameters.traits.parameterSets != nil
             && stream.parameters.color.transfer == "smpte2084"
             && !stream.sideData.contains { $0.kind == "mastering" || $0.kind == "cll" }

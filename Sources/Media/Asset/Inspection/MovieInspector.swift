@@ -137,10 +137,12 @@ struct MovieInspector: Sendable {
         return track
     }
 
-    private static func duration(in header: Box, at place: Int) -> HeaderDuration? {
+    private static func duration(in header: Box, at position: Int) -> HeaderDuration? {
         let isLong = header.u8(0) == 1
-        guard let value = isLong ? header.u64(place) : header.u32(place).map(UInt64.init) else { return nil }
-        return HeaderDuration(value: value, offset: header.fileOffset(of: place), size: isLong ? 8 : 4)
+        guard let value = isLong ? header.u64(position) : header.u32(position).map(UInt64.init) else {
+            return nil
+        }
+        return HeaderDuration(value: value, offset: header.fileOffset(of: position), size: isLong ? 8 : 4)
     }
 
     private static func parseEdits(_ list: Box, into track: inout Track) {
@@ -166,7 +168,7 @@ struct MovieInspector: Sendable {
     private static func changesHeaders(_ table: Box, chunks: Box?) -> Bool {
         let kinds = table.children(from: 8)
         guard kinds.count > 1, let chunks, let count = chunks.u32(4) else { return false }
-        let others = kinds.map { $0.type != kinds[0].type || !$0.box.holdsSame(as: kinds[0].box) }
+        let others = kinds.map { $0.type != kinds[0].type || !$0.box.isIdentical(to: kinds[0].box) }
         for index in 0..<Int(count) {
             guard let kind = chunks.u32(16 + 12 * index) else { break }
             if kind > 1, kind <= others.count, others[Int(kind) - 1] { return true }
@@ -236,7 +238,7 @@ struct MovieInspector: Sendable {
             return UInt64(high) << 32 | UInt64(low)
         }
 
-        func holdsSame(as other: Box) -> Bool { bytes[range] == other.bytes[other.range] }
+        func isIdentical(to other: Box) -> Bool { bytes[range] == other.bytes[other.range] }
 
         func type(_ at: Int) -> String? {
             guard range.lowerBound + at + 4 <= range.upperBound else { return nil }

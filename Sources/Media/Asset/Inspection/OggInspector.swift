@@ -52,14 +52,14 @@ struct OggInspector {
 
     /// Maximum number of pages read to find the end of the first audio page, and number of bytes searched for the
     /// last page.
-    private static let (mostPages, tail): (Int, Int) = (4096, 1 << 18)
+    private static let (maxPages, tail): (Int, Int) = (4096, 1 << 18)
     /// Number of bytes of a packet that are sufficient to determine its duration.
     private static let headSize = 32
 
     init(_ source: any ByteSource) {
         var tracks: [Track] = []
         var at: Int64 = 0
-        for _ in 0..<Self.mostPages {
+        for _ in 0..<Self.maxPages {
             guard let page = Page(source, at: at) else { break }
             if page.flags & 2 != 0, tracks.count < 64 {
                 let head = source.bytes(at: page.body, Int(min(19, page.end - page.body))) ?? []

@@ -58,18 +58,18 @@ struct OggPageScan {
 final class LostPages: Sendable {
     private let path: String
     private let environment: SourceEnvironment
-    private let answer = Guarded<Bool?>(nil)
+    private let result = Guarded<Bool?>(nil)
 
     init(path: String, environment: SourceEnvironment) { (self.path, self.environment) = (path, environment) }
 
     /// Whether pages are missing; scans the file at the first access.
     var isIncomplete: Bool {
-        answer.withLock { answer in
-            if let answer { return answer }
+        result.withLock { known in
+            if let known { return known }
             let found = (try? environment.open(path, interrupt: InterruptFlag())).map {
                 OggPageScan($0).isIncomplete
             }
-            answer = found ?? false
+            known = found ?? false
             return found ?? false
         }
     }

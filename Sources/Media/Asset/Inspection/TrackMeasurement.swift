@@ -15,7 +15,7 @@ struct TrackMeasurement: Sendable {
     /// The latest end of any packet with a known duration.
     var end: Int64?
     /// The latest end if a packet without a known duration has that of the previous one.
-    var likelyEnd: Int64? { settled.map { max($0, end ?? $0) } ?? end }
+    var likelyEnd: Int64? { presentedEnd.map { max($0, end ?? $0) } ?? end }
 
     /// Reads a source once to its end and measures all of its tracks.
     static func measure(
@@ -27,7 +27,7 @@ struct TrackMeasurement: Sendable {
         while try demuxer.read(into: packet) {
             if interrupt.isRaised { throw CancellationError() }
             let index = packet.streamIndex
-            guard index < streams.count, TimeBounds.holds(packet, timeBase: streams[index].timeBase) else {
+            guard index < streams.count, TimeBounds.contain(packet, timeBase: streams[index].timeBase) else {
                 continue
             }
             let stream = streams[index]
@@ -38,17 +38,17 @@ struct TrackMeasurement: Sendable {
                 track.end = max(track.end ?? start, start + length)
                 continue
             case .torn: continue
-            case .own, nil: break
+            case .frame, nil: break
             }
             track.packets += 1
             // libavformat doesn't report the duration of a packet in a fragmented movie before the next one, nor that
             // of the last packet of a track that begins late. For reordered frames it guesses durations.
             let mediaType = stream.parameters.mediaType
-            let isTold = isMovie && packet.dts != noTimestamp && mediaType != .subtitle
-            let isGuess = isTold && mediaType == .video && packet.pts != noTimestamp && packet.duration > 0
+            let isTimed = isMovie && packet.dts != noTimestamp && mediaType != .subtitle
+            let isGuess = isTimed && mediaType == .video && packet.pts != noTimestamp && packet.duration > 0
             let length = isGuess ? 0 : packet.duration
-            if isTold {
-                track.settleLength(until: packet.dts)
+            if isTimed {
+                track.setLastDuration(until: packet.dts)
                 if packet.duration > 0, !isGuess || track.length == 0 { track.length = packet.duration }
                 track.open =
                     length == 0 && packet.pts != noTimestamp ? (packet.pts, packet.dts, isGuess) : nil
@@ -73,12 +73,12 @@ struct TrackMeasurement: Sendable {
                 // Without any timestamps, frames follow one another with their own durations.
                 track.shownPackets += 1
                 track.firstShown = track.firstShown ?? 0
-                track.end = min(MediaTime.mostTicks, (track.end ?? 0).adding(upToLimit: length))
+                track.end = min(MediaTime.maxTicks, (track.end ?? 0).adding(upToLimit: length))
             }
         }
         for index in all.keys {
-            all[index]?.settleLength(until: nil)
-            all[index]?.settleReference()
+            all[index]?.setLastDuration(until: nil)
+            all[index]?.extendEndByReference()
         }
         return all
     }
@@ -88,7 +88,7 @@ struct TrackMeasurement: Sendable {
         shownPackets = packets
         lastShown = lastShown?.adding(upToLimit: shift)
         end = end?.adding(upToLimit: shift)
-        settled = settled?.adding(upToLimit: shift)
+        presentedEnd = presentedEnd?.adding(upToLimit: shift)
     }
 
     private var fields: FieldPairs?
@@ -101,7 +101,7 @@ struct TrackMeasurement: Sendable {
 
     /// Whether a packet has a presentation time; decoding time and duration of the last reference frame if that has
     /// none (`PTSGenerator`); and the decoding time that would follow the last packet.
-    private var saysTimes = false
+    private var hasPresentationTimes = false
     private var reference: (dts: Int64, length: Int64)?
     private var following = Int64.min
 
@@ -109,30 +109,32 @@ struct TrackMeasurement: Sendable {
         guard let codec = stream.parameters.traits.olderVideo, packet.dts != noTimestamp else { return }
         let length = max(1, packet.duration)
         following = max(following, packet.dts + length)
-        saysTimes = saysTimes || packet.pts != noTimestamp
+        hasPresentationTimes = hasPresentationTimes || packet.pts != noTimestamp
         // Packets are parsed only if some of them have presentation times and others have none.
-        guard saysTimes, reference != nil || packet.pts == noTimestamp, !codec.isBidirectional(packet) else {
+        guard hasPresentationTimes, reference != nil || packet.pts == noTimestamp,
+            !codec.isBidirectional(packet)
+        else {
             return
         }
         reference = packet.pts == noTimestamp ? (packet.dts, length) : nil
     }
 
     /// Extends the end: the last reference frame is presented after all other frames.
-    private mutating func settleReference() {
-        guard saysTimes, let reference else { return }
+    private mutating func extendEndByReference() {
+        guard hasPresentationTimes, let reference else { return }
         end = max(end ?? following, max(following, reference.dts + reference.length) + reference.length)
     }
 
     /// The last packet, whose duration is unknown or guessed.
     private var open: (pts: Int64, dts: Int64, isGuess: Bool)?
     private var length: Int64 = 0
-    private var settled: Int64?
+    private var presentedEnd: Int64?
 
     /// Sets the duration of the last packet from the next packet's time, or from the previous duration.
-    private mutating func settleLength(until dts: Int64?) {
+    private mutating func setLastDuration(until dts: Int64?) {
         guard let last = open else { return }
         if let dts { length = max(0, dts - last.dts) }
-        settled = max(settled ?? last.pts, last.pts + length)
+        presentedEnd = max(presentedEnd ?? last.pts, last.pts + length)
         if last.isGuess { end = max(end ?? last.pts, last.pts + length) }
         open = nil
     }

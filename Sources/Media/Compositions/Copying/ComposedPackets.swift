@@ -3,28 +3,28 @@ internal import LibAV
 /// Packets of a composition's audio items, in order: only whole packets, each at its own time on the time line. A
 /// source is opened when its item begins, and closed after it. Confined to its output's queue.
 final class ComposedPackets: SampleProducer {
-    private let runs: [AudioClip]
+    private let clips: [AudioClip]
     private let opener: CompositionOpener
     private var index = 0
     private var read: CompositionRead?
-    private var form: AudioPacketForm?
+    private var format: AudioPacketFormat?
     private var dropped = 0
 
     /// - Throws: `MediaError.misuse` for audio items whose packets can't follow one another
     ///   (`Composition.audioObstacle`).
     init(_ composition: Composition, opener: CompositionOpener) throws {
-        guard composition.isSound, composition.audioObstacle == nil else {
+        guard composition.isValid, composition.audioObstacle == nil else {
             throw MediaError.misuse("the audio items can't be copied")
         }
-        runs = composition.audioOrder.map { composition.audio[$0] }
+        clips = composition.audioOrder.map { composition.audio[$0] }
         self.opener = opener
     }
 
     var droppedSamples: Int { dropped + (read?.output.droppedSamples ?? 0) }
 
     func next() throws -> SampleSupply {
-        while index < runs.count {
-            let placement = runs[index].placement
+        while index < clips.count {
+            let placement = clips[index].placement
             let current = try read ?? open(placement)
             read = current
             if var sample = try current.next() {
@@ -44,11 +44,11 @@ final class ComposedPackets: SampleProducer {
 
     private func open(_ placement: ClipPlacement) throws -> CompositionRead {
         let read = try opener.read(placement, as: .wholePackets, ReadingExtent(placement.sourceRange))
-        let own = AudioPacketForm(read.output.track)
-        guard form == nil || form == own else {
+        let own = AudioPacketFormat(read.output.track)
+        guard format == nil || format == own else {
             throw MediaError.misuse("the audio of clip \(index) no longer has the format of the others")
         }
-        form = own
+        format = own
         return read
     }
 }
@@ -63,7 +63,7 @@ extension Composition {
 
     /// Returns why the packets of the audio items can't follow one another, and the index of the item; nil if they
     /// can. Codecs are not considered.
-    package var audioObstacle: (run: Int, why: String)? {
+    package var audioObstacle: (item: Int, reason: String)? {
         let order = audioOrder
         var position = MediaTime.zero
         for index in order {
@@ -78,14 +78,14 @@ extension Composition {
             position = range.end
         }
         for index in order {
-            let run = audio[index]
-            guard case .file = sources[run.placement.source] else {
+            let item = audio[index]
+            guard case .file = sources[item.placement.source] else {
                 return (index, "its source is not a media file")
             }
-            if run.isRepeated { return (index, "it is repeated") }
-            if run.ducking != nil { return (index, "it is ducked under other audio") }
-            if !run.volume.isFull { return (index, "its volume is changed") }
-            if !run.placement.isPlain { return (index, "its speed is changed") }
+            if item.isRepeated { return (index, "it is repeated") }
+            if item.ducking != nil { return (index, "it is ducked under other audio") }
+            if !item.volume.isFull { return (index, "its volume is changed") }
+            if !item.placement.isPlain { return (index, "its speed is changed") }
         }
         return nil
     }

@@ -34,7 +34,7 @@ package struct CompositionPackets: Sendable {
             case .file(let path) = composition.sources[placement.source]
         else { throw MediaError.misuse("the source of a copied clip is not a media file") }
         let source = composition.sources[placement.source]
-        return try source.told {
+        return try source.namingSource {
             let asset = Asset(.file(path), timing: .fast, environment: environment)
             let contents: AssetContents
             do {
@@ -51,7 +51,7 @@ package struct CompositionPackets: Sendable {
 
     /// Returns the first clip of which packets are copied; the output's track has its format.
     package func reference(of cut: SmartCut) throws -> Clip {
-        guard let index = cut.parts.first(where: { $0.copiedPictures > 0 })?.clip else {
+        guard let index = cut.parts.first(where: { $0.copiedFrames > 0 })?.clip else {
             throw MediaError.misuse("no clip of the composition is copied")
         }
         return try clip(index)
@@ -70,7 +70,7 @@ extension CompositionPackets {
 
 extension VideoOutputSettings {
     /// Settings that convert a composition's frames to the format of a track, for frames between copied ones.
-    init(made canvas: Canvas, like track: TrackDescription) {
+    init(generated canvas: Canvas, like track: TrackDescription) {
         self.init(
             pixelFormat: track.pixelFormat, size: PixelSize(width: track.width, height: track.height))
         fit = .stretch

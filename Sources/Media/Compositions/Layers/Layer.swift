@@ -41,21 +41,27 @@ public struct TextLayer: Hashable, Codable, Sendable {
     /// The color, in a notation that libavutil parses.
     public var color: String
     /// Position on the canvas.
-    public var place: TextPlace
+    public var position: TextPosition
+
+    // Keys of the plan's JSON.
+    private enum CodingKeys: String, CodingKey {
+        case text, fontFile, size, color
+        case position = "place"
+    }
 
     /// Creates a text.
-    public init(text: String, fontFile: String, size: Int, color: String, place: TextPlace) {
+    public init(text: String, fontFile: String, size: Int, color: String, position: TextPosition) {
         self.text = text
         self.fontFile = fontFile
         self.size = size
         self.color = color
-        self.place = place
+        self.position = position
     }
 }
 
 /// Position of an object whose size is determined when it is drawn: the distance from one edge per axis, or centered
 /// if neither is set.
-public struct TextPlace: Hashable, Codable, Sendable {
+public struct TextPosition: Hashable, Codable, Sendable {
     /// Pixels from the left edge.
     public var left: Int?
     /// Pixels from the right edge.

@@ -23,7 +23,7 @@ final class LayerOverlay: FrameOverlay {
     private var drawn: Frame?
     /// Position of the layer's center, in half pixels.
     private var middle: (x: Int, y: Int)
-    /// The last result of `lessOpaque` and its opacity: most frames of a still layer are equal.
+    /// The last result of `reducingOpacity` and its opacity: most frames of a still layer are equal.
     private var faded: Frame?
     private var fadedValue = -1
 
@@ -46,7 +46,7 @@ final class LayerOverlay: FrameOverlay {
         let value = layer.opacity.value(at: time)
         guard value > 0, let image = try image(at: time) else { return base }
         do throws(AVError) {
-            return try put(try lessOpaque(image, to: value), above: base, index)
+            return try put(try reducingOpacity(image, to: value), above: base, index)
         } catch {
             throw MediaError.encoding(track: "layer", error)
         }
@@ -124,7 +124,7 @@ final class LayerOverlay: FrameOverlay {
     }
 
     /// Returns the layer with its alpha multiplied by `value` / 1000.
-    private func lessOpaque(_ image: consuming Frame, to value: Int) throws(AVError) -> Frame {
+    private func reducingOpacity(_ image: consuming Frame, to value: Int) throws(AVError) -> Frame {
         guard value < 1000, image.planeCount > 3 else { return image }
         // Results are not reused for moving content.
         let isStill = clip?.isStill ?? true
@@ -148,7 +148,7 @@ final class LayerOverlay: FrameOverlay {
         _ image: consuming Frame, above base: consuming Frame, _ index: Int64
     ) throws(AVError) -> Frame {
         let whole = try filter.frame(of: base, and: image, at: index, build: graph)
-        whole.describe(as: canvas.color)
+        whole.applyColor(canvas.color)
         return whole
     }
 
@@ -195,8 +195,8 @@ extension TextLayer {
                     "drawtext",
                     [
                         "fontfile": fontFile, "text": text, "expansion": "none", "fontsize": "\(size)",
-                        "fontcolor": color, "x": edge(place.left, place.right, "w", "text_w"),
-                        "y": edge(place.top, place.bottom, "h", "text_h"), "fix_bounds": "0",
+                        "fontcolor": color, "x": edge(position.left, position.right, "w", "text_w"),
+                        "y": edge(position.top, position.bottom, "h", "text_h"), "fix_bounds": "0",
                     ]),
                 FilterStep(
                     "scale",

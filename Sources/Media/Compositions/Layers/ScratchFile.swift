@@ -15,20 +15,20 @@ struct ScratchFile: ~Copyable {
         guard file >= 0 else {
             throw AVError(code: -errno, operation: "creating a temporary file in \(folder)")
         }
-        let made = ScratchFile(path: template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) })
+        let scratch = ScratchFile(path: template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) })
         let bytes = Array(text.utf8)
-        var (place, problem) = (0, Int32(0))
+        var (offset, problem) = (0, Int32(0))
         bytes.withUnsafeBytes { bytes in
-            while place < bytes.count, problem == 0 {
-                let count = write(file, bytes.baseAddress! + place, bytes.count - place)
-                if count > 0 { place += count } else if errno != EINTR { problem = errno }
+            while offset < bytes.count, problem == 0 {
+                let count = write(file, bytes.baseAddress! + offset, bytes.count - offset)
+                if count > 0 { offset += count } else if errno != EINTR { problem = errno }
             }
         }
         close(file)
         guard problem == 0 else {
             throw AVError(code: -problem, operation: "writing a temporary file in \(folder)")
         }
-        return made
+        return scratch
     }
 
     deinit { unlink(path) }

@@ -20,7 +20,7 @@ public struct SubtitleLayer: Hashable, Codable, Sendable {
         self.color = color
     }
 
-    var isSound: Bool {
+    var isValid: Bool {
         let isNamed =
             font.map { !$0.isEmpty && $0.utf8.count <= 256 && !$0.contains { ",\n\r".contains($0) } } ?? true
         let isColored = color.map { $0.utf8.count == 6 && $0.allSatisfy(\.isHexDigit) } ?? true

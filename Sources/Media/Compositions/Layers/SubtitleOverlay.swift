@@ -28,7 +28,7 @@ final class SubtitleOverlay: FrameOverlay {
             let whole = try filter.frame(of: base, at: index) { base throws(AVError) in
                 try graph(of: script, like: base)
             }
-            whole.describe(as: canvas.color)
+            whole.applyColor(canvas.color)
             return whole
         } catch {
             throw MediaError.encoding(track: "subtitles", error)

@@ -4,8 +4,8 @@ internal import LibAV
 /// and images embedded in the header are dropped.
 struct SubtitleScript {
     /// Maximum numbers of events and bytes of a script.
-    static let mostCues = 100_000
-    static let mostBytes = 32 << 20
+    static let maxEvents = 100_000
+    static let maxBytes = 32 << 20
 
     private(set) var text: String
     private var cues = 0
@@ -33,14 +33,14 @@ struct SubtitleScript {
     }
 
     /// Adds an event in libavcodec's format: its read order, then the fields of a line without the times.
-    /// - Throws: `MediaError` if the script exceeds `mostCues` or `mostBytes`.
+    /// - Throws: `MediaError` if the script exceeds `maxEvents` or `maxBytes`.
     mutating func add(_ bytes: UnsafeRawBufferPointer, from start: MediaTime, to end: MediaTime) throws {
         let fields = String(decoding: bytes, as: UTF8.self).split(
             separator: ",", maxSplits: 8, omittingEmptySubsequences: false)
         guard fields.count == 9 else { return }
         cues += 1
-        guard cues <= Self.mostCues, text.utf8.count < Self.mostBytes else {
-            throw MediaError.misuse("the subtitles exceed \(Self.mostCues) events or \(Self.mostBytes) bytes")
+        guard cues <= Self.maxEvents, text.utf8.count < Self.maxBytes else {
+            throw MediaError.misuse("the subtitles exceed \(Self.maxEvents) events or \(Self.maxBytes) bytes")
         }
         let rest = fields[2...].joined(separator: ",").split(
             omittingEmptySubsequences: false, whereSeparator: \.isNewline
@@ -64,9 +64,9 @@ struct SubtitleScript {
     ) -> String {
         var fields = value(of: line).split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         func set(_ name: String, _ value: String?) {
-            guard let value, let place = format.firstIndex(of: name[...]), fields.indices.contains(place)
+            guard let value, let index = format.firstIndex(of: name[...]), fields.indices.contains(index)
             else { return }
-            fields[place] = value
+            fields[index] = value
         }
         set("Fontname", style.font)
         set("Fontsize", style.size.map { "\(max(1, (Double($0) * unit * 100).rounded() / 100))" })

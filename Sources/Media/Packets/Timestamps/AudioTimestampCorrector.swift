@@ -14,17 +14,17 @@ struct AudioTimestampCorrector {
     /// computed times follow.
     private let limit: Int64
     private let isCoarse: Bool
-    private var astray: (packets: Int, least: Int64) = (0, 0)
-    private static let patience = 32
+    private var deviating: (packets: Int, least: Int64) = (0, 0)
+    private static let maxDeviating = 32
     /// The codec's delay in the container's time base, and in samples.
-    private let delay: (told: Int64, samples: Int64)
+    private let delay: (declared: Int64, samples: Int64)
     private var expected: Int64?
     /// Start of the track, and the common divisor of its packet durations: after a seek, packets begin at multiples
     /// of it.
     private var grid: (start: Int64, step: Int64)?
     /// Evidence from packets read ahead of counting, on the position of the first one.
-    private var sight: Sight? = Sight()
-    private struct Sight {
+    private var observation: Observation? = Observation()
+    private struct Observation {
         var packets = 0
         /// Whether the first packet is before zero, which Matroska can't store; libavformat then guesses its time.
         var isGuessed = false
@@ -32,7 +32,7 @@ struct AudioTimestampCorrector {
         var least = Int64.max
         var most = Int64.min
     }
-    private static let sightPackets = 16
+    private static let observedPackets = 16
 
     /// Nil for video, and if the container's time base is exact to the sample.
     init?(_ track: AssetTrack) {
@@ -51,51 +51,53 @@ struct AudioTimestampCorrector {
 
     /// Resets the state after a seek.
     mutating func restart() {
-        (expected, second, astray) = (nil, nil, (0, 0))
-        sight = grid != nil && lengths.unit != nil ? Sight() : nil
+        (expected, second, deviating) = (nil, nil, (0, 0))
+        observation = grid != nil && lengths.unit != nil ? Observation() : nil
         lengths.restart()
     }
 
     /// Resets the state after a lost packet.
-    mutating func lose() {
-        (expected, astray) = (nil, (0, 0))
+    mutating func noteLoss() {
+        (expected, deviating) = (nil, (0, 0))
         lengths.restart()
     }
 
     /// Whether more packets must be observed before counting: after a seek in a track with short packets, a single
     /// packet doesn't determine the sample position.
-    var wantsSight: Bool { sight.map { $0.packets < Self.sightPackets } ?? false }
+    var needsObservation: Bool { observation.map { $0.packets < Self.observedPackets } ?? false }
 
     /// Observes a packet before counting starts.
-    mutating func see(_ packet: borrowing Packet) {
-        guard var seen = sight else { return }
+    mutating func observe(_ packet: borrowing Packet) {
+        guard var seen = observation else { return }
         let length = lengths.samples(of: packet)
         if seen.packets == 0 {
-            seen.isGuessed = packet.pts != noTimestamp && packet.pts + delay.told < 0
+            seen.isGuessed = packet.pts != noTimestamp && packet.pts + delay.declared < 0
             // A track whose first time is stored in the file needs no more packets.
             if grid == nil, !seen.isGuessed {
-                sight = nil
+                observation = nil
                 return
             }
         }
         // The duration of the first Vorbis packet is unknown.
-        if seen.packets > 0, let told = told(packet), let length {
-            seen.least = min(seen.least, told - seen.samples)
-            seen.most = max(seen.most, told - seen.samples)
+        if seen.packets > 0, let declared = declaredTime(packet), let length {
+            seen.least = min(seen.least, declared - seen.samples)
+            seen.most = max(seen.most, declared - seen.samples)
             seen.samples += length
         }
         seen.packets += 1
-        sight = seen
+        observation = seen
     }
 
     /// Ends the observation; the same packets are counted next.
-    mutating func settle() {
-        defer { sight = nil }
+    mutating func finishObservation() {
+        defer { observation = nil }
         lengths.restart()
-        guard let seen = sight, seen.samples > 0, seen.most - seen.least <= 2 * tolerance else { return }
+        guard let seen = observation, seen.samples > 0, seen.most - seen.least <= 2 * tolerance else {
+            return
+        }
         let middle = (seen.least + seen.most) / 2
         if let grid {
-            second = likely(middle, step: grid.step)
+            second = nearestStart(middle, step: grid.step)
         } else if seen.isGuessed {
             second = middle
         }
@@ -104,7 +106,7 @@ struct AudioTimestampCorrector {
 
     /// Registers the track's first packet.
     mutating func begin(with packet: borrowing Packet) {
-        if let start = told(packet) { begin(at: start, length: lengths.samples(of: packet)) }
+        if let start = declaredTime(packet) { begin(at: start, length: lengths.samples(of: packet)) }
     }
 
     private mutating func begin(at start: Int64, length: Int64?) {
@@ -115,8 +117,8 @@ struct AudioTimestampCorrector {
     /// Replaces a packet's times by counted ones.
     mutating func count(_ packet: borrowing Packet) {
         let length = lengths.samples(of: packet)
-        if let told = told(packet) {
-            let time = time(told, length: length)
+        if let declared = declaredTime(packet) {
+            let time = time(declared, length: length)
             begin(at: time, length: length)
             (packet.pts, packet.dts) = (time, time)
         } else if let expected {
@@ -131,40 +133,41 @@ struct AudioTimestampCorrector {
         second = nil
     }
 
-    private mutating func time(_ told: Int64, length: Int64?) -> Int64 {
+    private mutating func time(_ declared: Int64, length: Int64?) -> Int64 {
         guard let expected else {
             if grid == nil, let second, let length { return second - length }
-            return length == grid?.step ? likely(told, step: length ?? 0) : told
+            return length == grid?.step ? nearestStart(declared, step: length ?? 0) : declared
         }
-        let away = told - expected
+        let away = declared - expected
         guard abs(away) <= limit else {
-            astray = (0, 0)
-            return told
+            deviating = (0, 0)
+            return declared
         }
         guard abs(away) > tolerance, isCoarse else {
-            astray = (0, 0)
+            deviating = (0, 0)
             return expected
         }
-        let isSameWay = astray.packets > 0 && (away > 0) == (astray.least > 0)
-        astray =
-            isSameWay ? (astray.packets + 1, abs(away) < abs(astray.least) ? away : astray.least) : (1, away)
-        guard astray.packets >= Self.patience else { return expected }
-        defer { astray = (0, 0) }
-        return expected + astray.least
+        let isSameDirection = deviating.packets > 0 && (away > 0) == (deviating.least > 0)
+        deviating =
+            isSameDirection
+            ? (deviating.packets + 1, abs(away) < abs(deviating.least) ? away : deviating.least) : (1, away)
+        guard deviating.packets >= Self.maxDeviating else { return expected }
+        defer { deviating = (0, 0) }
+        return expected + deviating.least
     }
 
     /// Returns the container's time in samples, with the exact codec delay in place of the rounded one.
-    private func told(_ packet: borrowing Packet) -> Int64? {
+    private func declaredTime(_ packet: borrowing Packet) -> Int64? {
         let time = packet.pts != noTimestamp ? packet.pts : packet.dts
         guard time != noTimestamp else { return nil }
-        return source.rescale(time + delay.told, to: unit) - delay.samples
+        return source.rescale(time + delay.declared, to: unit) - delay.samples
     }
 
     /// Returns the nearest time at which a packet may begin.
-    private func likely(_ told: Int64, step: Int64) -> Int64 {
-        guard let grid, step > 0 else { return told }
-        let steps = Double(told - grid.start) / Double(step)
+    private func nearestStart(_ declared: Int64, step: Int64) -> Int64 {
+        guard let grid, step > 0 else { return declared }
+        let steps = Double(declared - grid.start) / Double(step)
         let time = grid.start + Int64(steps.rounded()) * step
-        return abs(time - told) > tolerance ? told : time
+        return abs(time - declared) > tolerance ? declared : time
     }
 }

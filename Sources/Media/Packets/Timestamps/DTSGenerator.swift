@@ -21,8 +21,8 @@ struct DTSGenerator {
     /// Returns the decoding time of the next packet in decoding order; nil if its reordering exceeds `delay`.
     mutating func time(of pts: Int64) -> Int64? {
         if count == 0 { first = pts }
-        let place = pending.firstIndex { $0 > pts } ?? pending.count
-        pending.insert(pts, at: place)
+        let index = pending.firstIndex { $0 > pts } ?? pending.count
+        pending.insert(pts, at: index)
         // Leading frames of an open GOP precede the first frame in presentation order; there are at most `delay` of
         // them.
         let lead =

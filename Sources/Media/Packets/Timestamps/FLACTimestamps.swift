@@ -5,7 +5,7 @@ internal import LibAV
 /// frames are missing before it; numbers that decrease, in concatenated files, are ignored.
 final class FLACTimestamps: PacketStage {
     /// The track's first frame: time, position according to its number, and duration.
-    private var first: (time: Int64, place: Int64, samples: Int64)?
+    private var first: (time: Int64, position: Int64, samples: Int64)?
     private var expected: Int64 = 0
     private let unit: Rational
     private let timeBase: Rational
@@ -24,13 +24,13 @@ final class FLACTimestamps: PacketStage {
         guard let header = packet.withBytes({ FLACFrameHeader($0) }) else { return }
         let samples = Int64(header.samples)
         let size = first?.samples ?? samples
-        let place = header.numbersSamples ? header.number : header.number * size
+        let position = header.numbersSamples ? header.number : header.number * size
         if first == nil {
-            let told = packet.pts != noTimestamp ? packet.pts : packet.dts
-            let time = told == noTimestamp ? 0 : timeBase.rescale(told, to: unit)
-            (first, expected) = ((time, place, samples), time)
+            let declared = packet.pts != noTimestamp ? packet.pts : packet.dts
+            let time = declared == noTimestamp ? 0 : timeBase.rescale(declared, to: unit)
+            (first, expected) = ((time, position, samples), time)
         }
-        let start = max(expected, first.map { $0.time + place - $0.place } ?? 0)
+        let start = max(expected, first.map { $0.time + position - $0.position } ?? 0)
         expected = start + samples
         let time = unit.rescale(start, to: timeBase)
         (packet.pts, packet.dts, packet.duration) = (time, time, unit.rescale(samples, to: timeBase))

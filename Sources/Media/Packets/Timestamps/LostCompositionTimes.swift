@@ -12,7 +12,7 @@ final class LostCompositionTimes: PacketStage {
 
     func push(_ packet: consuming Packet, into next: (consuming Packet) throws -> Void) throws {
         guard shift > 0 else { return try next(packet) }
-        packet.show()
+        packet.clearDiscard()
         if packet.pts != noTimestamp { packet.pts = packet.pts.adding(upToLimit: shift) }
         if packet.dts != noTimestamp { packet.dts = packet.dts.adding(upToLimit: shift) }
         try next(packet)
@@ -32,7 +32,7 @@ struct SortedTimes {
     }
 
     /// Removes a packet that yields no frame.
-    mutating func lose(_ time: Int64) {
+    mutating func remove(_ time: Int64) {
         if let index = pending.firstIndex(of: time) { pending.remove(at: index) }
     }
 

@@ -90,10 +90,10 @@ final class PTSGenerator: PacketStage {
         if packet.dts != noTimestamp, packet.dts > latest {
             (latest, following) = (packet.dts, packet.dts + max(1, packet.duration))
         }
-        let isTold = packet.pts != noTimestamp
-        if isTold, !isHolding { return ready.append(packet) }
+        let hasPTS = packet.pts != noTimestamp
+        if hasPTS, !isHolding { return ready.append(packet) }
         if packet.dts == noTimestamp || isBidirectional(packet) {
-            if !isTold { packet.pts = packet.dts }
+            if !hasPTS { packet.pts = packet.dts }
             // B-frames follow the held frame in decoding order.
             if isHolding { waiting.append(packet) } else { ready.append(packet) }
             return
@@ -102,8 +102,8 @@ final class PTSGenerator: PacketStage {
             last.pts = packet.dts
             insert(last)
         }
-        isHolding = !isTold
-        if isTold { ready.append(packet) } else { held = consume packet }
+        isHolding = !hasPTS
+        if hasPTS { ready.append(packet) } else { held = consume packet }
     }
 
     private func insert(_ packet: consuming Packet) {

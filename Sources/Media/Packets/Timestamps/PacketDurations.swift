@@ -29,9 +29,9 @@ final class PacketDurations: PacketStage {
     func finish(into next: (consuming Packet) throws -> Void) throws {
         guard let held = held.take() else { return }
         if track.mediaType != .subtitle, held.pts != noTimestamp {
-            let left = track.timeRange.end.ticks(in: track.timeBase) - held.pts
+            let remaining = track.timeRange.end.ticks(in: track.timeBase) - held.pts
             let length = last > 0 ? last : held.duration
-            held.duration = max(0, track.mediaType == .data ? left : min(length, left))
+            held.duration = max(0, track.mediaType == .data ? remaining : min(length, remaining))
         }
         try next(held)
     }

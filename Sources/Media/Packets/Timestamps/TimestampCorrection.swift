@@ -5,7 +5,7 @@ internal import LibAV
 final class TimestampCorrection: PacketStage {
     private var corrector: AudioTimestampCorrector
     /// Packets observed to determine the position of the first one.
-    private var seen = UniqueDeque<Packet>()
+    private var observed = UniqueDeque<Packet>()
 
     /// Time base of the output: one sample.
     var unit: Rational { corrector.unit }
@@ -20,32 +20,32 @@ final class TimestampCorrection: PacketStage {
     func begin(with packet: borrowing Packet) { corrector.begin(with: packet) }
 
     func push(_ packet: consuming Packet, into next: (consuming Packet) throws -> Void) throws {
-        guard corrector.wantsSight else {
+        guard corrector.needsObservation else {
             corrector.count(packet)
             return try next(packet)
         }
-        corrector.see(packet)
-        seen.append(packet)
-        if !corrector.wantsSight { try settle(into: next) }
+        corrector.observe(packet)
+        observed.append(packet)
+        if !corrector.needsObservation { try pushObserved(into: next) }
     }
 
-    func finish(into next: (consuming Packet) throws -> Void) throws { try settle(into: next) }
+    func finish(into next: (consuming Packet) throws -> Void) throws { try pushObserved(into: next) }
 
-    func interrupt(into next: (consuming Packet) throws -> Void) throws { try settle(into: next) }
+    func interrupt(into next: (consuming Packet) throws -> Void) throws { try pushObserved(into: next) }
 
-    private func settle(into next: (consuming Packet) throws -> Void) throws {
-        guard !seen.isEmpty else { return }
-        corrector.settle()
-        while let packet = seen.popFirst() {
+    private func pushObserved(into next: (consuming Packet) throws -> Void) throws {
+        guard !observed.isEmpty else { return }
+        corrector.finishObservation()
+        while let packet = observed.popFirst() {
             corrector.count(packet)
             try next(packet)
         }
     }
 
-    func lose() { corrector.lose() }
+    func noteLoss() { corrector.noteLoss() }
 
     func reset() {
-        seen = UniqueDeque()
+        observed = UniqueDeque()
         corrector.restart()
     }
 }

@@ -9,7 +9,7 @@ final class VorbisTimestamps: PacketStage {
     private let longestBlock: Int64
     private var expected: Int64?
     /// Packets that end before this time are dropped; they are read for counting only.
-    var wantedFrom = Int64.min
+    var neededFrom = Int64.min
 
     /// Nil for malformed headers.
     init?(_ parameters: CodecParameters) {
@@ -21,34 +21,35 @@ final class VorbisTimestamps: PacketStage {
         if try count(packet) { try next(packet) }
     }
 
-    func lose() { reset() }
+    func noteLoss() { reset() }
 
     func reset() {
         expected = nil
         lengths.restart()
     }
 
-    /// Replaces a packet's times by counted ones; returns false if the packet is before `wantedFrom`.
+    /// Replaces a packet's times by counted ones; returns false if the packet is before `neededFrom`.
     private func count(_ packet: borrowing Packet) throws(AVError) -> Bool {
         guard let length = lengths.samples(of: packet).map(Int64.init) else {
             reset()
             return true
         }
-        let told = packet.pts == noTimestamp ? packet.dts : packet.pts
-        guard var start = expected ?? (told == noTimestamp ? nil : told) else { return true }
-        if told != noTimestamp, abs(told - start) > longestBlock { start = told }
+        let declared = packet.pts == noTimestamp ? packet.dts : packet.pts
+        guard var start = expected ?? (declared == noTimestamp ? nil : declared) else { return true }
+        if declared != noTimestamp, abs(declared - start) > longestBlock { start = declared }
         expected = start + length
         // libavformat shortens the last packet by the padding that its page declares.
         if packet.duration > 0, packet.duration < length {
-            let end = (told == noTimestamp ? start : told) + packet.duration
-            let heard = max(0, min(length, end - start))
+            let end = (declared == noTimestamp ? start : declared) + packet.duration
+            let presented = max(0, min(length, end - start))
             try packet.setSkippedSamples(
-                start: UInt32(clamping: packet.skippedSamples.start), end: UInt32(clamping: length - heard))
-            packet.duration = heard
+                start: UInt32(clamping: packet.skippedSamples.start),
+                end: UInt32(clamping: length - presented))
+            packet.duration = presented
         } else {
             packet.duration = length
         }
         (packet.pts, packet.dts) = (start, start)
-        return start + length > wantedFrom
+        return start + length > neededFrom
     }
 }

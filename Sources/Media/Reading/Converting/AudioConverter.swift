@@ -16,7 +16,7 @@ final class AudioConverter: FrameStage {
     /// Time of the first sample, and the unit of that time.
     private var first: (time: Int64, unit: Rational)?
     /// Number of samples returned so far, at the output's rate.
-    private var given: Int64 = 0
+    private var returnedSamples: Int64 = 0
     /// End of the source. Known before the first frame arrives if filters held back all frames until then.
     private var sourceEnd: MediaTime?
     /// Number of samples to return in total; nil until it is known.
@@ -70,13 +70,13 @@ final class AudioConverter: FrameStage {
         while let frame = ready.popFirst() {
             guard isFilled, let target else { return stamped(frame) }
             // Samples that a filter appends after the source's end are dropped.
-            let left = target - given
-            guard left > 0 else { continue }
-            if Int64(frame.sampleCount) > left { frame.narrow(start: 0, count: Int(left)) }
+            let remaining = target - returnedSamples
+            guard remaining > 0 else { continue }
+            if Int64(frame.sampleCount) > remaining { frame.narrow(start: 0, count: Int(remaining)) }
             return stamped(frame)
         }
-        guard hasFinished, let output, let target, target > given else { return nil }
-        let missing = target - given
+        guard hasFinished, let output, let target, target > returnedSamples else { return nil }
+        let missing = target - returnedSamples
         if let rest = try resampler?.drain(), rest.sampleCount > 0 {
             if Int64(rest.sampleCount) > missing { rest.narrow(start: 0, count: Int(missing)) }
             return stamped(rest)
@@ -86,9 +86,9 @@ final class AudioConverter: FrameStage {
 
     private func stamped(_ frame: consuming Frame) -> Frame {
         let begin = first.map { $0.unit.rescale($0.time, to: timeBase) } ?? 0
-        frame.pts = begin + start.ticks(in: timeBase) + given
+        frame.pts = begin + start.ticks(in: timeBase) + returnedSamples
         frame.duration = Int64(frame.sampleCount)
-        given += frame.duration
+        returnedSamples += frame.duration
         return frame
     }
 }

@@ -14,7 +14,7 @@ final class AudioFilterStage: FrameStage {
     /// Time of the first sample, and the unit of that time.
     private var first: (time: Int64, unit: Rational)?
     /// Number of samples returned so far.
-    private var given: Int64 = 0
+    private var returnedSamples: Int64 = 0
 
     init(chain: FilterChain) { self.chain = chain }
 
@@ -59,9 +59,9 @@ final class AudioFilterStage: FrameStage {
 
     private func stamped(_ frame: consuming Frame) -> Frame {
         let rate = Rational(1, max(1, frame.sampleRate))
-        frame.pts = (first?.time ?? 0) + rate.rescale(given, to: timeBase)
+        frame.pts = (first?.time ?? 0) + rate.rescale(returnedSamples, to: timeBase)
         frame.duration = rate.rescale(Int64(frame.sampleCount), to: timeBase)
-        given += Int64(frame.sampleCount)
+        returnedSamples += Int64(frame.sampleCount)
         return frame
     }
 

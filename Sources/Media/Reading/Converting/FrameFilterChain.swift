@@ -22,24 +22,27 @@ package struct FrameFilterChain {
     /// Options for scalers before the last step, which keep range and matrix unless a filter converts colors.
     var scaling: [MetadataEntry] {
         let name =
-            format.isRGB ? settings.matrix ?? usualMatrix : matrix ?? settings.sourceMatrix ?? usualMatrix
+            format.isRGB ? settings.matrix ?? defaultMatrix : matrix ?? settings.sourceMatrix ?? defaultMatrix
         let range = isFullRange ? "pc" : "tv"
         return Self.changesColor(settings.filters)
-            ? Self.flags : Self.terms(from: range, to: range, matrix: name)
+            ? Self.flags : Self.scalerOptions(from: range, to: range, matrix: name)
     }
 
     /// Returns the format of frames after a chain of user filters, without decoding media.
-    package static func trial(_ filters: FilterChain, of form: FrameForm, matrix: String) throws(AVError)
-        -> FrameForm
+    package static func filteredFormat(_ filters: FilterChain, of input: FrameFormat, matrix: String)
+        throws(AVError)
+        -> FrameFormat
     {
         // Most filters have no option for range and matrix, and change them only for RGB.
-        if changesColor(filters) { return try FilterGraph.trial(filters.steps, of: form, scaling: flags) }
-        let range = form.color.range ?? (form.format.isUsuallyFullRange ? "pc" : "tv")
-        var after = try FilterGraph.form(
-            after: filters.steps, of: form, scaling: terms(from: range, to: range, matrix: matrix))
+        if changesColor(filters) {
+            return try FilterGraph.filteredFormat(filters.steps, of: input, scaling: flags)
+        }
+        let range = input.color.range ?? (input.format.isFullRangeByDefault ? "pc" : "tv")
+        var after = try FilterGraph.format(
+            after: filters.steps, of: input, scaling: scalerOptions(from: range, to: range, matrix: matrix))
         if after.format.isRGB {
             (after.color.matrix, after.color.range) = ("gbr", "pc")
-        } else if form.format.isRGB {
+        } else if input.format.isRGB {
             after.color.matrix = matrix
         }
         return after
@@ -47,7 +50,7 @@ package struct FrameFilterChain {
 
     /// Converts one small frame, to find out whether this build supports the change of primaries, transfer or matrix;
     /// not every combination of named values is supported.
-    package static func tryConversion(
+    package static func validateConversion(
         _ settings: VideoOutputSettings, from format: PixelFormat, _ color: ColorDescription,
         to target: PixelFormat
     ) throws(AVError) {
@@ -55,7 +58,7 @@ package struct FrameFilterChain {
         (plain.color, plain.mapsTones, plain.matrix) = (settings.color, settings.mapsTones, settings.matrix)
         (plain.levels, plain.sourceMatrix) = (settings.levels, settings.sourceMatrix)
         let format = format.withoutRangeByName
-        let isFullRange = color.range.map { $0 == "pc" } ?? format.isUsuallyFullRange
+        let isFullRange = color.range.map { $0 == "pc" } ?? format.isFullRangeByDefault
         var known = color
         known.range = isFullRange ? "pc" : "tv"
         known.matrix = color.matrix ?? settings.sourceMatrix
@@ -63,9 +66,9 @@ package struct FrameFilterChain {
         let chain = FrameFilterChain(
             settings: plain, size: size, format: format, isFullRange: isFullRange, matrix: known.matrix,
             wholeSize: nil, target: target)
-        _ = try FilterGraph.trial(
+        _ = try FilterGraph.filteredFormat(
             chain.steps,
-            of: FrameForm(
+            of: FrameFormat(
                 width: size.width, height: size.height, format: format, sampleAspectRatio: Rational(1, 1),
                 color: known), scaling: chain.scaling)
     }
@@ -123,7 +126,8 @@ package struct FrameFilterChain {
     /// Range and matrix options of the first scaler.
     private var colors: [MetadataEntry] {
         convertsFirst
-            ? Self.terms(from: wanted, to: wanted, matrix: nil) : terms(to: isConverting ? kept : wanted)
+            ? Self.scalerOptions(from: outputRange, to: outputRange, matrix: nil)
+            : scalerOptions(to: isConverting ? innerRange : outputRange)
     }
 
     /// Whether colors are converted before scaling: conversion happens where frames have fewer pixels, before
@@ -141,7 +145,7 @@ package struct FrameFilterChain {
 
     private func refitting(colors: @autoclosure () -> [MetadataEntry]) -> [FilterStep]? {
         guard let box = settings.size ?? wholeSize, let shapes else { return nil }
-        return shapes.own.steps(into: box, made: shapes.first, settings, colors: colors())
+        return shapes.own.steps(into: box, planned: shapes.first, settings, colors: colors())
     }
 
     /// Color conversion by `zscale`, which also converts to the target's pixel format.
@@ -159,18 +163,20 @@ package struct FrameFilterChain {
         var target = color
         if isCrossing, inner.isRGB { target.matrix = settings.matrix }
         guard var step = target.conversionFilter else { return before }
-        step.options.append(MetadataEntry(key: "range", value: wanted == "pc" ? "full" : "limited"))
+        step.options.append(MetadataEntry(key: "range", value: outputRange == "pc" ? "full" : "limited"))
         return before + [step]
     }
 
     /// The last scaler. Frames that change size in mid-stream are scaled to one size. If the size stays the same,
     /// chroma of frames flagged as interlaced is resampled per field (`interl=-1`).
     private var end: FilterStep {
-        guard let whole = wholeSize else { return FilterStep("scale", options: terms(to: wanted)) }
+        guard let whole = wholeSize else {
+            return FilterStep("scale", options: scalerOptions(to: outputRange))
+        }
         let fields = MetadataEntry(key: "interl", value: "-1")
         return .scale(
             to: whole,
-            (size == whole && size.height.isMultiple(of: 4) ? [fields] : []) + terms(to: wanted))
+            (size == whole && size.height.isMultiple(of: 4) ? [fields] : []) + scalerOptions(to: outputRange))
     }
 
     // MARK: Range and matrix
@@ -181,13 +187,13 @@ package struct FrameFilterChain {
     private var inner: PixelFormat { settings.filtered?.pixelFormat ?? format }
 
     /// Range of the frames in format `inner`, `tv` or `pc`.
-    private var kept: String {
+    private var innerRange: String {
         guard let filtered = settings.filtered else { return isFullRange ? "pc" : "tv" }
-        return filtered.range ?? (filtered.pixelFormat.isUsuallyFullRange ? "pc" : "tv")
+        return filtered.range ?? (filtered.pixelFormat.isFullRangeByDefault ? "pc" : "tv")
     }
 
-    private var wanted: String {
-        target.isFullRangeByName || target.isRGB ? "pc" : settings.levels ?? (inner.isRGB ? "tv" : kept)
+    private var outputRange: String {
+        target.isFullRangeByName || target.isRGB ? "pc" : settings.levels ?? (inner.isRGB ? "tv" : innerRange)
     }
 
     /// Whether RGB is converted to YUV or YUV to RGB.
@@ -195,19 +201,22 @@ package struct FrameFilterChain {
 
     private var isConverting: Bool { settings.mapsTones || settings.color?.conversionFilter != nil }
 
-    private var usualMatrix: String { ColorDescription.usualMatrix(width: size.width, height: size.height) }
+    private var defaultMatrix: String {
+        ColorDescription.defaultMatrix(width: size.width, height: size.height)
+    }
 
     /// Range and matrix options of the last scaler.
-    private func terms(to range: String) -> [MetadataEntry] {
-        guard isCrossing else { return Self.terms(from: kept, to: range, matrix: nil) }
+    private func scalerOptions(to range: String) -> [MetadataEntry] {
+        guard isCrossing else { return Self.scalerOptions(from: innerRange, to: range, matrix: nil) }
         let own = settings.filtered == nil ? matrix : settings.filtered?.matrix
-        return Self.terms(
-            from: kept, to: range,
-            matrix: inner.isRGB ? settings.matrix ?? usualMatrix : own ?? settings.sourceMatrix ?? usualMatrix
+        return Self.scalerOptions(
+            from: innerRange, to: range,
+            matrix: inner.isRGB
+                ? settings.matrix ?? defaultMatrix : own ?? settings.sourceMatrix ?? defaultMatrix
         )
     }
 
-    private static func terms(from: String, to: String, matrix: String?) -> [MetadataEntry] {
+    private static func scalerOptions(from: String, to: String, matrix: String?) -> [MetadataEntry] {
         let ranges = [
             MetadataEntry(key: "in_range", value: from), MetadataEntry(key: "out_range", value: to),
         ]

@@ -24,7 +24,7 @@ final class FrameRateStage: FrameStage {
         self.rate = rate
         sourceRate = context.track.nominalFrameRate
         // Time base in which the range's ends and the output's frames have exact times.
-        let ticks = [rate.inverted, context.start.asTick, context.end?.asTick]
+        let ticks = [rate.inverted, context.start.asTimeBase, context.end?.asTimeBase]
         tick =
             commonTick(ticks.compactMap(\.self)) ?? commonTick(ticks.dropLast().compactMap(\.self))
             ?? rate.inverted

@@ -25,7 +25,7 @@ struct FrameShape: Equatable {
     /// Returns steps that fit frames of this shape into a box that was planned for the shape `first`: with bars, or
     /// cropped if `settings.fit` is `cover`. Nil if the shapes are equal.
     func steps(
-        into box: PixelSize, made first: FrameShape, _ settings: VideoOutputSettings,
+        into box: PixelSize, planned first: FrameShape, _ settings: VideoOutputSettings,
         colors: [MetadataEntry]
     )
         -> [FilterStep]?

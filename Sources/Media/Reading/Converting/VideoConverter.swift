@@ -8,7 +8,7 @@ internal import LibAV
 /// range, in the graph's time base.
 final class VideoConverter: FrameStage {
     /// Input format of a graph.
-    private struct Form: Equatable {
+    private struct InputFormat: Equatable {
         var shape: FrameShape
         var format: PixelFormat
         var color: ColorCode
@@ -24,10 +24,10 @@ final class VideoConverter: FrameStage {
     /// Format of frames that bypass the graph.
     private let target: (size: PixelSize?, format: PixelFormat)
     /// Whether frames without a declared range have full range; nil for the default of the pixel format.
-    private let usualRange: Bool?
-    private let usualMatrix: String?
+    private let isFullRangeByDefault: Bool?
+    private let defaultMatrix: String?
     /// Whether output frames have full range; nil for the input's range, and for RGB.
-    private let wantsFullRange: Bool?
+    private let isOutputFullRange: Bool?
 
     /// The shape that the settings were planned for.
     private var planned: FrameShape
@@ -35,12 +35,12 @@ final class VideoConverter: FrameStage {
     /// Whether an interlaced frame was found in a track planned as progressive. From then on all frames pass
     /// through the deinterlacer, which keeps progressive frames and needs the neighbors of interlaced ones.
     private var hasFields = false
-    private(set) var fieldsBegin: MediaTime?
+    private(set) var interlacedFrom: MediaTime?
     /// Time at which the shape of frames first changed, from the start of the range.
-    private(set) var formChange: MediaTime?
+    private(set) var formatChange: MediaTime?
 
     private var graph: FilterGraph?
-    private var graphInput: Form?
+    private var graphInput: InputFormat?
     /// Time base of the graph's output.
     private var inner: Rational
     /// Frames from the graph; times count from the start of the range.
@@ -61,9 +61,9 @@ final class VideoConverter: FrameStage {
             settings.size ?? (settings.isPlain ? source : nil), settings.pixelFormat ?? format.pixelFormat
         )
         self.settings = settings
-        usualRange = (settings.sourceRange ?? format.color.range).map { $0 == "pc" }
-        usualMatrix = settings.sourceMatrix ?? format.color.matrix
-        wantsFullRange = target.format.isRGB ? nil : settings.levels.map { $0 == "pc" }
+        isFullRangeByDefault = (settings.sourceRange ?? format.color.range).map { $0 == "pc" }
+        defaultMatrix = settings.sourceMatrix ?? format.color.matrix
+        isOutputFullRange = target.format.isRGB ? nil : settings.levels.map { $0 == "pc" }
         self.tick = tick
         inner = tick
         start = context.start.ticks(in: tick)
@@ -73,10 +73,11 @@ final class VideoConverter: FrameStage {
         isRetimed = settings.frameRate != nil
     }
 
-    private func needsGraph(_ form: Form, isFullRange: Bool) -> Bool {
-        !settings.isPlain || form.hasFields || form.shape.size != target.size || form.format != target.format
-            || form.shape != planned
-            || wantsFullRange != nil && wantsFullRange != isFullRange
+    private func needsGraph(_ input: InputFormat, isFullRange: Bool) -> Bool {
+        !settings.isPlain || input.hasFields || input.shape.size != target.size
+            || input.format != target.format
+            || input.shape != planned
+            || isOutputFullRange != nil && isOutputFullRange != isFullRange
     }
 
     func push(_ frame: consuming Frame, in timeBase: Rational) throws {
@@ -88,41 +89,42 @@ final class VideoConverter: FrameStage {
         let aspect = frame.sampleAspectRatio.isPositive ? frame.sampleAspectRatio : pixelAspect
         if settings.deinterlacesLateFields, frame.isInterlaced, !hasFields {
             hasFields = true
-            fieldsBegin = MediaTime(ticks: max(0, pts), timeBase: tick)
+            interlacedFrom = MediaTime(ticks: max(0, pts), timeBase: tick)
         }
-        let form = Form(
+        let input = InputFormat(
             shape: FrameShape(
                 size: PixelSize(width: frame.width, height: frame.height), aspect: aspect ?? Rational(1, 1)),
             format: frame.pixelFormat, color: frame.colorCode, hasFields: hasFields)
         // The container may declare another aspect ratio than the frames; only a change among frames counts.
-        if !hasBegun, form.shape.size == planned.size { planned = form.shape }
+        if !hasBegun, input.shape.size == planned.size { planned = input.shape }
         hasBegun = true
-        if formChange == nil, form.shape != planned {
-            formChange = MediaTime(ticks: max(0, pts), timeBase: tick)
+        if formatChange == nil, input.shape != planned {
+            formatChange = MediaTime(ticks: max(0, pts), timeBase: tick)
         }
-        let isFullRange = form.color.isFullRange ?? usualRange ?? form.format.isUsuallyFullRange
-        if graph != nil, graphInput != form {
+        let isFullRange = input.color.isFullRange ?? isFullRangeByDefault ?? input.format.isFullRangeByDefault
+        if graph != nil, graphInput != input {
             try graph?.sendEnd(at: pts)
             while try receive() {}
             graph = nil
         }
-        guard needsGraph(form, isFullRange: isFullRange) else { return ready.append(frame) }
+        guard needsGraph(input, isFullRange: isFullRange) else { return ready.append(frame) }
         frame.forgetRangeByName()
-        frame.fillColor(isFullRange: isFullRange, matrix: form.format.isRGB ? nil : usualMatrix)
+        frame.fillColor(isFullRange: isFullRange, matrix: input.format.isRGB ? nil : defaultMatrix)
         if graph == nil {
             var settings = settings
             if hasFields, settings.deinterlacing == .off { settings.deinterlacing = .auto }
             let chain = FrameFilterChain(
-                settings: settings, size: form.shape.size, format: frame.pixelFormat,
+                settings: settings, size: input.shape.size, format: frame.pixelFormat,
                 isFullRange: isFullRange,
-                matrix: form.color.matrixName ?? usualMatrix, wholeSize: target.size, target: target.format,
-                shapes: (form.shape, planned))
+                matrix: input.color.matrixName ?? defaultMatrix, wholeSize: target.size,
+                target: target.format,
+                shapes: (input.shape, planned))
             graph = try FilterGraph.video(
                 chain.steps, like: frame, timeBase: tick, sampleAspectRatio: aspect ?? Rational(0, 1),
                 frameRate: sourceRate,
                 scaling: chain.scaling)
             inner = graph?.timeBase ?? tick
-            graphInput = form
+            graphInput = input
         }
         if !settings.isPlain || hasFields, !isRetimed { durations[pts] = duration }
         try graph?.send(frame)

@@ -38,7 +38,7 @@ public final class DamageTally: Sendable {
 
     var policy: DamagePolicy { state.withLock { $0.policy } }
 
-    func follow(_ policy: DamagePolicy) { state.withLock { $0.policy = policy } }
+    func setPolicy(_ policy: DamagePolicy) { state.withLock { $0.policy = policy } }
 
     /// Counts the frames dropped before the first random-access point. Outputs that read the same frames count them
     /// once.
@@ -50,21 +50,21 @@ public final class DamageTally: Sendable {
     }
 
     /// Counts damage if the policy is `skip`, and throws `error` otherwise.
-    func meet(_ error: MediaError, at time: MediaTime? = nil) throws(MediaError) {
-        let goesOn = state.withLock { state in
+    func handle(_ error: MediaError, at time: MediaTime? = nil) throws(MediaError) {
+        let isSkipped = state.withLock { state in
             guard state.policy == .skip else { return false }
             state.count.skipped += 1
             if state.count.first == nil { state.count.first = time }
             return true
         }
-        if !goesOn { throw error }
+        if !isSkipped { throw error }
     }
 
     /// Handles a library's error: damage follows the policy, other errors (system errors, cancels) are thrown.
-    func meet(_ error: AVError, of track: String, at time: MediaTime? = nil) throws(MediaError) {
+    func handle(_ error: AVError, of track: String, at time: MediaTime? = nil) throws(MediaError) {
         let failure = MediaError.reading(track: track, at: time, error)
         guard error.isDamage else { throw failure }
-        try meet(failure, at: time)
+        try handle(failure, at: time)
     }
 }
 

@@ -11,7 +11,7 @@ internal import Locking
 final class DecoderSharing: @unchecked Sendable {
     private struct State {
         /// Decoders that not all outputs have claimed yet, by index of the range.
-        var lanes: [Int: DecodingLane] = [:]
+        var decoders: [Int: SharedDecoder] = [:]
         var ended: Set<ObjectIdentifier> = []
     }
 
@@ -62,20 +62,20 @@ final class DecoderSharing: @unchecked Sendable {
         make: () throws -> any FrameStream
     ) throws -> any FrameStream {
         let id = ObjectIdentifier(output)
-        guard let entry = entries[track.index], let place = entry.consumers.firstIndex(of: id) else {
+        guard let entry = entries[track.index], let consumer = entry.consumers.firstIndex(of: id) else {
             return try make()
         }
         return try entry.state.withLock { state in
-            let lane =
-                try state.lanes[part]
-                ?? DecodingLane(try make(), mediaType: entry.mediaType, ports: entry.consumers.count)
-            if state.lanes[part] == nil {
+            let decoder =
+                try state.decoders[part]
+                ?? SharedDecoder(try make(), mediaType: entry.mediaType, ports: entry.consumers.count)
+            if state.decoders[part] == nil {
                 for (index, consumer) in entry.consumers.enumerated() where state.ended.contains(consumer) {
-                    lane.close(index)
+                    decoder.close(index)
                 }
             }
-            let port = lane.claim(place) { @Sendable [weak output] in output?.wake() }
-            state.lanes[part] = lane.isClaimed ? nil : lane
+            let port = decoder.claim(consumer) { @Sendable [weak output] in output?.wake() }
+            state.decoders[part] = decoder.isClaimed ? nil : decoder
             return port
         }
     }
@@ -84,13 +84,13 @@ final class DecoderSharing: @unchecked Sendable {
     func end(_ output: AssetReaderOutput) {
         let id = ObjectIdentifier(output)
         for track in output.tracks {
-            guard let entry = entries[track.index], let place = entry.consumers.firstIndex(of: id) else {
+            guard let entry = entries[track.index], let consumer = entry.consumers.firstIndex(of: id) else {
                 continue
             }
             entry.state.withLock { state in
                 guard state.ended.insert(id).inserted else { return }
-                for lane in state.lanes.values { lane.close(place) }
-                state.lanes = state.lanes.filter { !$0.value.isClaimed }
+                for decoder in state.decoders.values { decoder.close(consumer) }
+                state.decoders = state.decoders.filter { !$0.value.isClaimed }
             }
         }
     }

@@ -8,7 +8,7 @@ internal import LibAV
 /// in presentation order are among them.
 struct LeadingFrames {
     /// Properties of a decoded frame.
-    struct Picture {
+    struct FrameInfo {
         var pts: Int64
         /// Reported by the decoder as a keyframe.
         var isKey: Bool
@@ -25,11 +25,11 @@ struct LeadingFrames {
     private var times: [Int64] = []
     /// Whether a packet before `start` was given to the decoder.
     private var hasEarlier = false
-    private var given = 0
+    private var sentPackets = 0
     private var firstTime: Int64?
     /// The number of the first packet that is a keyframe.
     private var firstKey: Int?
-    private var intraPictures = 0
+    private var intraFrames = 0
     /// Frames that were dropped.
     private(set) var dropped = 0
 
@@ -41,8 +41,8 @@ struct LeadingFrames {
 
     /// Notes a packet that is given to the decoder.
     mutating func note(pts: Int64, isKey: Bool, isHidden: Bool) {
-        given += 1
-        if isKey, firstKey == nil { firstKey = given }
+        sentPackets += 1
+        if isKey, firstKey == nil { firstKey = sentPackets }
         if firstTime == nil { firstTime = pts }
         guard pts != noTimestamp, !isHidden else { return }
         if pts < start { hasEarlier = true } else { times.append(pts) }
@@ -51,21 +51,21 @@ struct LeadingFrames {
     /// Whether a decoding error concerns a packet before the first keyframe; `delay` packets may have been given since.
     func covers(errorAfter delay: Int) -> Bool {
         guard firstKey != 1 else { return false }
-        return firstKey.map { given - delay < $0 } ?? true
+        return firstKey.map { sentPackets - delay < $0 } ?? true
     }
 
     /// Whether a frame decodes as it was coded; otherwise it counts as dropped.
-    mutating func accepts(_ picture: Picture) -> Bool {
-        if picture.isIntra { intraPictures += 1 }
+    mutating func accepts(_ frame: FrameInfo) -> Bool {
+        if frame.isIntra { intraFrames += 1 }
         // An intra frame at which decoding begins, or one of several in a stream that marks no recovery points.
-        let isEntry = picture.isIntra && (picture.pts == firstTime || intraPictures > 1)
-        let isSound =
+        let isEntry = frame.isIntra && (frame.pts == firstTime || intraFrames > 1)
+        let isIntact =
             switch method {
-            case .recoveryPoint: !picture.lacksReferences
-            case .keyframe: firstKey == 1 || picture.isKey
+            case .recoveryPoint: !frame.lacksReferences
+            case .keyframe: firstKey == 1 || frame.isKey
             case .withheld: true
             }
-        if isSound || isEntry { return true }
+        if isIntact || isEntry { return true }
         dropped += 1
         return false
     }
@@ -79,7 +79,7 @@ struct LeadingFrames {
     }
 }
 
-extension LeadingFrames.Picture {
+extension LeadingFrames.FrameInfo {
     init(_ frame: borrowing Frame) {
         self.init(
             pts: frame.pts, isKey: frame.isKey, isIntra: frame.isIntra,

@@ -45,7 +45,7 @@ extension AssetTrack {
 
     /// Returns whether the track's packets have presentation times, or times that can be derived without decoding.
     /// Reads the first few packets.
-    package func saysPresentationTimes(path: String, environment: SourceEnvironment) throws -> Bool {
+    package func hasPresentationTimes(path: String, environment: SourceEnvironment) throws -> Bool {
         guard mediaType == .video || mediaType == .data else { return true }
         let packets = try PacketSource(track: self, of: .unknown, path: path, environment: environment)
         for _ in 0..<4 {

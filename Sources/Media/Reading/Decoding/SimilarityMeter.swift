@@ -4,7 +4,7 @@ package import LibAV
 /// copied.
 package struct SimilarityMeter: Sendable {
     /// Result of a comparison.
-    package enum Answer: Sendable {
+    package enum Outcome: Sendable {
         /// The mean of the metric over all frames.
         case mean(Double)
         /// The numbers of frames differ.
@@ -31,30 +31,30 @@ package struct SimilarityMeter: Sendable {
     }
 
     /// Decodes both tracks from start to end. Throws `CancellationError` after a cancel.
-    package func measure(_ metric: SimilarityMetric) throws -> Answer {
+    package func measure(_ metric: SimilarityMetric) throws -> Outcome {
         try reference.start()
         guard let first = try reference.next()?.takeFrame() else { return .counts(source: 0, output: 0) }
         // The output's decoder may return an equivalent format, such as yuvj420p, so its frames are converted to the
         // reference's.
         let settings = VideoOutputSettings(
             pixelFormat: first.pixelFormat, size: PixelSize(width: first.width, height: first.height))
-        let made = try TrackSamples(
+        let outputSamples = try TrackSamples(
             asset: output, track: track, settings: .video(settings), isCancelled: isCancelled)
-        try made.start()
+        try outputSamples.start()
         var comparison = try FrameComparison.open(metric, like: first)
         var (sources, outputs) = (1, 0)
         var waiting: Frame? = consume first
         while true {
-            var mine = try made.next()?.takeFrame()
-            var theirs = waiting.take()
-            if mine != nil { outputs += 1 }
-            guard mine != nil || theirs != nil else {
+            var outputFrame = try outputSamples.next()?.takeFrame()
+            var referenceFrame = waiting.take()
+            if outputFrame != nil { outputs += 1 }
+            guard outputFrame != nil || referenceFrame != nil else {
                 guard let mean = try comparison.result() else { return .counts(source: 0, output: 0) }
                 return .mean(mean)
             }
-            guard let one = mine.take(), let other = theirs.take() else {
+            guard let one = outputFrame.take(), let other = referenceFrame.take() else {
                 while try reference.next() != nil { sources += 1 }
-                while try made.next() != nil { outputs += 1 }
+                while try outputSamples.next() != nil { outputs += 1 }
                 return .counts(source: sources, output: outputs)
             }
             try comparison.add(one, other)

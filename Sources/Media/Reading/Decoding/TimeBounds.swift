@@ -12,7 +12,7 @@ enum TimeBounds {
     static let backstep = MediaTime(value: 1, timescale: 1)
 
     /// Returns whether a packet's times are within bounds. `noTimestamp` is accepted.
-    static func holds(_ packet: borrowing Packet, timeBase: Rational) -> Bool {
+    static func contain(_ packet: borrowing Packet, timeBase: Rational) -> Bool {
         let limit = seconds * Int64(max(1, timeBase.den)) / Int64(max(1, timeBase.num))
         func isFine(_ time: Int64) -> Bool { time == noTimestamp || time.magnitude <= limit.magnitude }
         return isFine(packet.pts) && isFine(packet.dts) && packet.duration >= 0 && packet.duration <= limit

@@ -22,28 +22,28 @@ final class AudioRangeStage: FrameStage {
     private var hasBegun = false
 
     /// Format of the frame that was returned last.
-    private var form: AudioFormat?
+    private var format: AudioFormat?
     /// Number of samples returned, in units of `rate`.
-    private var given: Int64 = 0
+    private var returnedSamples: Int64 = 0
     private var pendingSilence: Int64 = 0
     private var pendingFrame: Frame?
     private(set) var isSatisfied = false
-    private(set) var formChange: MediaTime?
+    private(set) var formatChange: MediaTime?
 
     init(_ context: ProducerContext) { self.context = context }
 
     var timeBase: Rational { Rational(1, max(1, rate)) }
     var end: MediaTime? {
-        rate > 0 ? MediaTime(ticks: firstPosition - start + given, timeBase: timeBase) : nil
+        rate > 0 ? MediaTime(ticks: firstPosition - start + returnedSamples, timeBase: timeBase) : nil
     }
 
     func pull() throws -> Frame? {
         if pendingSilence > 0 {
             // Before the first frame there is no silence to insert.
-            if let form {
+            if let format {
                 let run = min(pendingSilence, 4096)
                 pendingSilence -= run
-                return stamped(try Frame.silence(form, samples: Int32(run)))
+                return stamped(try Frame.silence(format, samples: Int32(run)))
             }
             pendingSilence = 0
         }
@@ -54,17 +54,19 @@ final class AudioRangeStage: FrameStage {
     func finish(at end: MediaTime?) {}
 
     private func stamped(_ frame: consuming Frame) -> Frame {
-        let now = AudioFormat(
+        let current = AudioFormat(
             sampleFormat: frame.sampleFormat, sampleRate: frame.sampleRate,
             layout: frame.channelLayout.specified)
-        let time = firstPosition - start + given
-        if let form, formChange == nil, form.sampleRate != now.sampleRate || form.layout != now.layout {
-            formChange = MediaTime(ticks: time, timeBase: timeBase)
+        let time = firstPosition - start + returnedSamples
+        if let format, formatChange == nil,
+            format.sampleRate != current.sampleRate || format.layout != current.layout
+        {
+            formatChange = MediaTime(ticks: time, timeBase: timeBase)
         }
-        form = now
+        format = current
         frame.pts = time
         frame.duration = Int64(frame.sampleCount) * Int64(rate) / Int64(frame.sampleRate)
-        given += frame.duration
+        returnedSamples += frame.duration
         return frame
     }
 
@@ -106,7 +108,7 @@ final class AudioRangeStage: FrameStage {
             if from > known {
                 if context.lostPages?.isIncomplete == true {
                     let start = MediaTime(ticks: known, timeBase: unit)
-                    try context.damage.meet(
+                    try context.damage.handle(
                         .lostPages(
                             track: context.track.label, from: start,
                             to: MediaTime(ticks: from, timeBase: unit)), at: start)

@@ -17,12 +17,12 @@ final class DecodedFrames: FrameStream {
     /// before the requested range.
     private func isBehindSeek(_ time: MediaTime?) -> Bool {
         guard packets.hasSought, packets.track.mediaType == .audio else { return false }
-        let isEarly = time.map { $0 < packets.heardFrom - packets.track.preroll } ?? false
+        let isEarly = time.map { $0 < packets.presentedFrom - packets.track.preroll } ?? false
         return !hasDecoded || isEarly
     }
     /// Whether no packet so far has a presentation time; frames then follow one another with their own durations.
     private var lacksTimes: Bool
-    private let pictureLength: Int64
+    private let frameLength: Int64
     private var nextTime: Int64?
     /// Difference between decoding times, used if packets have no other times: H.264's frame rate may count fields.
     private var step: Int64?
@@ -35,18 +35,18 @@ final class DecodedFrames: FrameStream {
 
     /// Frames that end before this time may be skipped if no other frame refers to them; in `timeBase`, on the file's
     /// own time line.
-    private var wantedFrom = Int64.min
+    private var neededFrom = Int64.min
     /// The latest time of a packet whose frame may have been skipped for that reason.
-    private(set) var passedUntil = Int64.min
+    private(set) var skippedUntil = Int64.min
 
     /// Whether the movie's times determine the presented samples, rather than the packets' sample counts to skip:
     /// those count at the core's rate or at the output's, depending on the FFmpeg version (5.1 differs from its
     /// successors).
-    private let timesSayStart: Bool
+    private let trimsByTimes: Bool
 
     init(packets: PacketSource, threads: Int, limits: InputLimits) throws {
         self.packets = packets
-        timesSayStart =
+        trimsByTimes =
             packets.container.isMovie && packets.track.format.parameters.traits.mayDoubleRate
         timeBase = packets.timeBase
         name = packets.track.label
@@ -54,7 +54,7 @@ final class DecodedFrames: FrameStream {
         leading = Self.leading(of: packets)
         sortedTimes = track.lostTimesShift.map { _ in SortedTimes() }
         lacksTimes = track.mediaType == .video
-        pictureLength = max(1, track.nominalFrameRate.map { $0.inverted.rescale(1, to: track.timeBase) } ?? 1)
+        frameLength = max(1, track.nominalFrameRate.map { $0.inverted.rescale(1, to: track.timeBase) } ?? 1)
         do {
             decoder = try PacketDecoder.open(
                 packets.track.format.parameters, timeBase: timeBase, threads: threads, limits: limits)
@@ -65,25 +65,25 @@ final class DecodedFrames: FrameStream {
 
     private static func leading(of packets: PacketSource) -> LeadingFrames? {
         guard packets.track.mediaType == .video, !packets.hasSought else { return nil }
-        let start = (packets.timeZero + packets.heardFrom).ticks(in: packets.timeBase)
+        let start = (packets.timeZero + packets.presentedFrom).ticks(in: packets.timeBase)
         return LeadingFrames(packets.track.format.parameters.traits, start: start)
     }
 
     /// Whether the last packet given to the decoder begins with an ID3 tag, as an MP3 file does.
-    private var isAtTag = false
+    private var startsWithTag = false
 
-    private func meet(_ error: AVError, at time: MediaTime?) throws {
-        if isAtTag, error.isDamage {
-            try packets.damage.meet(.joined(track: name, at: time, isSkippable: true), at: time)
+    private func handle(_ error: AVError, at time: MediaTime?) throws {
+        if startsWithTag, error.isDamage {
+            try packets.damage.handle(.joined(track: name, at: time, isSkippable: true), at: time)
         } else {
-            try packets.damage.meet(error, of: name, at: time)
+            try packets.damage.handle(error, of: name, at: time)
         }
     }
 
     /// Returns whether a frame's references are complete; false for leading frames at the stream's beginning.
     private func accepts(_ frame: borrowing Frame) -> Bool {
         guard var frames = leading.take() else { return true }
-        guard frames.accepts(LeadingFrames.Picture(frame)) else {
+        guard frames.accepts(LeadingFrames.FrameInfo(frame)) else {
             leading = frames
             return false
         }
@@ -91,7 +91,7 @@ final class DecodedFrames: FrameStream {
         let missing = frames.missing(before: frame.pts) - packets.damage.count.skipped
         if missing > 0 {
             packets.damage.dropLeading(
-                missing, until: frame.pts == noTimestamp ? nil : packets.told(frame.pts))
+                missing, until: frame.pts == noTimestamp ? nil : packets.assetTime(frame.pts))
         }
         return true
     }
@@ -112,7 +112,7 @@ final class DecodedFrames: FrameStream {
                 return output
             } catch {
                 if isBehindSeek(time) || isBeforeKeyFrame, !isDraining { return .needsInput }
-                try meet(error, at: failed(at: time))
+                try handle(error, at: failed(at: time))
                 guard isDraining else { return .needsInput }
                 guard drop() else { return .ended }
             }
@@ -127,7 +127,7 @@ final class DecodedFrames: FrameStream {
         do throws(AVError) {
             try decoder.sendEnd()
         } catch  where decoder.threadDelay > 0 {
-            try packets.damage.meet(error, of: name, at: failed(at: nil))
+            try packets.damage.handle(error, of: name, at: failed(at: nil))
             drop()
         }
     }
@@ -180,8 +180,8 @@ final class DecodedFrames: FrameStream {
                     if let time = sortedTimes?.next(own: frame.pts, isKey: frame.isKey) { frame.pts = time }
                     guard accepts(frame) else { continue }
                     if frame.isDamaged {
-                        let shown = packets.told(frame.pts)
-                        try packets.damage.meet(.damaged(track: name, at: shown), at: shown)
+                        let shown = packets.assetTime(frame.pts)
+                        try packets.damage.handle(.damaged(track: name, at: shown), at: shown)
                         continue
                     }
                     return .frame
@@ -197,11 +197,12 @@ final class DecodedFrames: FrameStream {
                         if let lastDTS, packet.dts > lastDTS { step = packet.dts - lastDTS }
                         lastDTS = packet.dts
                     }
-                    if packet.pts != noTimestamp { time = packets.told(packet.pts) }
-                    passOver(packet)
-                    if timesSayStart { packet.presentFromStart() }
-                    isAtTag =
-                        packets.container.saysDelayInTags && packet.withBytes { $0.starts(with: "ID3".utf8) }
+                    if packet.pts != noTimestamp { time = packets.assetTime(packet.pts) }
+                    updateSkipping(packet)
+                    if trimsByTimes { packet.presentFromStart() }
+                    startsWithTag =
+                        packets.container.storesDelayInTags
+                        && packet.withBytes { $0.starts(with: "ID3".utf8) }
                     let (pts, isKey, isHidden) = (packet.pts, packet.isKey, packet.isDiscarded)
                     do throws(AVError) {
                         if try decoder.send(packet) {
@@ -217,7 +218,7 @@ final class DecodedFrames: FrameStream {
                         note(time)
                         // Part of a frame, as the parser finds it after a seek in a program stream.
                         if isBehindSeek(time) || isBeforeKeyFrame { continue }
-                        try meet(error, at: failed(at: time))
+                        try handle(error, at: failed(at: time))
                     }
                 }
             }
@@ -231,15 +232,15 @@ final class DecodedFrames: FrameStream {
 
 extension DecodedFrames {
     /// Resets the decoder after a seek of its packets. Frames that end before `time` may be skipped.
-    func restart(wantedFrom time: Int64) {
+    func restart(neededFrom time: Int64) {
         decoder.reset()
-        decoder.passOver(unreferenced: false)
+        decoder.setSkipping(unreferenced: false)
         leading = Self.leading(of: packets)
         if sortedTimes != nil { sortedTimes = SortedTimes() }
         pending = nil
         (isDraining, recent, lastDTS, nextTime, step) = (false, [], nil, nil, nil)
-        passedUntil = .min
-        wantedFrom = time
+        skippedUntil = .min
+        neededFrom = time
     }
 
     /// Decodes the last keyframe that is not after `time`, and drains the decoder: call `restart` before reading on.
@@ -273,7 +274,7 @@ extension DecodedFrames {
         }
         if try decodeAlone(packet, into: frame) { return true }
         // A damaged packet is decoded again with the others, where the damage is reported or counted.
-        restart(wantedFrom: wantedFrom)
+        restart(neededFrom: neededFrom)
         pending = consume packet
         return false
     }
@@ -287,9 +288,9 @@ extension DecodedFrames {
             guard packet.pts != noTimestamp else { return nil }
             if packet.isKey {
                 guard packet.pts <= time else { break }
-                let isIt = packet.pts == time || indexed.map { packet.dts >= $0 } ?? false
+                let isMatch = packet.pts == time || indexed.map { packet.dts >= $0 } ?? false
                 last = try packet.reference()
-                if isIt { break }
+                if isMatch { break }
             } else if packet.dts != noTimestamp, packet.dts > time {
                 break
             }
@@ -298,22 +299,22 @@ extension DecodedFrames {
     }
 
     /// Moves the first needed time forward.
-    func want(from time: Int64) { wantedFrom = time }
+    func setNeeded(from time: Int64) { neededFrom = time }
 
-    private func passOver(_ packet: borrowing Packet) {
+    private func updateSkipping(_ packet: borrowing Packet) {
         // With sorted times, a frame's time is known only after earlier frames are decoded.
-        guard wantedFrom > .min, sortedTimes == nil else { return }
+        guard neededFrom > .min, sortedTimes == nil else { return }
         let end = packet.pts == noTimestamp ? Int64.max : packet.pts + max(1, packet.duration)
-        let isEarly = end <= wantedFrom
-        if isEarly { passedUntil = max(passedUntil, packet.pts) }
-        decoder.passOver(unreferenced: isEarly)
+        let isEarly = end <= neededFrom
+        if isEarly { skippedUntil = max(skippedUntil, packet.pts) }
+        decoder.setSkipping(unreferenced: isEarly)
     }
 
     /// Returns the decoder's best-effort timestamp, or the end of the previous frame if no packet has a time.
     private func shownTime(of frame: borrowing Frame) -> Int64 {
         guard lacksTimes else { return frame.bestEffortPTS }
         let start = nextTime ?? (frame.bestEffortPTS == noTimestamp ? 0 : frame.bestEffortPTS)
-        nextTime = start + (step ?? (frame.duration > 0 ? frame.duration : pictureLength))
+        nextTime = start + (step ?? (frame.duration > 0 ? frame.duration : frameLength))
         return start
     }
 }

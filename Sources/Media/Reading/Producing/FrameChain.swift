@@ -20,8 +20,8 @@ final class FrameChain: SampleProducer {
     }
 
     var droppedSamples: Int { stages.reduce(source.droppedSamples) { $0 + $1.droppedSamples } }
-    var formChange: MediaTime? { stages.lazy.compactMap(\.formChange).first ?? source.formChange }
-    var fieldsBegin: MediaTime? { stages.lazy.compactMap(\.fieldsBegin).first ?? source.fieldsBegin }
+    var formatChange: MediaTime? { stages.lazy.compactMap(\.formatChange).first ?? source.formatChange }
+    var interlacedFrom: MediaTime? { stages.lazy.compactMap(\.interlacedFrom).first ?? source.interlacedFrom }
 
     func next() throws -> SampleSupply {
         let last = stages.count - 1

@@ -21,9 +21,9 @@ protocol FrameStage: AnyObject {
     /// See `SampleProducer`.
     var droppedSamples: Int { get }
     /// See `SampleProducer`.
-    var formChange: MediaTime? { get }
+    var formatChange: MediaTime? { get }
     /// See `SampleProducer`.
-    var fieldsBegin: MediaTime? { get }
+    var interlacedFrom: MediaTime? { get }
 }
 
 extension FrameStage {
@@ -31,6 +31,6 @@ extension FrameStage {
     var isSatisfied: Bool { false }
     var end: MediaTime? { nil }
     var droppedSamples: Int { 0 }
-    var formChange: MediaTime? { nil }
-    var fieldsBegin: MediaTime? { nil }
+    var formatChange: MediaTime? { nil }
+    var interlacedFrom: MediaTime? { nil }
 }

@@ -48,10 +48,10 @@ final class ImageFrames: FrameStream {
     }
 
     func next(into frame: borrowing Frame) throws -> FrameSupply {
-        isStill ? try still(into: frame) : try decode(into: frame)
+        isStill ? try repeatedFrame(into: frame) : try decode(into: frame)
     }
 
-    private func still(into frame: borrowing Frame) throws -> FrameSupply {
+    private func repeatedFrame(into frame: borrowing Frame) throws -> FrameSupply {
         guard shown < count else { return .ended }
         if held == nil {
             let first = try Frame()
@@ -61,7 +61,7 @@ final class ImageFrames: FrameStream {
             held = consume first
         }
         guard let image = held.take() else { return .ended }
-        try told { () throws(AVError) in try frame.become(image) }
+        try mappingErrors { () throws(AVError) in try frame.assign(image) }
         held = consume image
         (frame.pts, frame.duration) = (shown, 1)
         shown += 1
@@ -74,27 +74,27 @@ final class ImageFrames: FrameStream {
             do throws(AVError) {
                 output = try decoder.receive(into: frame)
             } catch {
-                try damage.meet(
+                try damage.handle(
                     error, of: name, at: MediaTime(ticks: Int64(max(0, next - 1)), timeBase: timeBase))
             }
             if case .ready = output {
                 frame.duration = 1
                 guard frame.isDamaged else { return .frame }
                 let time = MediaTime(ticks: frame.pts, timeBase: timeBase)
-                try damage.meet(MediaError.damaged(track: name, at: time), at: time)
+                try damage.handle(MediaError.damaged(track: name, at: time), at: time)
                 continue
             }
             if case .ended = output { return .ended }
             if isDraining { return .ended }
-            try give()
+            try sendNext()
         }
     }
 
     /// Sends the next file to the decoder, or the end of the stream.
-    private func give() throws {
+    private func sendNext() throws {
         guard files.indices.contains(next) else {
             isDraining = true
-            return try told { () throws(AVError) in try decoder.sendEnd() }
+            return try mappingErrors { () throws(AVError) in try decoder.sendEnd() }
         }
         let (number, path) = (Int64(next), files[next])
         next += 1
@@ -106,7 +106,7 @@ final class ImageFrames: FrameStream {
             // A decoder without pending output accepts a packet.
             guard try decoder.send(packet) else { throw AVError(code: -11, operation: "decoding \(path)") }
         } catch {
-            try damage.meet(error, of: name, at: MediaTime(ticks: number, timeBase: timeBase))
+            try damage.handle(error, of: name, at: MediaTime(ticks: number, timeBase: timeBase))
         }
     }
 
@@ -119,7 +119,7 @@ final class ImageFrames: FrameStream {
         }
         do throws(InputError) {
             let source = try environment.file(path, interrupt: interrupt)
-            guard source.size <= Self.mostBytes else { throw InputError(path: path, reason: .unrecognized) }
+            guard source.size <= Self.maxBytes else { throw InputError(path: path, reason: .unrecognized) }
             do throws(AVError) {
                 return try Packet.of(source)
             } catch {
@@ -130,9 +130,9 @@ final class ImageFrames: FrameStream {
         }
     }
 
-    private static let mostBytes: Int64 = 1 << 30
+    private static let maxBytes: Int64 = 1 << 30
 
-    private func told(_ body: () throws(AVError) -> Void) throws {
+    private func mappingErrors(_ body: () throws(AVError) -> Void) throws {
         do throws(AVError) {
             try body()
         } catch {

@@ -17,8 +17,8 @@ final class JoinedSamples: SampleProducer {
     /// Time base of the ranges' boundaries; nil for each sample's own.
     private let tick: Rational?
     private var dropped = 0
-    private var changed: MediaTime?
-    private var begun: MediaTime?
+    private var firstFormatChange: MediaTime?
+    private var firstInterlaced: MediaTime?
 
     /// Creates a concatenation. `tick` is a time base in which all times of samples and ranges are integers;
     /// nil if there is none.
@@ -29,16 +29,16 @@ final class JoinedSamples: SampleProducer {
 
     var droppedSamples: Int { dropped + (current?.droppedSamples ?? 0) }
 
-    var formChange: MediaTime? {
-        guard changed == nil, index < parts.count else { return changed }
+    var formatChange: MediaTime? {
+        guard firstFormatChange == nil, index < parts.count else { return firstFormatChange }
         let offset = parts[index].offset
-        return current?.formChange.map { offset + $0 }
+        return current?.formatChange.map { offset + $0 }
     }
 
-    var fieldsBegin: MediaTime? {
-        guard begun == nil, index < parts.count else { return begun }
+    var interlacedFrom: MediaTime? {
+        guard firstInterlaced == nil, index < parts.count else { return firstInterlaced }
         let offset = parts[index].offset
-        return current?.fieldsBegin.map { offset + $0 }
+        return current?.interlacedFrom.map { offset + $0 }
     }
 
     func next() throws -> SampleSupply {
@@ -57,7 +57,7 @@ final class JoinedSamples: SampleProducer {
                 return .sample(sample)
             case .ended:
                 dropped += producer.droppedSamples
-                (changed, begun) = (formChange, fieldsBegin)
+                (firstFormatChange, firstInterlaced) = (formatChange, interlacedFrom)
                 current = nil
                 index += 1
             }
@@ -78,8 +78,8 @@ final class JoinedFrames: FrameStream {
     }
 
     var droppedSamples: Int { samples.droppedSamples }
-    var formChange: MediaTime? { samples.formChange }
-    var fieldsBegin: MediaTime? { samples.fieldsBegin }
+    var formatChange: MediaTime? { samples.formatChange }
+    var interlacedFrom: MediaTime? { samples.interlacedFrom }
 
     func next(into frame: borrowing Frame) throws -> FrameSupply {
         switch try samples.next() {

@@ -22,7 +22,7 @@ final class PassthroughProducer: SampleProducer {
     private let keepsWhole: Bool
     private let lostPages: LostPages?
     /// End of the previous packet.
-    private var soundEnd: Int64 = 0
+    private var audioEnd: Int64 = 0
     /// For PCM: the range's first sample, the one after its last, their unit, and the bytes per sample frame.
     private let samples: (first: Int64, end: Int64, unit: Rational, size: Int)?
     private var hasBegun = false
@@ -31,7 +31,7 @@ final class PassthroughProducer: SampleProducer {
     private var clock: DTSGenerator?
     private var isFirst = true
     /// Whether the last packet has other headers than the track.
-    private var isUnderOthers = false
+    private var hasOtherHeaders = false
     private(set) var droppedSamples = 0
 
     init(packets: PacketSource, context: ProducerContext, keepsWhole: Bool = false) {
@@ -52,7 +52,7 @@ final class PassthroughProducer: SampleProducer {
             let parameters = track.format.parameters
             let unit = Rational(1, max(1, parameters.sampleRate))
             // An open range has no end of its own.
-            let end = context.end?.ticks(in: unit) ?? MediaTime.mostTicks
+            let end = context.end?.ticks(in: unit) ?? MediaTime.maxTicks
             samples = (context.start.ticks(in: unit), end, unit, parameters.bytesPerFrame)
         } else {
             samples = nil
@@ -60,23 +60,23 @@ final class PassthroughProducer: SampleProducer {
     }
 
     /// Packets without presented content, held back until a later packet follows; and the packets to vend next.
-    private var unheard = UniqueDeque<SampleBuffer>()
+    private var unpresented = UniqueDeque<SampleBuffer>()
     private var ready = UniqueDeque<SampleBuffer>()
     /// Whether the last packet has no presented content.
-    private var isUnheard = false
+    private var isUnpresented = false
 
-    func next() throws -> SampleSupply { SampleSupply(try nextHeard()) }
+    func next() throws -> SampleSupply { SampleSupply(try nextPresented()) }
 
-    private func nextHeard() throws -> SampleBuffer? {
+    private func nextPresented() throws -> SampleBuffer? {
         if let sample = ready.popFirst() { return sample }
         while let sample = try nextPacket() {
-            if hasBegun, isUnheard {
-                unheard.append(sample)
+            if hasBegun, isUnpresented {
+                unpresented.append(sample)
                 continue
             }
             hasBegun = true
-            guard !unheard.isEmpty else { return sample }
-            swap(&ready, &unheard)
+            guard !unpresented.isEmpty else { return sample }
+            swap(&ready, &unpresented)
             ready.append(sample)
             return ready.popFirst()
         }
@@ -88,7 +88,7 @@ final class PassthroughProducer: SampleProducer {
         do {
             while let packet = try packets.next() {
                 if let headers = packet.newHeaders {
-                    isUnderOthers = headers != track.format.parameters.extradata
+                    hasOtherHeaders = headers != track.format.parameters.extradata
                 }
                 if track.lacksTime(packet) { throw MediaError.noTimes(track: track.label) }
                 let time = packet.pts != noTimestamp ? packet.pts : packet.dts
@@ -103,10 +103,10 @@ final class PassthroughProducer: SampleProducer {
                         from: MediaTime(ticks: lastDTS, timeBase: timeBase),
                         to: MediaTime(ticks: dts, timeBase: timeBase), track: track, isPaged: lostPages != nil
                     )
-                    try checkPages(from: soundEnd, to: pts)
+                    try checkPages(from: audioEnd, to: pts)
                 }
                 lastDTS = dts
-                soundEnd = pts + packet.duration
+                audioEnd = pts + packet.duration
                 var duration = packet.duration
                 // Data that describe an interval are cut to the range, like subtitle events.
                 if let start, track.mediaType == .data, pts < start {
@@ -128,14 +128,14 @@ final class PassthroughProducer: SampleProducer {
                 if keepsWhole {
                     if let start, pts < start { continue }
                     // Padding at the end of the packet isn't part of the range, and ends are rounded to milliseconds.
-                    let heard = min(pts + duration - unheardEnd(of: packet), trackEnd ?? .max)
-                    if let end, heard > end + slack { return nil }
+                    let presentedEnd = min(pts + duration - endPadding(of: packet), trackEnd ?? .max)
+                    if let end, presentedEnd > end + slack { return nil }
                 }
                 // In a fragmented movie, only the edit list's end shows that the last packet is presented in part.
                 if let editEnd, track.mediaType == .audio, pts < editEnd {
                     duration = min(duration, editEnd - pts)
                 }
-                duration -= unheardEnd(of: packet)
+                duration -= endPadding(of: packet)
                 if let end {
                     // In decoding order, frames past the end may precede frames inside the range.
                     if dts >= end { return nil }
@@ -144,7 +144,7 @@ final class PassthroughProducer: SampleProducer {
                 }
                 // Leading frames of an open GOP, whose references precede the range.
                 if let start, hasBegun, track.mediaType == .video, pts < start { continue }
-                if isUnderOthers {
+                if hasOtherHeaders {
                     throw MediaError.changedHeaders(
                         track: track.label, at: MediaTime(ticks: pts, timeBase: timeBase))
                 }
@@ -170,7 +170,7 @@ final class PassthroughProducer: SampleProducer {
             return
         }
         let start = MediaTime(ticks: end, timeBase: timeBase)
-        try packets.damage.meet(
+        try packets.damage.handle(
             .lostPages(track: track.label, from: start, to: MediaTime(ticks: pts, timeBase: timeBase)),
             at: start)
     }
@@ -184,7 +184,7 @@ final class PassthroughProducer: SampleProducer {
         let early = max(0, samples.first - first)
         let late = max(0, first + count - samples.end)
         guard early + late < count else { return false }
-        packet.leaveOut(first: Int(early) * samples.size, last: Int(late) * samples.size)
+        packet.trim(first: Int(early) * samples.size, last: Int(late) * samples.size)
         if early > 0 { pts = samples.unit.rescale(samples.first, to: timeBase) }
         duration = samples.unit.rescale(count - early - late, to: timeBase)
         return true
@@ -242,15 +242,15 @@ final class PassthroughProducer: SampleProducer {
 
     /// Returns the length of the padding at a packet's end as the container declares it; 0 for a packet that is all
     /// padding.
-    private func unheardEnd(of packet: borrowing Packet) -> Int64 {
-        isUnheard = track.mediaType == .video && packet.isDiscarded
+    private func endPadding(of packet: borrowing Packet) -> Int64 {
+        isUnpresented = track.mediaType == .video && packet.isDiscarded
         guard track.mediaType == .audio, !packets.container.shortensLastPacket else { return 0 }
         let samples = Int64(packet.skippedSamples.end)
         let rate = track.format.parameters.sampleRate
         guard samples > 0, rate > 0 else { return 0 }
         let end = Rational(1, rate).rescale(samples, to: timeBase)
-        isUnheard = packet.duration > 0 && end >= packet.duration
-        return isUnheard ? 0 : end
+        isUnpresented = packet.duration > 0 && end >= packet.duration
+        return isUnpresented ? 0 : end
     }
 
     /// Returns a packet's decoding time. libavformat guesses some decoding times of Matroska and omits the first

@@ -68,7 +68,7 @@ extension ProducerFactory {
         }
         let number =
             context.track.index - (composition.canvas == nil ? 0 : 1)
-            - (composition.audioForm == nil ? 0 : 1)
+            - (composition.audioFormat == nil ? 0 : 1)
         guard composition.subtitles.indices.contains(number) else {
             throw MediaError.misuse("the composition has no such subtitle track")
         }
@@ -83,11 +83,11 @@ extension ProducerFactory {
     ) throws -> any SampleProducer {
         let packets = CompositionPackets(composition, environment: media)
         let reference = try packets.reference(of: cut)
-        guard let canvas = composition.canvas, let form = CutForm(reference.track) else {
+        guard let canvas = composition.canvas, let packetFormat = VideoPacketFormat(reference.track) else {
             throw MediaError.misuse("the composition has no video")
         }
-        let settings = VideoOutputSettings(made: canvas, like: reference.track.description)
-        let made = CutInput(
+        let settings = VideoOutputSettings(generated: canvas, like: reference.track.description)
+        let generated = CutInput(
             packets: nil,
             frames: { range in
                 var context = ProducerContext(track: output.track, timeZero: .zero, range: range)
@@ -97,17 +97,17 @@ extension ProducerFactory {
                     settings: settings)
             }, label: output.track.label)
         return try SmartCutProducer(cut: cut, track: reference.track, evidence: output.cutEvidence) { part in
-            guard let index = part.clip else { return made }
+            guard let index = part.clip else { return generated }
             let clip = try packets.clip(index)
-            guard CutForm(clip.track) == form else {
+            guard VideoPacketFormat(clip.track) == packetFormat else {
                 throw MediaError.misuse("clip \(index) no longer has the format of the others")
             }
-            var input = try clip.source.told {
+            var input = try clip.source.namingSource {
                 try cutInput(
                     of: clip.track, path: clip.path, container: SourceContainer(clip.contents.container),
                     timeZero: clip.contents.timeZero)
             }
-            input.told = { clip.source.named($0) }
+            input.mapError = { clip.source.named($0) }
             return input
         }
     }

@@ -30,13 +30,13 @@ struct ProducerFactory {
     }
 
     /// Creates the demuxer that some outputs share.
-    func lane(for outputs: [AssetReaderOutput]) throws -> DemuxLane? {
+    func demuxer(for outputs: [AssetReaderOutput]) throws -> SharedDemuxer? {
         guard case .file(let path) = source else { return nil }
         var tallies: [DamageTally] = []
         for output in outputs where !tallies.contains(where: { $0 === output.damage }) {
             tallies.append(output.damage)
         }
-        return try DemuxLane(
+        return try SharedDemuxer(
             path: path, streams: sharing.streams(of: outputs), environment: environment,
             interrupt: interrupt, damage: tallies, container: container.name,
             origins: outputs.flatMap(\.tracks).reduce(into: [:]) {
@@ -44,9 +44,9 @@ struct ProducerFactory {
             })
     }
 
-    func producer(for output: AssetReaderOutput, lane: DemuxLane?) throws -> any SampleProducer {
+    func producer(for output: AssetReaderOutput, demuxer: SharedDemuxer?) throws -> any SampleProducer {
         guard ranges.count > 1 else {
-            return try piece(output, output.settings, range: ranges.first, lane: lane)
+            return try piece(output, output.settings, range: ranges.first, demuxer: demuxer)
         }
         return try joined(output)
     }
@@ -96,7 +96,7 @@ struct ProducerFactory {
             let begin = offset
             offset = offset + range.duration
             return JoinedPart(range: range, offset: begin) {
-                try piece(output, settings, range: range, part: part, lane: nil, tick: tick, offset: begin)
+                try piece(output, settings, range: range, part: part, demuxer: nil, tick: tick, offset: begin)
             }
         }
     }
@@ -106,7 +106,7 @@ struct ProducerFactory {
     /// Creates the producer of one range; `offset` is the range's position in the concatenation, `part` its index.
     private func piece(
         _ output: AssetReaderOutput, _ settings: ReaderOutputSettings, range: TimeRange?, part: Int = 0,
-        lane: DemuxLane?, tick: Rational? = nil, offset: MediaTime = .zero
+        demuxer: SharedDemuxer?, tick: Rational? = nil, offset: MediaTime = .zero
     ) throws -> any SampleProducer {
         switch source {
         case .pattern(let pattern):
@@ -135,7 +135,8 @@ struct ProducerFactory {
             }
             func decoded(_ track: AssetTrack, threads: Int) throws -> any FrameStream {
                 try sharing.frames(of: track, part: part, for: output) {
-                    let packets = try packets(of: track, path: path, lane: lane, context: context(track))
+                    let packets = try packets(
+                        of: track, path: path, demuxer: demuxer, context: context(track))
                     return try DecodedFrames(packets: packets, threads: threads, limits: environment.limits)
                 }
             }
@@ -152,7 +153,7 @@ struct ProducerFactory {
                 return FrameChain.audio(frames, context: context(output.track), settings: audio)
             case .passthrough, .wholePackets, .smartCut, .subtitle:
                 let context = context(output.track)
-                let packets = try packets(of: output.track, path: path, lane: lane, context: context)
+                let packets = try packets(of: output.track, path: path, demuxer: demuxer, context: context)
                 return try producer(settings, packets: packets, context: context)
             }
         }
@@ -163,26 +164,26 @@ struct ProducerFactory {
     }
 
     private func packets(
-        of track: AssetTrack, path: String, lane: DemuxLane?, context: ProducerContext
+        of track: AssetTrack, path: String, demuxer: SharedDemuxer?, context: ProducerContext
     ) throws -> PacketSource {
-        if let lane {
+        if let demuxer {
             let packets = try PacketSource(
-                track: track, of: container, lane: lane, path: path, environment: environment,
+                track: track, of: container, demuxer: demuxer, path: path, environment: environment,
                 interrupt: interrupt,
-                ownsLane: false, movement: movement, damage: context.damage,
+                ownsDemuxer: false, movement: movement, damage: context.damage,
                 countsSamples: context.countsSamples)
             packets.timeZero = context.timeZero
             return packets
         }
         let packets = try source(of: track, path: path, context, damage: context.damage)
-        let isGuessed = container.guessesTimes(ofCodec: track.format.codec)
+        let isGuessed = container.estimatesTimes(ofCodec: track.format.codec)
         // A subtitle event that began long before may still be on screen, whatever events follow it.
         let isOverlapping =
             track.mediaType == .subtitle && track.displaySets == nil && !container.isMovie
         guard context.start > .zero, !isGuessed, !isOverlapping else { return packets }
         // Audio decodes correctly only after preceding packets, so its decoder starts 400 ms earlier.
         let preroll = MediaTime(value: track.mediaType == .audio ? 400 : 0, timescale: 1000)
-        packets.heardFrom = context.start
+        packets.presentedFrom = context.start
         let target = (context.timeZero + context.start - preroll).ticks(in: track.timeBase, rounding: .down)
         try packets.begin(before: target)
         return packets

@@ -24,10 +24,10 @@ protocol SampleProducer: AnyObject {
     var droppedSamples: Int { get }
     /// Time at which the shape of frames, or the sample rate or channel layout of audio, first changed, from
     /// the start of the range; nil if it didn't. Vended samples keep one format.
-    var formChange: MediaTime? { get }
+    var formatChange: MediaTime? { get }
     /// Time of the first interlaced frame in a track whose first frames are progressive, from the start of
     /// the range; frames are deinterlaced from there on. Nil if there is none.
-    var fieldsBegin: MediaTime? { get }
+    var interlacedFrom: MediaTime? { get }
 }
 
 extension SampleSupply {
@@ -48,8 +48,8 @@ extension SampleProducer {
         }
     }
 
-    var formChange: MediaTime? { nil }
-    var fieldsBegin: MediaTime? { nil }
+    var formatChange: MediaTime? { nil }
+    var interlacedFrom: MediaTime? { nil }
 }
 
 /// Input of a producer: a track, a range of the asset's time line, and damage handling.
@@ -90,15 +90,15 @@ protocol FrameStream: AnyObject {
     /// Number of frames dropped before this stream because their times didn't increase.
     var droppedSamples: Int { get }
     /// See `SampleProducer`.
-    var formChange: MediaTime? { get }
+    var formatChange: MediaTime? { get }
     /// See `SampleProducer`.
-    var fieldsBegin: MediaTime? { get }
+    var interlacedFrom: MediaTime? { get }
 }
 
 extension FrameStream {
     var droppedSamples: Int { 0 }
-    var formChange: MediaTime? { nil }
-    var fieldsBegin: MediaTime? { nil }
+    var formatChange: MediaTime? { nil }
+    var interlacedFrom: MediaTime? { nil }
 }
 
 /// Frames or audio of a test pattern.

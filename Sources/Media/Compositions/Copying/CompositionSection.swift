@@ -1,7 +1,7 @@
 internal import LibAV
 
 /// A section of a composition's time line whose frames are all produced in the same way.
-package struct CompositionStretch: Hashable, Sendable {
+package struct CompositionSection: Hashable, Sendable {
     /// Reason for encoding frames rather than copying them.
     package enum Reason: Hashable, Sendable {
         /// No clip is on screen.
@@ -26,7 +26,7 @@ package struct CompositionStretch: Hashable, Sendable {
         /// A single clip without layers.
         case clip(Int)
         /// Encoded frames.
-        case made(Reason)
+        case encoded(Reason)
     }
 }
 
@@ -36,7 +36,7 @@ extension Composition {
     /// simultaneous items.
     ///
     /// Layers and transitions begin and end with frames: what lies between two frames affects neither.
-    package func stretches(beginning: (Int) -> MediaTime?) -> [CompositionStretch] {
+    package func sections(beginning: (Int) -> MediaTime?) -> [CompositionSection] {
         let grid = FrameGrid(self)
         let begins = clips.indices.map { beginning($0) }
         let spans = clips.indices.map { grid.span(ofClip: $0) }
@@ -50,7 +50,7 @@ extension Composition {
         let layerOrder = above.indices.sorted { above[$0].start < above[$1].start }
         var (nextClip, nextLayer) = (0, 0)
         var (shown, open): ([Int], [Int]) = ([], [])
-        var found: [CompositionStretch] = []
+        var found: [CompositionSection] = []
         for (start, end) in zip(times, times.dropFirst()) {
             while nextClip < clips.count, spans[nextClip].start <= start {
                 shown.append(nextClip)
@@ -68,7 +68,7 @@ extension Composition {
                     start: found[found.count - 1].timeRange.start, end: end)
             } else {
                 found.append(
-                    CompositionStretch(timeRange: TimeRange(start: start, end: end), content: content))
+                    CompositionSection(timeRange: TimeRange(start: start, end: end), content: content))
             }
         }
         return found
@@ -76,12 +76,12 @@ extension Composition {
 
     private func content(
         at time: MediaTime, _ shown: [Int], _ open: [Int], _ begins: [MediaTime?]
-    ) -> CompositionStretch.Content {
-        guard let clip = shown.last else { return .made(.gap) }
-        if let layer = open.min() { return .made(.layer(layer)) }
-        if shown.count > 1 { return .made(.join(into: clip)) }
-        guard let begin = begins[clip] else { return .made(.clip(clip)) }
-        return time < begin ? .made(.late(clip)) : .clip(clip)
+    ) -> CompositionSection.Content {
+        guard let clip = shown.last else { return .encoded(.gap) }
+        if let layer = open.min() { return .encoded(.layer(layer)) }
+        if shown.count > 1 { return .encoded(.join(into: clip)) }
+        guard let begin = begins[clip] else { return .encoded(.clip(clip)) }
+        return time < begin ? .encoded(.late(clip)) : .clip(clip)
     }
 }
 

@@ -6,9 +6,9 @@ internal import LibAV
 /// them if the file's index contains one, and skips frames that no other frame refers to. If a skipped frame turns
 /// out to be the requested one (because it stays on screen longer than its packet's duration), the frames are decoded
 /// again without skipping.
-final class StillReader {
+final class FrameFinder {
     /// A frame and its presentation time on the asset's time line.
-    struct Still: ~Copyable {
+    struct FoundFrame: ~Copyable {
         let frame: Frame
         let time: MediaTime
     }
@@ -59,11 +59,11 @@ final class StillReader {
 
     /// Returns the frame on screen at a time, within the tolerance: the first frame for earlier times, the last one
     /// after the end. Nil if the track has no frames.
-    func still(at time: MediaTime) throws -> Still? {
-        let goal = Goal(time: timeZero + time, tolerance: tolerance, unit: unit)
-        if !fits(goal) { try find(goal) }
+    func frame(at time: MediaTime) throws -> FoundFrame? {
+        let request = Request(time: timeZero + time, tolerance: tolerance, unit: unit)
+        if !fits(request) { try find(request) }
         guard let heldTime, let frame = try reference() else { return nil }
-        return Still(frame: frame, time: MediaTime(ticks: heldTime, timeBase: unit) - timeZero)
+        return FoundFrame(frame: frame, time: MediaTime(ticks: heldTime, timeBase: unit) - timeZero)
     }
 
     /// Returns the time of the keyframe from which a time's frame is decoded, in the track's time base; nil if the
@@ -81,7 +81,7 @@ final class StillReader {
     }
 
     /// The requested time, in the track's time base.
-    private struct Goal {
+    private struct Request {
         let target: Int64
         /// Bounds of the tolerance, rounded inward.
         let earliest: Int64
@@ -97,58 +97,61 @@ final class StillReader {
     }
 
     /// Returns whether the held frame is the requested one.
-    private func fits(_ goal: Goal) -> Bool {
+    private func fits(_ request: Request) -> Bool {
         guard let time = heldTime else { return false }
-        if tolerance.before != nil, !tolerance.isExact, time >= goal.earliest, time <= goal.latest {
+        if tolerance.before != nil, !tolerance.isExact, time >= request.earliest, time <= request.latest {
             return true
         }
-        if time == goal.target { return true }
-        if time > goal.target { return time == firstTime }
-        return hasEnded || nextTime.map { goal.target < $0 } ?? false
+        if time == request.target { return true }
+        if time > request.target { return time == firstTime }
+        return hasEnded || nextTime.map { request.target < $0 } ?? false
     }
 
-    private func find(_ goal: Goal) throws {
-        if takesKeyFrame(goal) {
-            try seek(to: goal.latest, wantedFrom: .min)
-            if try readKeyFrame(for: goal) { return }
+    private func find(_ request: Request) throws {
+        if acceptsKeyframe(request) {
+            try seek(to: request.latest, neededFrom: .min)
+            if try readKeyFrame(for: request) { return }
         }
-        let target = goal.target
+        let target = request.target
         let position = isSpent ? nil : isAtStart ? zero : nextTime ?? heldTime
         if let position, isAtStart || position <= target || heldTime.map({ $0 <= target }) == true {
             if isWorthSeeking(from: position, to: target) {
-                let landed = try seekAndRead(goal)
+                let firstDecoded = try seekAndRead(request)
                 // The seek landed on the same keyframe: keyframes are sparse.
-                if let landed, landed <= position { unindexedGap &*= 2 }
+                if let firstDecoded, firstDecoded <= position { unindexedGap &*= 2 }
             } else {
-                decoded?.want(from: target)
-                try read(to: goal)
+                decoded?.setNeeded(from: target)
+                try read(to: request)
             }
         } else {
-            try seekAndRead(goal)
+            try seekAndRead(request)
         }
         // The seek landed on frames that can't be decoded, or later than reported: the track is read from its
         // beginning.
         if packets?.hasSought == true, heldTime.map({ $0 > target }) ?? true {
-            try begin(wantedFrom: target)
-            try read(to: goal)
+            try begin(neededFrom: target)
+            try read(to: request)
         }
-        guard let passed = decoded?.passedUntil, let found = heldTime, passed > found, passed <= target else {
+        guard let passed = decoded?.skippedUntil, let found = heldTime, passed > found, passed <= target
+        else {
             return
         }
-        try seek(to: target, wantedFrom: .min)
-        try read(to: goal)
+        try seek(to: target, neededFrom: .min)
+        try read(to: request)
     }
 
     /// Returns whether a keyframe is within the tolerance.
-    private func takesKeyFrame(_ goal: Goal) -> Bool {
+    private func acceptsKeyframe(_ request: Request) -> Bool {
         guard !tolerance.isExact, let packets else { return false }
         if tolerance.before == nil { return true }
-        return packets.indexedKey(notAfter: goal.latest).map { $0 >= goal.earliest } ?? false
+        return packets.indexedKey(notAfter: request.latest).map { $0 >= request.earliest } ?? false
     }
 
     /// Returns whether seeking to a keyframe before the target costs less than decoding the frames up to it.
     private func isWorthSeeking(from position: Int64, to target: Int64) -> Bool {
-        guard let packets, !packets.container.guessesTimes(ofCodec: track.format.codec) else { return false }
+        guard let packets, !packets.container.estimatesTimes(ofCodec: track.format.codec) else {
+            return false
+        }
         // A restart costs about as much as decoding a few frames.
         let few = max(1, Rational(1, 1).rescale(1, to: unit) / 4)
         // An index that is built while reading doesn't contain later frames.
@@ -160,32 +163,32 @@ final class StillReader {
 
     /// Seeks and decodes up to the target; returns the time of the first frame after the seek.
     @discardableResult
-    private func seekAndRead(_ goal: Goal) throws -> Int64? {
-        try seek(to: goal.target, wantedFrom: goal.target)
-        return try read(to: goal)
+    private func seekAndRead(_ request: Request) throws -> Int64? {
+        try seek(to: request.target, neededFrom: request.target)
+        return try read(to: request)
     }
 
-    private func seek(to target: Int64, wantedFrom wanted: Int64) throws {
+    private func seek(to target: Int64, neededFrom wanted: Int64) throws {
         if let packets, let decoded, target > zero,
-            !packets.container.guessesTimes(ofCodec: track.format.codec)
+            !packets.container.estimatesTimes(ofCodec: track.format.codec)
         {
-            forget()
+            discardFrames()
             try packets.seek(before: target)
-            decoded.restart(wantedFrom: wanted)
+            decoded.restart(neededFrom: wanted)
         } else {
-            try begin(wantedFrom: wanted)
+            try begin(neededFrom: wanted)
         }
     }
 
     /// Restarts at the beginning of the file.
-    private func begin(wantedFrom wanted: Int64) throws {
-        forget()
+    private func begin(neededFrom wanted: Int64) throws {
+        discardFrames()
         (frames, packets) = try open()
-        decoded?.restart(wantedFrom: wanted)
+        decoded?.restart(neededFrom: wanted)
     }
 
     /// Drops held frames before a seek.
-    private func forget() {
+    private func discardFrames() {
         (heldTime, nextTime, hasEnded, isSpent, isAtStart) = (nil, nil, false, false, false)
         held = nil
         next = nil
@@ -193,12 +196,12 @@ final class StillReader {
 
     /// Decodes a single keyframe; returns false if there is none within the tolerance, or if it can't be decoded
     /// independently.
-    private func readKeyFrame(for goal: Goal) throws -> Bool {
+    private func readKeyFrame(for request: Request) throws -> Bool {
         guard let decoded else { return false }
         isSpent = true
         let frame = try Frame()
-        guard try decoded.decodeKeyFrame(notAfter: goal.latest, into: frame), frame.pts != noTimestamp,
-            frame.pts >= max(zero, goal.earliest)
+        guard try decoded.decodeKeyFrame(notAfter: request.latest, into: frame), frame.pts != noTimestamp,
+            frame.pts >= max(zero, request.earliest)
         else { return false }
         hold(frame)
         return true
@@ -210,10 +213,10 @@ final class StillReader {
     }
 
     /// Decodes the first frame after a seek if it is the requested keyframe; returns false otherwise.
-    private func readFirst(for goal: Goal) throws -> Bool {
+    private func readFirst(for request: Request) throws -> Bool {
         guard tolerance.isExact, let decoded else { return false }
         let frame = try Frame()
-        guard try decoded.decodeKeyFrame(at: goal.target, into: frame), frame.pts == goal.target else {
+        guard try decoded.decodeKeyFrame(at: request.target, into: frame), frame.pts == request.target else {
             return false
         }
         isSpent = true
@@ -223,18 +226,18 @@ final class StillReader {
 
     /// Decodes up to the requested time; returns the time of the first decoded frame.
     @discardableResult
-    private func read(to goal: Goal) throws -> Int64? {
-        let target = goal.target
+    private func read(to request: Request) throws -> Int64? {
+        let target = request.target
         let isFromStart = isAtStart || heldTime == nil && packets?.hasSought != true
         let isFresh = isAtStart || heldTime == nil && nextTime == nil
         isAtStart = false
-        if try isFresh && readFirst(for: goal) { return target }
+        if try isFresh && readFirst(for: request) { return target }
         var first: Int64?
         if let time = nextTime, time <= target {
             (heldTime, nextTime) = (time, nil)
             held = next.take()
         }
-        let early = tolerance.isExact || tolerance.before == nil ? Int64.max : goal.earliest
+        let early = tolerance.isExact || tolerance.before == nil ? Int64.max : request.earliest
         while nextTime == nil, !hasEnded {
             if isCancelled() { throw CancellationError() }
             let frame = try Frame()

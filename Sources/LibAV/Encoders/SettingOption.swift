@@ -1,5 +1,5 @@
 /// The option with which a setting is passed to an encoder.
-package enum SettingPlace: Sendable, Hashable {
+package enum SettingOption: Sendable, Hashable {
     /// A separate option.
     case option(String)
     /// An entry of an option that is a list of settings, such as `x265-params`.
@@ -10,8 +10,8 @@ package enum SettingPlace: Sendable, Hashable {
 
 extension EncoderConfiguration {
     /// Sets a setting with the option that the encoder has for it.
-    package mutating func set(_ value: String, at place: SettingPlace) {
-        switch place {
+    package mutating func set(_ value: String, at option: SettingOption) {
+        switch option {
         case .option(let key): options.append(MetadataEntry(key: key, value: value))
         case .entry(let key, let list): set(key, to: value, in: list)
         case .quantizer: fixedQuantizer = Int(value)
@@ -19,8 +19,8 @@ extension EncoderConfiguration {
     }
 
     /// Returns the value that was last set; nil if there is none.
-    package func value(at place: SettingPlace) -> String? {
-        switch place {
+    package func value(at option: SettingOption) -> String? {
+        switch option {
         case .option(let key): options.last { $0.key == key }?.value
         case .entry(let key, let list):
             parameters.first { $0.option == list }?.entries.last { $0.key == key }?.value

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Still images from several concurrent decoders equal those from a single one, in order.
-@Suite struct StillLaneTests {
+@Suite struct ParallelStillImageTests {
     private func movie(in scratch: Scratch, _ options: String...) throws -> Asset {
         try ffmpeg(
             [

@@ -1,7 +1,7 @@
 package import LibAV
 
 /// Tiles still images of one size (libavfilter's `tile`). Confined to one queue.
-package final class StillSheet {
+package final class StillImageSheet {
     private let columns: Int
     private let rows: Int
     private var graph: FilterGraph?

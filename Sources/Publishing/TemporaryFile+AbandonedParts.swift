@@ -6,7 +6,7 @@ extension TemporaryFile {
     /// Removes the temporary files of dead runs from a folder, and returns their names. A replaced file
     /// without another name gets its original name back if no other file has it. Files that are being written
     /// are locked and stay. `names` are those of the outputs in the folder.
-    package static func collectDeadParts(in folder: String, of names: Set<String>) -> [String] {
+    package static func removeAbandonedParts(in folder: String, of names: Set<String>) -> [String] {
         let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return [] }
         defer { close(directory) }
@@ -24,13 +24,13 @@ extension TemporaryFile {
             // The stem of a long name may be common to several names; the original name is then unknown.
             let isBack =
                 name.hasSuffix(asideSuffix) && owned.count == 1
-                && bringBack(name, to: owned[0], in: directory)
+                && restore(name, to: owned[0], in: directory)
             if isBack || unlinkat(directory, name, 0) == 0 { removed.append(name) }
         }
         return removed
     }
 
-    private static func bringBack(_ part: String, to name: String, in folder: Int32) -> Bool {
+    private static func restore(_ part: String, to name: String, in folder: Int32) -> Bool {
         if tandem_renameat2(folder, part, folder, name, 1) == 0 { return true }
         // A file without another name is on a file system without links, which often has no exclusive rename
         // either.

@@ -10,11 +10,11 @@ internal import Locking
 /// slowest port paces the others, and the number of queued frames is bounded. A closed port, whose reader has
 /// finished, failed or was cancelled, doesn't hold back the others.
 ///
-/// A read from an empty port decodes synchronously on the lane's queue if no other port is full. If one is full, the
+/// A read from an empty port decodes synchronously on the decoder's queue if no other port is full. If one is full, the
 /// read returns `pending`, and the port's reader is woken when a frame arrives.
 ///
 /// Unchecked `Sendable`: the frames' source is used on `queue` only, everything else is protected by the mutex.
-final class DecodingLane: @unchecked Sendable {
+final class SharedDecoder: @unchecked Sendable {
     private struct Waiting: ~Copyable {
         var frames = UniqueDeque<Frame>()
         var bytes = 0
@@ -43,7 +43,7 @@ final class DecodingLane: @unchecked Sendable {
         // Properties of the stream as of the last frame.
         var timeBase: Rational
         var dropped = 0
-        var formChange: MediaTime?
+        var formatChange: MediaTime?
     }
 
     private let queue = DispatchQueue(label: "tandem.decode")
@@ -53,7 +53,7 @@ final class DecodingLane: @unchecked Sendable {
     /// Frames decoded per turn: a switch of queues costs as much time as a few frames of audio.
     private let turn: Int
 
-    /// Creates a lane with this number of ports, each of which must be claimed or closed.
+    /// Creates a decoder with this number of ports, each of which must be claimed or closed.
     init(_ frames: any FrameStream, mediaType: MediaType, ports: Int) {
         self.frames = frames
         let inboxes = (0..<ports).map { _ in Inbox() }
@@ -69,7 +69,7 @@ final class DecodingLane: @unchecked Sendable {
             state.inboxes[index].wake = wake
             state.inboxes[index].isClaimed = true
         }
-        return FramePort(lane: self, index: index)
+        return FramePort(decoder: self, index: index)
     }
 
     /// Whether every port was claimed or closed.
@@ -90,15 +90,15 @@ final class DecodingLane: @unchecked Sendable {
         if isLast { queue.async { @Sendable in self.frames = nil } } else { decodeAhead() }
     }
 
-    fileprivate var known: (timeBase: Rational, dropped: Int, formChange: MediaTime?) {
-        state.withLock { ($0.timeBase, $0.dropped, $0.formChange) }
+    fileprivate var properties: (timeBase: Rational, dropped: Int, formatChange: MediaTime?) {
+        state.withLock { ($0.timeBase, $0.dropped, $0.formatChange) }
     }
 
     fileprivate func next(_ index: Int, into frame: borrowing Frame) throws -> FrameSupply {
         while true {
             var shouldDecode = false
             var failure: (any Error)?
-            var answer: FrameSupply?
+            var supply: FrameSupply?
             let found = state.withLock { state -> Frame? in
                 let inbox = state.inboxes[index]
                 if let found = inbox.waiting.frames.popFirst() {
@@ -108,10 +108,10 @@ final class DecodingLane: @unchecked Sendable {
                 }
                 if state.isFinished {
                     failure = state.error
-                    answer = .ended
+                    supply = .ended
                 } else if !canDecode(state) {
                     inbox.isAwaited = true
-                    answer = .pending
+                    supply = .pending
                 }
                 return nil
             }
@@ -121,7 +121,7 @@ final class DecodingLane: @unchecked Sendable {
                 return .frame
             }
             if let failure { throw failure }
-            if let answer { return answer }
+            if let supply { return supply }
             queue.sync { if isWanted(by: index) { decode() } }
         }
     }
@@ -149,11 +149,11 @@ final class DecodingLane: @unchecked Sendable {
         queue.async { @Sendable in
             self.decode()
             // The next turn is a new block, so that a port that waits for the queue comes first.
-            let goesOn = self.state.withLock { state in
+            let continues = self.state.withLock { state in
                 state.isDecoding = !state.isFinished && self.canDecode(state)
                 return state.isDecoding
             }
-            if goesOn { self.scheduleTurn() }
+            if continues { self.scheduleTurn() }
         }
     }
 
@@ -178,10 +178,10 @@ final class DecodingLane: @unchecked Sendable {
     private func deliver(_ frame: consuming Frame, of stream: any FrameStream) throws -> Bool {
         var wakes: [@Sendable () -> Void] = []
         var whole: Frame? = consume frame
-        let goesOn = try state.withLock { state -> Bool in
+        let continues = try state.withLock { state -> Bool in
             state.timeBase = stream.timeBase
             state.dropped = stream.droppedSamples
-            state.formChange = stream.formChange
+            state.formatChange = stream.formatChange
             let open = state.inboxes.filter { !$0.isClosed }
             for (position, inbox) in open.enumerated() {
                 let isLast = position == open.count - 1
@@ -196,7 +196,7 @@ final class DecodingLane: @unchecked Sendable {
             return !open.isEmpty && canDecode(state)
         }
         for wake in wakes { wake() }
-        return goesOn
+        return continues
     }
 
     private func finish(_ error: (any Error)?) {
@@ -212,20 +212,20 @@ final class DecodingLane: @unchecked Sendable {
     }
 }
 
-/// One reader's port of a decoding lane; closed when it is released.
+/// One reader's port of a shared decoder; closed when it is released.
 final class FramePort: FrameStream {
-    private let lane: DecodingLane
+    private let decoder: SharedDecoder
     private let index: Int
 
-    fileprivate init(lane: DecodingLane, index: Int) {
-        self.lane = lane
+    fileprivate init(decoder: SharedDecoder, index: Int) {
+        self.decoder = decoder
         self.index = index
     }
 
-    deinit { lane.close(index) }
+    deinit { decoder.close(index) }
 
-    func next(into frame: borrowing Frame) throws -> FrameSupply { try lane.next(index, into: frame) }
-    var timeBase: Rational { lane.known.timeBase }
-    var droppedSamples: Int { lane.known.dropped }
-    var formChange: MediaTime? { lane.known.formChange }
+    func next(into frame: borrowing Frame) throws -> FrameSupply { try decoder.next(index, into: frame) }
+    var timeBase: Rational { decoder.properties.timeBase }
+    var droppedSamples: Int { decoder.properties.dropped }
+    var formatChange: MediaTime? { decoder.properties.formatChange }
 }

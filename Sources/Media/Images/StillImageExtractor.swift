@@ -1,15 +1,15 @@
 internal import LibAV
 
 /// Finds still images in order and converts them; a repeated frame is converted once. Confined to one queue.
-final class StillSearch {
+final class StillImageExtractor {
     private let track: AssetTrack
-    private let reader: StillReader
-    private let converter: StillConverter
+    private let reader: FrameFinder
+    private let converter: StillImageConverter
     private let isCancelled: @Sendable () -> Bool
     private var shown: (image: PixelBuffer, time: MediaTime)?
 
     init(
-        track: AssetTrack, reader: StillReader, converter: StillConverter,
+        track: AssetTrack, reader: FrameFinder, converter: StillImageConverter,
         isCancelled: @escaping @Sendable () -> Bool
     ) {
         self.track = track
@@ -22,17 +22,17 @@ final class StillSearch {
     func keyFrame(for time: MediaTime) -> Int64? { reader.keyFrame(for: time) }
 
     /// Returns the still image for a time.
-    func still(at time: MediaTime) throws -> StillImage {
+    func image(at time: MediaTime) throws -> StillImage {
         if isCancelled() { throw CancellationError() }
-        guard let still = try reader.still(at: time) else {
+        guard let found = try reader.frame(at: time) else {
             throw MediaError.noSamples(track: track.label)
         }
-        let actual = still.time
+        let actual = found.time
         if let shown, shown.time == actual {
             return StillImage(
                 image: shown.image, requestedTime: time, actualTime: actual, isRepeated: true)
         }
-        let image = try PixelBuffer(reading: try converter.convert(try still.frame.reference(), at: actual))
+        let image = try PixelBuffer(reading: try converter.convert(try found.frame.reference(), at: actual))
         shown = (image, actual)
         return StillImage(image: image, requestedTime: time, actualTime: actual, isRepeated: false)
     }

@@ -7,17 +7,17 @@ internal import LibAV
 /// Each consumer gets every packet of its stream; consumers of the same stream get references to the same data. A
 /// request reads from the demuxer until a packet of the stream arrives; packets of other streams are queued, up to a
 /// limit in bytes. If a source's tracks, or two consumers of a track, are so far apart that the limit is reached, the
-/// slow consumer is *moved*: it gets a lane of its own, which reads the file independently. So no output ever waits
+/// slow consumer is *moved*: it gets a demuxer of its own, which reads the file independently. So no output ever waits
 /// for another, and memory use is bounded.
 ///
 /// Unchecked `Sendable`: all mutable state is used on `queue` only.
-final class DemuxLane: @unchecked Sendable {
+final class SharedDemuxer: @unchecked Sendable {
     /// Result of a request for packets.
-    enum Answer {
+    enum ReadResult {
         /// Success: at least one packet was returned.
         case packets
         case ended
-        /// The consumer was moved: it must open a lane of its own and skip this many packets.
+        /// The consumer was moved: it must open a demuxer of its own and skip this many packets.
         case moved(after: Int)
     }
 
@@ -37,7 +37,7 @@ final class DemuxLane: @unchecked Sendable {
             packets.append(packet)
         }
 
-        func forget() {
+        func discardPackets() {
             packets = UniqueDeque()
             (bytes, delivered, isMoved) = (0, 0, false)
         }
@@ -89,9 +89,9 @@ final class DemuxLane: @unchecked Sendable {
     }
 
     /// Returns the next packets of a consumer, at least one unless the stream ended. Don't call on `queue`.
-    func next(_ consumer: Int, into batch: inout UniqueDeque<Packet>) throws(AVError) -> Answer {
-        var answer: Answer = .ended
-        var thrown: AVError?
+    func next(_ consumer: Int, into batch: inout UniqueDeque<Packet>) throws(AVError) -> ReadResult {
+        var result: ReadResult = .ended
+        var thrownError: AVError?
         queue.sync {
             var bytes = 0
             do throws(AVError) {
@@ -99,36 +99,36 @@ final class DemuxLane: @unchecked Sendable {
                     var packet: Packet?
                     let found = try read(consumers[consumer], into: &packet)
                     guard let packet else {
-                        if batch.isEmpty { answer = found }
+                        if batch.isEmpty { result = found }
                         return
                     }
                     bytes += packet.size
                     batch.append(packet)
-                    answer = .packets
+                    result = .packets
                 }
             } catch {
                 // Packets read before the error are returned first; the error is thrown by the next call.
-                if batch.isEmpty { thrown = error }
+                if batch.isEmpty { thrownError = error }
             }
         }
-        if let thrown { throw thrown }
-        return answer
+        if let thrownError { throw thrownError }
+        return result
     }
 
     /// Seeks to a keyframe of a stream before a time; all queued packets are dropped.
     func seek(stream: Int, before timestamp: Int64) throws(AVError) {
-        var thrown: AVError?
+        var thrownError: AVError?
         queue.sync {
             do throws(AVError) {
                 try demuxer.seek(stream: stream, before: timestamp)
                 isAtEnd = false
                 counts = [:]
-                for consumer in consumers { consumer.forget() }
+                for consumer in consumers { consumer.discardPackets() }
             } catch {
-                thrown = error
+                thrownError = error
             }
         }
-        if let thrown { throw thrown }
+        if let thrownError { throw thrownError }
     }
 
     /// See `Demuxer.indexedKey`.
@@ -142,15 +142,15 @@ final class DemuxLane: @unchecked Sendable {
         var time: MediaTime?
         if error.isPartial, packet.dts != noTimestamp || packet.pts != noTimestamp,
             let stream = try? demuxer.stream(packet.streamIndex),
-            TimeBounds.holds(packet, timeBase: stream.timeBase)
+            TimeBounds.contain(packet, timeBase: stream.timeBase)
         {
             time = MediaTime(
                 ticks: packet.pts != noTimestamp ? packet.pts : packet.dts, timeBase: stream.timeBase)
         }
-        return damage.allSatisfy { (try? $0.meet(error, of: "the container", at: time)) != nil }
+        return damage.allSatisfy { (try? $0.handle(error, of: "the container", at: time)) != nil }
     }
 
-    private func read(_ consumer: Consumer, into result: inout Packet?) throws(AVError) -> Answer {
+    private func read(_ consumer: Consumer, into result: inout Packet?) throws(AVError) -> ReadResult {
         if let first = consumer.packets.popFirst() {
             consumer.bytes -= first.size
             result = consume first

@@ -3,16 +3,16 @@ internal import LibAV
 /// Image formats with one frame per file.
 extension ContainerModel {
     /// JPEG (JFIF).
-    static let jpeg = still("jpeg", ["jpg", "jpeg"], codec: "mjpeg")
+    static let jpeg = image("jpeg", ["jpg", "jpeg"], codec: "mjpeg")
     /// Portable Network Graphics.
-    static let png = still("png", ["png"], codec: "png")
+    static let png = image("png", ["png"], codec: "png")
     /// WebP.
-    static let webp = still("webp", ["webp"], codec: "webp")
+    static let webp = image("webp", ["webp"], codec: "webp")
 
     /// GIF, for animations only.
-    static let gif = still("gif", ["gif"], codec: "gif")
+    static let gif = image("gif", ["gif"], codec: "gif")
 
-    private static func still(_ name: String, _ extensions: [String], codec: String) -> ContainerModel {
+    private static func image(_ name: String, _ extensions: [String], codec: String) -> ContainerModel {
         var model = ContainerModel(name, extensions, [.video])
         model.isSingleTrack = true
         model.codecs = .only([codec])

@@ -3,7 +3,7 @@ internal import LibAV
 extension VideoOutputSettings {
     /// Returns settings that convert a track's frames for display: upright, square pixels, no larger than `box`, HDR
     /// tone-mapped to standard dynamic range. Nil if the track has no size.
-    static func still(
+    static func stillImage(
         of track: AssetTrack, as pixelFormat: PixelFormat, within box: PixelSize?
     ) -> VideoOutputSettings? {
         var settings = VideoOutputSettings(pixelFormat: pixelFormat)
@@ -15,22 +15,22 @@ extension VideoOutputSettings {
         guard width >= 1, height >= 1 else { return nil }
         settings.convertColor(of: track)
         let scale = box.map { min(Double($0.width) / width, Double($0.height) / height, 1) } ?? 1
-        // Chroma is subsampled in most formats, and colors are converted for pairs of pixels.
+        // Chroma is subsampled in limit formats, and colors are converted for pairs of pixels.
         let step = pixelFormat.isRGB && settings.color == nil ? 1.0 : 2.0
-        func side(_ length: Double, most: Int?) -> Int {
+        func side(_ length: Double, limit: Int?) -> Int {
             let nearest = max(step, (length * scale / step).rounded() * step)
             // Not larger than the box.
-            return Int(nearest > Double(most ?? .max) && nearest > step ? nearest - step : nearest)
+            return Int(nearest > Double(limit ?? .max) && nearest > step ? nearest - step : nearest)
         }
         settings.size = PixelSize(
-            width: side(width, most: box?.width), height: side(height, most: box?.height))
+            width: side(width, limit: box?.width), height: side(height, limit: box?.height))
         return settings
     }
 
     private mutating func convertColor(of track: AssetTrack) {
         let color = track.format.color
-        let usual = ColorDescription.usualMatrix(width: track.format.width, height: track.format.height)
-        let own = color.matrix ?? usual
+        let assumed = ColorDescription.defaultMatrix(width: track.format.width, height: track.format.height)
+        let own = color.matrix ?? assumed
         let isRGB = pixelFormat?.isRGB == true
         if color.isHighRange, color.primaries != nil {
             var target = ColorDescription()

@@ -1,15 +1,15 @@
 package import LibAV
 
 /// Encodes still images, each to a file of its own (`avcodec_send_frame`). Confined to one queue.
-package final class StillEncoder {
+package final class StillImageEncoder {
     private let encoder: FrameEncoder
     private let packet: Packet
     private let width: Int
     private let height: Int
     private let format: PixelFormat
     private let limits: InputLimits
-    private var reader: StillDecoder?
-    private var converter: EncoderFormConverter
+    private var reader: StillImageDecoder?
+    private var converter: EncoderFormatConverter
     private var count: Int64 = 0
 
     /// Opens the encoder. All still images must have the size and the pixel format of the configuration. `limits`
@@ -22,7 +22,7 @@ package final class StillEncoder {
             // Frame threads would delay output.
             configuration.threads = 1
             encoder = try FrameEncoder.open(configuration, globalHeaders: false)
-            converter = EncoderFormConverter(configuration)
+            converter = EncoderFormatConverter(configuration)
             packet = try Packet()
         } catch {
             throw MediaError.encoding(track: "image", error)
@@ -73,7 +73,7 @@ package final class StillEncoder {
     package func problem(in bytes: [UInt8]) -> String? {
         if reader == nil {
             // A reduced decode parses all of the data without computing every pixel.
-            reader = StillDecoder(encoder.parameters, limits: limits, isReduced: true)
+            reader = StillImageDecoder(encoder.parameters, limits: limits, isReduced: true)
         }
         return reader?.problem(in: bytes, size: PixelSize(width: width, height: height))
     }

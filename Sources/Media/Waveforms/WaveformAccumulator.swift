@@ -1,7 +1,7 @@
 internal import LibAV
 
 /// Computes waveform pixels from blocks of interleaved 16-bit samples.
-struct WaveformGathering {
+struct WaveformAccumulator {
     private var data: WaveformData
     private let settings: WaveformReader.Settings
     /// Number of channels of the audio.
@@ -29,8 +29,8 @@ struct WaveformGathering {
         guard Int(frame.sampleRate) == data.sampleRate, frame.channelLayout.channels == source else {
             throw MediaError.misuse("the audio format changes within the track")
         }
-        let place = time.ticks(in: Rational(1, Int32(clamping: data.sampleRate)))
-        try silence(Int(clamping: place) - data.sampleCount)
+        let position = time.ticks(in: Rational(1, Int32(clamping: data.sampleRate)))
+        try silence(Int(clamping: position) - data.sampleCount)
         try checkLength()
         let (count, source) = (frame.sampleCount, source)
         _ = frame.withPlane(0) { bytes, _ in
@@ -53,25 +53,25 @@ struct WaveformGathering {
     private mutating func silence(_ count: Int) throws {
         guard count > data.sampleRate / 100 else { return }
         let piece = [Int16](repeating: 0, count: data.channels * min(count, 1 << 16))
-        var left = count
-        while left > 0 {
-            let part = min(left, 1 << 16)
+        var remaining = count
+        while remaining > 0 {
+            let part = min(remaining, 1 << 16)
             piece.withUnsafeBufferPointer {
                 take(UnsafeBufferPointer(rebasing: $0.prefix(part * data.channels)), count: part)
             }
-            left -= part
+            remaining -= part
             try checkLength()
         }
     }
 
     /// Maximum number of values; a plan allows far fewer.
-    private static let most = 1 << 27
+    private static let maxValues = 1 << 27
 
     /// Throws if the data exceeds the limit: a header may declare a shorter duration.
     private func checkLength() throws {
-        guard data.extremes.count > Self.most else { return }
+        guard data.extremes.count > Self.maxValues else { return }
         throw MediaError.misuse(
-            "the audio is much longer than its file states, and exceeds \(Self.most) values")
+            "the audio is much longer than its file states, and exceeds \(Self.maxValues) values")
     }
 
     /// Mixes channels as audiowaveform does: the sum divided by the number of channels, truncated toward zero.

@@ -4,7 +4,7 @@ internal import Locking
 
 /// The still images for some times, generated when they are requested (AVFoundation's
 /// `AVAssetImageGenerator.Images`).
-public struct StillSequence: AsyncSequence, Sendable {
+public struct StillImageSequence: AsyncSequence, Sendable {
     /// Element type of the sequence.
     public typealias Element = StillImage
 
@@ -12,29 +12,29 @@ public struct StillSequence: AsyncSequence, Sendable {
     let times: [MediaTime]
 
     /// Creates an iterator that starts at the first time.
-    public func makeAsyncIterator() -> Iterator { Iterator(StillLane(generator, times)) }
+    public func makeAsyncIterator() -> Iterator { Iterator(StillImageProducer(generator, times)) }
 
     /// Iterator over the still images, in the order of their times.
     public struct Iterator: AsyncIteratorProtocol {
-        private let lane: StillLane
+        private let producer: StillImageProducer
 
-        init(_ lane: StillLane) { self.lane = lane }
+        init(_ producer: StillImageProducer) { self.producer = producer }
 
         /// Returns the still image for the next time; nil after the last one. Throws `MediaError` if the source can't
         /// be read, `CancellationError` if the generator or the task was cancelled.
-        public mutating func next() async throws -> StillImage? { try await lane.next() }
+        public mutating func next() async throws -> StillImage? { try await producer.next() }
     }
 }
 
 /// Generates the still images of a sequence on a queue of its own.
 ///
 /// Unchecked `Sendable`: mutable state is used on `queue` only.
-final class StillLane: @unchecked Sendable {
+final class StillImageProducer: @unchecked Sendable {
     private let generator: AssetImageGenerator
     private let times: [MediaTime]
     private let queue = DispatchQueue(label: "tandem.images")
     private let interrupt = InterruptFlag()
-    private var search: StillSearch?
+    private var extractor: StillImageExtractor?
     private var position = 0
 
     init(_ generator: AssetImageGenerator, _ times: [MediaTime]) {
@@ -53,17 +53,17 @@ final class StillLane: @unchecked Sendable {
     private func make() throws -> StillImage? {
         guard position < times.count else { return nil }
         do {
-            if search == nil {
-                search = try generator.search { [interrupt] in interrupt.isRaised }
+            if extractor == nil {
+                extractor = try generator.extractor { [interrupt] in interrupt.isRaised }
             }
-            let still = try search?.still(at: times[position])
+            let image = try extractor?.image(at: times[position])
             position += 1
-            if position == times.count { search = nil }
-            return still
+            if position == times.count { extractor = nil }
+            return image
         } catch {
             // An error ends the sequence.
-            (position, search) = (times.count, nil)
-            throw interrupt.isRaised ? CancellationError() : generator.told(error, of: nil)
+            (position, extractor) = (times.count, nil)
+            throw interrupt.isRaised ? CancellationError() : generator.callerError(error, of: nil)
         }
     }
 }

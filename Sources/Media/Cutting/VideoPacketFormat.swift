@@ -2,7 +2,7 @@ internal import LibAV
 
 /// Properties that the packets of two tracks must have in common, so that they can follow one another with the same
 /// headers.
-package struct CutForm: Hashable, Codable, Sendable {
+package struct VideoPacketFormat: Hashable, Codable, Sendable {
     private var codec: String
     /// Whether NAL units have length prefixes rather than start codes. Parameter sets are then out of band, otherwise
     /// in band.
@@ -46,7 +46,7 @@ package struct CutForm: Hashable, Codable, Sendable {
     }
 
     /// Returns how another format differs, for messages; nil if it is equal.
-    package func difference(of other: CutForm) -> String? {
+    package func difference(of other: VideoPacketFormat) -> String? {
         if self == other { return nil }
         if other.codec != codec { return "its codec is \(other.codec), the others' is \(codec)" }
         if other.hasLengths != hasLengths { return "its container stores NAL units in another format" }

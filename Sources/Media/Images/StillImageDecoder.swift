@@ -1,7 +1,7 @@
 internal import LibAV
 
 /// Decodes image files with one frame each. Confined to one queue.
-final class StillDecoder {
+final class StillImageDecoder {
     private let parameters: CodecParameters
     private let limits: InputLimits
     private let isReduced: Bool

@@ -1,7 +1,7 @@
 internal import CFFmpeg
 
 /// The properties of a frame without its content.
-public struct FrameForm: Hashable, Codable, Sendable {
+public struct FrameFormat: Hashable, Codable, Sendable {
     /// Width in pixels.
     public var width: Int
     /// Height in pixels.
@@ -27,16 +27,16 @@ public struct FrameForm: Hashable, Codable, Sendable {
 
 extension Frame {
     /// Returns a black frame with some properties.
-    package static func black(_ form: FrameForm) throws(AVError) -> Frame {
+    package static func black(_ format: FrameFormat) throws(AVError) -> Frame {
         let frame = try Frame()
         let raw = frame.raw
-        raw.pointee.width = Int32(clamping: form.width)
-        raw.pointee.height = Int32(clamping: form.height)
-        raw.pointee.format = form.format.value
+        raw.pointee.width = Int32(clamping: format.width)
+        raw.pointee.height = Int32(clamping: format.height)
+        raw.pointee.format = format.format.value
         raw.pointee.pts = 0
-        raw.pointee.sample_aspect_ratio = form.sampleAspectRatio.av
+        raw.pointee.sample_aspect_ratio = format.sampleAspectRatio.av
         try check(av_frame_get_buffer(raw, 0), "av_frame_get_buffer")
-        frame.describe(as: form.color)
+        frame.applyColor(format.color)
         var planes = (raw.pointee.data.0, raw.pointee.data.1, raw.pointee.data.2, raw.pointee.data.3)
         var strides = (0..<4).map { index in
             withUnsafeBytes(of: raw.pointee.linesize) { Int($0.bindMemory(to: Int32.self)[index]) }
@@ -45,7 +45,7 @@ extension Frame {
         _ = withUnsafeMutablePointer(to: &planes) { planes in
             planes.withMemoryRebound(to: UnsafeMutablePointer<UInt8>?.self, capacity: 4) {
                 av_image_fill_black(
-                    $0, &strides, form.format.av, raw.pointee.color_range, raw.pointee.width,
+                    $0, &strides, format.format.av, raw.pointee.color_range, raw.pointee.width,
                     raw.pointee.height)
             }
         }
@@ -53,10 +53,10 @@ extension Frame {
     }
 
     /// Sets the pixel aspect ratio to 1:1.
-    package func describeAsSquare() { raw.pointee.sample_aspect_ratio = AVRational(num: 1, den: 1) }
+    package func setSquarePixels() { raw.pointee.sample_aspect_ratio = AVRational(num: 1, den: 1) }
 
     /// Sets the color properties that are known.
-    package func describe(as color: ColorDescription) {
+    package func applyColor(_ color: ColorDescription) {
         func code<T>(_ name: String?, _ find: (String) -> Int32, _ make: (UInt32) -> T) -> T? {
             guard let name else { return nil }
             let code = find(name)

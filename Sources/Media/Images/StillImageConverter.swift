@@ -1,7 +1,7 @@
 internal import LibAV
 
 /// Converts still images one by one. Confined to one queue.
-final class StillConverter {
+final class StillImageConverter {
     private let settings: VideoOutputSettings
     private let context: ProducerContext
     private var converter: VideoConverter
@@ -27,12 +27,12 @@ final class StillConverter {
         frame.duration = 1
         frame.clearPictureType()
         try converter.push(frame, in: tick)
-        if let made = try converter.pull() { return made }
+        if let converted = try converter.pull() { return converted }
         isSpent = true
         try converter.finish(at: nil)
-        guard let made = try converter.pull() else {
+        guard let converted = try converter.pull() else {
             throw MediaError.misuse("the filters return no frame for a single frame")
         }
-        return made
+        return converted
     }
 }

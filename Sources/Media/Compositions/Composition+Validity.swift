@@ -3,35 +3,37 @@ internal import LibAV
 extension Composition {
     /// Whether all values are valid and consistent. Checked for compositions from untrusted input, and before
     /// reading.
-    public var isSound: Bool {
-        guard duration > .zero, duration <= .longest, canvas != nil || audioForm != nil else { return false }
-        guard sources.count <= Self.mostClips, clips.count <= Self.mostClips, layers.count <= Self.mostClips,
-            audio.count <= Self.mostClips, chapters.count <= Self.mostClips, subtitles.count <= 64,
-            subtitles.allSatisfy({ $0.clips.count <= Self.mostClips && $0.isSound })
+    public var isValid: Bool {
+        guard duration > .zero, duration <= .longest, canvas != nil || audioFormat != nil else {
+            return false
+        }
+        guard sources.count <= Self.maxClips, clips.count <= Self.maxClips, layers.count <= Self.maxClips,
+            audio.count <= Self.maxClips, chapters.count <= Self.maxClips, subtitles.count <= 64,
+            subtitles.allSatisfy({ $0.clips.count <= Self.maxClips && $0.isValid })
         else { return false }
         if let canvas {
-            guard canvas.isSound else { return false }
+            guard canvas.isValid else { return false }
         } else if !clips.isEmpty || !layers.isEmpty {
             return false
         }
-        if let audioForm {
-            guard (1000...768_000).contains(audioForm.sampleRate),
-                (1...64).contains(audioForm.layout.channels)
+        if let audioFormat {
+            guard (1000...768_000).contains(audioFormat.sampleRate),
+                (1...64).contains(audioFormat.layout.channels)
             else { return false }
         } else if !audio.isEmpty {
             return false
         }
-        return clips.allSatisfy { isSound($0.placement) } && areInOrder
-            && subtitles.allSatisfy { $0.clips.allSatisfy { isSound($0) } }
-            && layers.allSatisfy { isSound($0) }
+        return clips.allSatisfy { isValid($0.placement) } && areInOrder
+            && subtitles.allSatisfy { $0.clips.allSatisfy { isValid($0) } }
+            && layers.allSatisfy { isValid($0) }
             && audio.enumerated().allSatisfy { index, clip in
-                isSound(clip.placement, isRepeated: clip.isRepeated)
-                    && clip.volume.isSound
+                isValid(clip.placement, isRepeated: clip.isRepeated)
+                    && clip.volume.isValid
                     && clip.ducking.map {
                         audio.indices.contains($0.under) && $0.under != index
                             && audio[$0.under].ducking == nil && (0...1_000_000_000).contains($0.billionths)
                     } ?? true
-            } && sources.allSatisfy(\.isSound)
+            } && sources.allSatisfy(\.isValid)
     }
 
     /// Whether each clip begins and ends after the previous one, and at most two overlap.
@@ -41,7 +43,7 @@ extension Composition {
             && zip(ranges, ranges.dropFirst(2)).allSatisfy { $0.end <= $1.start }
     }
 
-    private func isSound(_ placement: ClipPlacement, isRepeated: Bool = false) -> Bool {
+    private func isValid(_ placement: ClipPlacement, isRepeated: Bool = false) -> Bool {
         guard sources.indices.contains(placement.source), placement.track >= 0,
             placement.sourceRange.start >= .zero, placement.sourceRange.duration > .zero,
             placement.sourceRange.end <= .longest, placement.timeRange.start >= .zero,
@@ -50,24 +52,25 @@ extension Composition {
         return isRepeated || placement.isPlayable
     }
 
-    private func isSound(_ layer: Layer) -> Bool {
+    private func isValid(_ layer: Layer) -> Bool {
         guard let canvas, layer.timeRange.start >= .zero, layer.timeRange.duration > .zero,
-            layer.opacity.isSound, abs(layer.rotation) <= 360_000
+            layer.opacity.isValid, abs(layer.rotation) <= 360_000
         else { return false }
         switch layer.content {
-        case .frames(let placement, let place, let settings):
-            return isSound(placement) && (1...16_384).contains(place.width)
-                && (1...16_384).contains(place.height)
-                && abs(place.x) <= 1 << 16 && abs(place.y) <= 1 << 16
-                && settings.size == PixelSize(width: place.width, height: place.height)
+        case .frames(let placement, let rectangle, let settings):
+            return isValid(placement) && (1...16_384).contains(rectangle.width)
+                && (1...16_384).contains(rectangle.height)
+                && abs(rectangle.x) <= 1 << 16 && abs(rectangle.y) <= 1 << 16
+                && settings.size == PixelSize(width: rectangle.width, height: rectangle.height)
         case .subtitles(let subtitles):
-            return subtitles.isSound && sources.indices.contains(subtitles.source)
+            return subtitles.isValid && sources.indices.contains(subtitles.source)
         case .text(let text):
-            return text.text.utf8.count <= 10_000 && (1...canvas.mostTextSize).contains(text.size)
+            return text.text.utf8.count <= 10_000 && (1...canvas.maxTextSize).contains(text.size)
                 && text.fontFile.hasPrefix("/")
-                && [text.place.left, text.place.right, text.place.top, text.place.bottom].allSatisfy {
-                    abs($0 ?? 0) <= 1 << 16
-                }
+                && [text.position.left, text.position.right, text.position.top, text.position.bottom]
+                    .allSatisfy {
+                        abs($0 ?? 0) <= 1 << 16
+                    }
         }
     }
 }
@@ -79,7 +82,7 @@ extension ClipPlacement {
 
 extension SubtitleTrack {
     /// Whether clips are in order of their start, and language, title and dispositions have acceptable lengths.
-    var isSound: Bool {
+    var isValid: Bool {
         zip(clips, clips.dropFirst()).allSatisfy { $0.timeRange.start <= $1.timeRange.start }
             && disposition.count <= 32
             && ([language, title] + disposition).allSatisfy {
@@ -90,9 +93,9 @@ extension SubtitleTrack {
 
 extension Canvas {
     /// Maximum text height on the canvas, in pixels.
-    package var mostTextSize: Int { min(1 << 16, max(0, size.height)) * 4 }
+    package var maxTextSize: Int { min(1 << 16, max(0, size.height)) * 4 }
 
-    var isSound: Bool {
+    var isValid: Bool {
         (16...16_384).contains(size.width) && (16...16_384).contains(size.height) && frameRate.isPositive
             && (0.001...1000).contains(frameRate.double)
             && [PixelFormat.yuv420p, .yuv420p10, .yuv444p].contains(pixelFormat)
@@ -101,7 +104,7 @@ extension Canvas {
 }
 
 extension VolumeEnvelope {
-    var isSound: Bool {
+    var isValid: Bool {
         points.count <= 10_000 && points.allSatisfy { (0...1_000_000_000_000).contains($0.billionths) }
             && zip(points, points.dropFirst()).allSatisfy { $0.time < $1.time }
     }
@@ -123,11 +126,11 @@ extension VolumeEnvelope {
 }
 
 extension CompositionSource {
-    var isSound: Bool {
+    var isValid: Bool {
         switch self {
         case .file(let path): !path.isEmpty && path.utf8.count <= 4096 && !path.utf8.contains(0)
         case .pattern: true
-        case .images(let sequence): sequence.isSound
+        case .images(let sequence): sequence.isValid
         }
     }
 }

@@ -1,10 +1,10 @@
 internal import LibAV
 
 /// Converts frames to the pixel format that an encoder was opened with, if theirs differs. Confined to one queue.
-struct EncoderFormConverter: ~Copyable {
+struct EncoderFormatConverter: ~Copyable {
     private let configuration: EncoderConfiguration
     private var graph: FilterGraph?
-    private var form: (format: PixelFormat, color: ColorCode)?
+    private var inputFormat: (format: PixelFormat, color: ColorCode)?
     private var count: Int64 = 0
 
     init(_ configuration: EncoderConfiguration) { self.configuration = configuration }
@@ -13,19 +13,19 @@ struct EncoderFormConverter: ~Copyable {
     mutating func convert(_ frame: consuming Frame) throws(AVError) -> Frame {
         let color = frame.colorCode
         let format = frame.pixelFormat
-        if graph == nil || form?.format != format || form?.color != color {
+        if graph == nil || inputFormat?.format != format || inputFormat?.color != color {
             var settings = VideoOutputSettings(pixelFormat: configuration.pixelFormat)
             let target = configuration.pixelFormat
             settings.levels = target.isRGB ? nil : configuration.color.range ?? "tv"
             settings.matrix = configuration.color.matrix
             let chain = FrameFilterChain(
                 settings: settings, size: PixelSize(width: frame.width, height: frame.height), format: format,
-                isFullRange: color.isFullRange ?? format.isUsuallyFullRange, matrix: color.matrixName,
+                isFullRange: color.isFullRange ?? format.isFullRangeByDefault, matrix: color.matrixName,
                 wholeSize: nil, target: target)
             graph = try FilterGraph.video(
                 chain.steps, like: frame, timeBase: Rational(1, 25), sampleAspectRatio: Rational(0, 1),
                 frameRate: nil, scaling: chain.scaling)
-            form = (format, color)
+            inputFormat = (format, color)
         }
         frame.pts = count
         count += 1

@@ -6,17 +6,17 @@ import Testing
 @testable import Media
 
 /// Properties parsed from H.264 headers, compared with those that decoding finds.
-@Suite struct PictureHeadersTests {
-    private static func read(_ codec: String, headers: [UInt8], opening: PacketOpening) -> PictureHeaders? {
+@Suite struct VideoHeadersTests {
+    private static func read(_ codec: String, headers: [UInt8], opening: PacketOpening) -> VideoHeaders? {
         var movie: MovieInspector?
-        return AssetLoader.pictureHeaders(codec: codec, headers: headers, opening: opening, movie: &movie)
+        return AssetLoader.videoHeaders(codec: codec, headers: headers, opening: opening, movie: &movie)
     }
 
     /// Returns the properties of a file's tracks, and the headers that were parsed.
     private static func inspect(
-        _ path: String, read: (String, [UInt8], PacketOpening) -> PictureHeaders? = { _, _, _ in nil }
-    ) throws -> (tracks: [[String]], headers: [PictureHeaders]) {
-        var found: [PictureHeaders] = []
+        _ path: String, read: (String, [UInt8], PacketOpening) -> VideoHeaders? = { _, _, _ in nil }
+    ) throws -> (tracks: [[String]], headers: [VideoHeaders]) {
+        var found: [VideoHeaders] = []
         let demuxer = try Demuxer.open(
             path: path, environment: SourceEnvironment(),
             read: { codec, headers, opening in

@@ -13,7 +13,7 @@ package struct PacketOpening {
 }
 
 /// Properties of a track's frames from its headers, which make decoding a frame unnecessary.
-package struct PictureHeaders: Hashable, Sendable {
+package struct VideoHeaders: Hashable, Sendable {
     /// The chroma subsampling of the frames.
     package enum Chroma: Sendable {
         /// Subsampled horizontally and vertically.
@@ -63,7 +63,7 @@ package struct PictureHeaders: Hashable, Sendable {
 
     /// Sets codec parameters as the decoder would. Returns false if the container declares another size, or
     /// if libav has no such pixel format; frames must then be decoded.
-    func tell(_ parameters: inout AVCodecParameters, maxPixels: Int64) -> Bool {
+    func apply(_ parameters: inout AVCodecParameters, maxPixels: Int64) -> Bool {
         guard width > 0, height > 0, Int(parameters.width) == width, Int(parameters.height) == height,
             Int64(width) * Int64(height) <= maxPixels
         else { return false }

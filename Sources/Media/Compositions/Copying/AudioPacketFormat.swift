@@ -2,7 +2,7 @@ internal import LibAV
 
 /// Properties that the packets of two audio tracks must have in common, so that they can follow one another with the
 /// same headers.
-package struct AudioPacketForm: Hashable, Codable, Sendable {
+package struct AudioPacketFormat: Hashable, Codable, Sendable {
     private var traits: AudioTraits
     private var profile: String?
     private var sampleFormat: SampleFormat
@@ -23,7 +23,7 @@ package struct AudioPacketForm: Hashable, Codable, Sendable {
     }
 
     /// Returns how another format differs, for messages; nil if it is equal.
-    package func difference(of other: AudioPacketForm) -> String? {
+    package func difference(of other: AudioPacketFormat) -> String? {
         if self == other { return nil }
         if let difference = traits.difference(of: other.traits) { return difference }
         if other.profile != profile || other.sampleFormat != sampleFormat {

@@ -2,7 +2,7 @@ package import FoundationEssentials
 
 /// The JSON that is written for other programs: keys as in job files (`frame_rate`), sorted, so that equal
 /// values have equal text, and without terminal control characters.
-package enum JSONForm {
+package enum JSONFormat {
     /// Encodes a value as JSON; with `isLine`, in one line. Throws for numbers that JSON can't represent.
     package static func data(of value: some Encodable, isLine: Bool = false) throws -> Data {
         let encoder = JSONEncoder()

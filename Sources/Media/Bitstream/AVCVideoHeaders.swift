@@ -1,12 +1,12 @@
 internal import LibAV
 
 /// Properties of all H.264 frames of a track from its headers, confirmed by the first packet.
-enum AVCPictureHeaders {
+enum AVCVideoHeaders {
     /// Returns the properties; nil if the packet contains parameter sets of its own or a colour message, or
     /// contradicts the headers: the packet must then be decoded.
-    static func read(_ headers: [UInt8], opening: PacketOpening) -> PictureHeaders? {
+    static func read(_ headers: [UInt8], opening: PacketOpening) -> VideoHeaders? {
         guard let headers = AVCHeaders(headers), case .lengths(let size) = headers.framing,
-            let sets = AVCParameterSets(headers), let told = sets.pictureHeaders
+            let sets = AVCParameterSets(headers), let parsed = sets.videoHeaders
         else { return nil }
         var position = 0
         while position + size < opening.bytes.count {
@@ -16,8 +16,8 @@ enum AVCPictureHeaders {
             // The last unit may be cut off here.
             let unit = opening.bytes[position..<min(position + length, opening.bytes.count)]
             switch unit[position] & 0x1f {
-            case 1, 5: return AVCSliceHeader(unit, sets) == nil ? nil : told
-            case 6: if saysTransfer(unit) || unit.count < length { return nil }
+            case 1, 5: return AVCSliceHeader(unit, sets) == nil ? nil : parsed
+            case 6: if containsTransfer(unit) || unit.count < length { return nil }
             case 7: if !sets.isKnown(unit) { return nil }
             case 8: if !headers.pictures.contains(where: unit.elementsEqual) { return nil }
             case 9: break
@@ -30,11 +30,11 @@ enum AVCPictureHeaders {
 
     /// Returns whether an SEI message contains a preferred transfer function
     /// (`alternative_transfer_characteristics`).
-    private static func saysTransfer(_ unit: some Collection<UInt8>) -> Bool {
-        var isThere = false
+    private static func containsTransfer(_ unit: some Collection<UInt8>) -> Bool {
+        var isPresent = false
         SEIMessages.forEach(in: NALBits.payload(unit.dropFirst())) { type, _ in
-            if type == 147 { isThere = true }
+            if type == 147 { isPresent = true }
         }
-        return isThere
+        return isPresent
     }
 }

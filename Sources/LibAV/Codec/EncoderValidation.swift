@@ -1,5 +1,5 @@
 /// The dry open of an encoder, which validates its settings.
-package enum EncoderTrial {
+package enum EncoderValidation {
     /// Returns the reason why the encoder can't be opened; nil if it can.
     package static func problem(_ configuration: EncoderConfiguration) -> String? {
         do throws(AVError) {
@@ -31,7 +31,7 @@ package enum EncoderTrial {
         _ trial: EncoderConfiguration, _ encoder: borrowing FrameEncoder
     ) throws(AVError) {
         let frame = try Frame.black(
-            FrameForm(
+            FrameFormat(
                 width: trial.width, height: trial.height, format: trial.pixelFormat,
                 sampleAspectRatio: trial.sampleAspectRatio ?? Rational(0, 1), color: trial.color))
         _ = try encoder.send(frame)
