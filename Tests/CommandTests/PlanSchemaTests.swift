@@ -128,6 +128,16 @@ import FileSystem
     /// Types with their own representation in JSON.
     private static let customCoded = ["SourceRange", "FileIdentity"]
 
+    /// Keys of properties whose coding key isn't their name.
+    private static let keys = [
+        "Composition.audioFormat": "audio_form",
+        "Part.copiedFrames": "copied_pictures",
+        "Part.headFrames": "head_pictures",
+        "Part.position": "place",
+        "Part.tailFrames": "tail_pictures",
+        "TextLayer.position": "place",
+    ]
+
     /// Returns the paths of stored properties that the schema lacks, whether or not this plan has a value for them.
     private func missing(_ value: Any, _ rule: [String: Any], _ schema: [String: Any], _ path: String)
         -> [String]
@@ -151,12 +161,15 @@ import FileSystem
             }
             // Their coding differs from their stored properties.
             if Self.customCoded.contains("\(type(of: value))") { return [] }
+            let owner = "\(type(of: value))"
             return mirror.children.flatMap { child -> [String] in
                 var (label, value) = (child.label.map { $0.replacing(".", with: "_") } ?? "", child.value)
                 if let annotated = annotated(value) {
                     (label, value) = (String(label.dropFirst()), annotated)
                 }
-                let key = label.replacing(/[A-Z]/) { "_" + $0.output.lowercased() }
+                let key =
+                    Self.keys["\(owner).\(label)"]
+                    ?? label.replacing(/[A-Z]/) { "_" + $0.output.lowercased() }
                 guard let inner = known[key] as? [String: Any] else { return ["\(path).\(key)"] }
                 return missing(value, inner, schema, "\(path).\(key)")
             }

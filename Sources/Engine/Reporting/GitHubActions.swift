@@ -10,7 +10,7 @@ package enum GitHubActions {
 
     /// Renders diagnostics as annotations. Their paths are relative to the repository.
     package static func annotations(_ sink: DiagnosticSink) -> String {
-        guard let workspace = variable("GITHUB_WORKSPACE").flatMap(resolved) else {
+        guard let workspace = variable("GITHUB_WORKSPACE").flatMap(RealPath.of) else {
             return GitHubRenderer.render(sink)
         }
         return GitHubRenderer.render(sink) { file in
