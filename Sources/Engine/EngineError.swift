@@ -6,7 +6,7 @@ package enum RunStatus: Int32, Sendable {
     /// A job failed or was refused.
     case jobFailed = 1
     /// The job files are invalid.
-    case specWrong = 3
+    case invalidSpec = 3
     /// The environment is insufficient, such as a missing encoder or a folder that isn't writable.
     case environment = 4
     /// An output doesn't meet `expect`, and there is no other failure.
@@ -23,7 +23,7 @@ package enum RunStatus: Int32, Sendable {
         switch self {
         case .succeeded: "succeeded"
         case .interrupted, .terminated: "interrupted"
-        case .jobFailed, .specWrong, .environment, .expectationFailed, .usage: "failed"
+        case .jobFailed, .invalidSpec, .environment, .expectationFailed, .usage: "failed"
         }
     }
 }

@@ -12,7 +12,7 @@ extension PixelBuffer {
     public func write(to url: URL, quality: Int? = nil) throws {
         guard url.isFileURL else { throw MediaError.misuse("the URL must be a file URL") }
         guard let type = ContainerType.stillImage(forExtension: url.pathExtension),
-            let codec = CodecCatalog.still(type.name), let encoder = codec.availableEncoder
+            let codec = CodecCatalog.imageCodec(type.name), let encoder = codec.availableEncoder
         else {
             throw ExportError("unknown image format `\(url.pathExtension)`; expected jpg, png or webp")
         }

@@ -17,8 +17,8 @@ enum Program {
         let words = CommandLine.arguments.dropFirst()
         if words.first == WorkerMain.argument { work() }
         FirstWorker.start(for: ["run", "plan"])
-        if let lack = ProcessLimits.lack() {
-            Terminal.say("error: \(lack)")
+        if let lack = ProcessLimits.shortage() {
+            Terminal.reportLine("error: \(lack)")
             exit(RunStatus.environment.rawValue)
         }
         if words.first == "run" { ProcessLimits.raiseOpenFiles() }
@@ -48,7 +48,7 @@ enum Program {
         if let word = CommandLine.arguments.dropFirst().first, !word.hasPrefix("-"),
             let message = Tandem.problem(withCommand: word)
         {
-            Terminal.say("error: \(message)")
+            Terminal.reportLine("error: \(message)")
             exit(ExitCode.validationFailure.rawValue)
         }
         do {
@@ -62,15 +62,15 @@ enum Program {
             // Help and version.
             Terminal.print(Tandem.fullMessage(for: error) + "\n")
         } catch let error as EngineError where error.status != .usage {
-            Terminal.say("error: \(error.message)")
+            Terminal.reportLine("error: \(error.message)")
             problem = ExitCode(error.status)
         } catch let error as EngineError {
             problem = ValidationError(SafeText.line(error.message))
         } catch {
             problem = error
         }
-        if let loss = Terminal.loss {
-            Terminal.say("error: standard output can't be written: \(loss)")
+        if let loss = Terminal.writeError {
+            Terminal.reportLine("error: standard output can't be written: \(loss)")
             problem = problem ?? ExitCode(RunStatus.environment)
         }
         Tandem.exit(withError: problem)

@@ -61,16 +61,16 @@ import Testing
     private func walk(_ path: String, timing: AssetTiming) -> String? {
         let request = ProbeRequest(path: path, matter: .description(timing))
         guard case .description(let own)? = try? LocalProber().answer(request) else { return nil }
-        let sent = WorkerMessage.Report.seen(.answer(.description(own)))
+        let sent = WorkerMessage.Report.probed(.response(.description(own)))
         guard let bytes = try? BinaryEncoder().encode(sent) else { return "the report can't be encoded" }
         let got: WorkerMessage.Report
         do { got = try BinaryDecoder().decode(WorkerMessage.Report.self, from: bytes) } catch {
             return "the report can't be decoded: \(error)"
         }
-        guard case .seen(.answer(let answer)) = got, case .description(let description) = answer else {
+        guard case .probed(.response(let answer)) = got, case .description(let description) = answer else {
             return "decoding yields another message"
         }
-        guard ReplyValidator.holds(answer) else { return "the description is rejected: \(description)" }
+        guard ReplyValidator.isValid(answer) else { return "the description is rejected: \(description)" }
         _ = ProbeText.render(description, name: path)
         let (file, sink) = decode(
             Self.jobs(for: path), directory: (path as NSString).deletingLastPathComponent)
@@ -158,7 +158,7 @@ import Testing
         let original = try Data(contentsOf: URL(filePath: scratch.file(name)))
         #expect(walk(scratch.file(name), timing: .precise) == nil)
         let range = header(of: original, name)
-        var dice = Dice(UInt64(name.utf8.reduce(7) { $0 &* 31 &+ Int($1) }.magnitude))
+        var generator = XorshiftGenerator(UInt64(name.utf8.reduce(7) { $0 &* 31 &+ Int($1) }.magnitude))
         // There are some 20,000 combinations for each kind; each round tests one, determined by the seed.
         let rounds = ProcessInfo.processInfo.environment["TANDEM_ATTACK_ROUNDS"].flatMap { Int($0) } ?? 60
         let path = scratch.file("case-" + name)
@@ -177,8 +177,8 @@ import Testing
             var bytes = original
             // Mostly one field, sometimes up to three.
             for _ in 0..<(round % 4 == 0 ? 3 : 1) {
-                let edge = Self.edges.randomElement(using: &dice) ?? [0]
-                let at = Int.random(in: range, using: &dice)
+                let edge = Self.edges.randomElement(using: &generator) ?? [0]
+                let at = Int.random(in: range, using: &generator)
                 guard at + edge.count <= bytes.count else { continue }
                 bytes.replaceSubrange(at..<(at + edge.count), with: edge)
             }
@@ -190,8 +190,8 @@ import Testing
     }
 
     /// Descriptions of real, unchanged files pass the supervisor's validation.
-    @Test(arguments: Places.mediaFiles) func descriptionsOfRealFilesAreAccepted(_ name: String) throws {
-        let media = try #require(Places.media)
+    @Test(arguments: TestPaths.mediaFiles) func descriptionsOfRealFilesAreAccepted(_ name: String) throws {
+        let media = try #require(TestPaths.media)
         let scratch = try Scratch()
         let path = scratch.file("x." + (name.split(separator: ".").last.map(String.init) ?? ""))
         try FileManager.default.copyItem(atPath: media + "/" + name, toPath: path)

@@ -110,7 +110,7 @@ import Testing
         try scratch.write(jobFile(video: "codec: h264, filters: \(quoted(chain))"), to: "jobs.yaml")
         for command in ["validate", "plan", "run"] {
             let result = try program(
-                "timeout", ["20", Places.tandem, command, "jobs.yaml"], directory: scratch.path)
+                "timeout", ["20", TestPaths.tandem, command, "jobs.yaml"], directory: scratch.path)
             #expect(result.status == 3 && result.errors.contains("error[filter-chain]"), "\(result.errors)")
         }
     }

@@ -82,7 +82,7 @@ import Testing
         av_log_set_level(AV_LOG_QUIET)
         defer { av_log_set_level(AV_LOG_WARNING) }
         let reference = try ReferenceParser()
-        var dice = Dice(19)
+        var generator = XorshiftGenerator(19)
         let words = [
             "hflip", "vflip", "null", "setsar", "hue", "setsar=", "hue=h=", "setsar=r=", "1", "2", "1/2",
             "PI", ",", ",",
@@ -91,8 +91,8 @@ import Testing
         ]
         var (both, differences) = (0, [String]())
         for _ in 0..<60_000 {
-            let text = (0..<Int.random(in: 1...9, using: &dice)).map { _ in
-                words.randomElement(using: &dice) ?? ""
+            let text = (0..<Int.random(in: 1...9, using: &generator)).map { _ in
+                words.randomElement(using: &generator) ?? ""
             }.joined()
             guard let own = parsed(text), let expected = try reference.filters(of: text) else { continue }
             both += 1

@@ -115,7 +115,7 @@ import YAMLDocument
         // `ulimit -d` limits data and heap; the program maps more.
         let result = try program(
             "/bin/bash",
-            ["-c", "ulimit -d 600000; exec \"$0\" plan --out plan.json jobs.yaml", Places.tandem],
+            ["-c", "ulimit -d 600000; exec \"$0\" plan --out plan.json jobs.yaml", TestPaths.tandem],
             directory: scratch.path)
         #expect(result.status == 0, "\(count) \(kind): \(result.status) \(result.errors.prefix(500))")
         let plan = try String(contentsOfFile: scratch.file("plan.json"), encoding: .utf8)
@@ -157,7 +157,7 @@ import YAMLDocument
             try Data([0xff, 0, 1]).write(to: URL(filePath: folder + "/owner"))
         }
         let result = try program(
-            "timeout", ["30", Places.tandem, "run", "jobs.yaml"], directory: scratch.path,
+            "timeout", ["30", TestPaths.tandem, "run", "jobs.yaml"], directory: scratch.path,
             environment: ["SWIFT_BACKTRACE": "enable=no"])
         #expect([0, 4].contains(result.status), "\(kind): \(result.status) \(result.errors)")
         #expect(result.status == 0 || result.errors.contains(".tandem"), "\(kind): \(result.errors)")
@@ -182,8 +182,8 @@ import YAMLDocument
             wait $pid; echo $?
             """
         let result = try program(
-            "timeout", ["60", "/bin/bash", "-c", script, Places.tandem], directory: scratch.path,
-            environment: ["TANDEM_WORKER_FAULTS": "one:linger"])
+            "timeout", ["60", "/bin/bash", "-c", script, TestPaths.tandem], directory: scratch.path,
+            environment: ["TANDEM_WORKER_FAULTS": "one:delayAfterOutput"])
         let log = try String(contentsOfFile: scratch.file("log"), encoding: .utf8)
         #expect(result.text == "0\n" && log.contains("1 of 1 jobs done"), "\(result.text) \(log)")
     }
@@ -208,7 +208,7 @@ import YAMLDocument
                 "strace",
                 [
                     "-f", "-qq", "-o", scratch.file("trace"), "-P", scratch.file("s.\(container)"), "-e",
-                    "trace=pread64", "-e", "inject=pread64:error=EIO:when=\(number)", Places.tandem, "run",
+                    "trace=pread64", "-e", "inject=pread64:error=EIO:when=\(number)", TestPaths.tandem, "run",
                     "--force", "jobs.yaml",
                 ], directory: scratch.path)
             let trace = try String(contentsOfFile: scratch.file("trace"), encoding: .utf8)
@@ -240,7 +240,7 @@ import YAMLDocument
                 "version: 1\njobs: { one: { asset: { path: \(quoted(pattern)) }, tracks: [ { video: first, copy: true } ], destination: 'o/${asset.stem}.mp4' } }\n",
                 to: "jobs.yaml")
             let result = try program(
-                "timeout", ["30", Places.tandem, "plan", "jobs.yaml"], directory: scratch.path)
+                "timeout", ["30", TestPaths.tandem, "plan", "jobs.yaml"], directory: scratch.path)
             #expect(result.status == status, "\(pattern): \(result.status) \(result.errors.prefix(300))")
         }
     }

@@ -130,7 +130,8 @@ import Testing
                 "DROP TABLE intents; CREATE VIEW intents AS WITH RECURSIVE r(destination, output, digest) AS (SELECT 'a', 'b', 'c' UNION ALL SELECT destination || 'x', output, digest FROM r) SELECT * FROM r",
             ])
         #expect(planted.status == 0, "\(planted.errors)")
-        let hung = try program("timeout", ["20", Places.tandem, "run", "jobs.yaml"], directory: inside.path)
+        let hung = try program(
+            "timeout", ["20", TestPaths.tandem, "run", "jobs.yaml"], directory: inside.path)
         #expect(
             hung.status == 0 && hung.errors.contains("was damaged, and is created anew"),
             "\(hung.status) \(hung.errors)")
@@ -218,7 +219,7 @@ import Testing
         #expect(mkfifo(inside.file("pipe.json"), 0o600) == 0)
         #expect(mkfifo(inside.file("pipe"), 0o600) == 0)
         for words in all("pipe.json") + all("pipe").prefix(3) {
-            let result = try program("timeout", ["30", Places.tandem] + words, directory: inside.path)
+            let result = try program("timeout", ["30", TestPaths.tandem] + words, directory: inside.path)
             #expect(result.status == 4, "\(words): \(result.status) \(result.errors)")
         }
         #expect(try tandem("plan", "--out", "/dev/full", "jobs.yaml", in: inside).status == 4)
@@ -226,7 +227,7 @@ import Testing
         #expect(stat("/dev/full", &status) == 0 && status.st_mode & S_IFMT == S_IFCHR)
         let read = try program(
             "/bin/bash",
-            ["-c", "cat pipe & \"$0\" plan --out pipe jobs.yaml >/dev/null; wait", Places.tandem],
+            ["-c", "cat pipe & \"$0\" plan --out pipe jobs.yaml >/dev/null; wait", TestPaths.tandem],
             directory: inside.path)
         #expect(read.text.contains("tandem-plan"), "\(read.errors)")
     }
@@ -312,7 +313,7 @@ import Testing
             "version: 1\njobs: { one: { asset: { path: \(quoted(pattern)) }, tracks: [ { video: first, copy: true } ], destination: 'o/${asset.stem}.mp4' } }\n",
             to: "jobs.yaml")
         let result = try program(
-            "timeout", ["20", Places.tandem, "plan", "--untrusted", "jobs.yaml"], directory: inside.path)
+            "timeout", ["20", TestPaths.tandem, "plan", "--untrusted", "jobs.yaml"], directory: inside.path)
         #expect(result.status == 3, "\(result.status)")
         for name in ["secret", "ssh_config", "bashrc", "openssl"] { #expect(!result.errors.contains(name)) }
     }
@@ -327,7 +328,7 @@ import Testing
                 atPath: inside.file(".tandem"), withIntermediateDirectories: true)
             #expect(mkfifo(inside.file(".tandem/" + name), 0o600) == 0)
             let pipe = try program(
-                "timeout", ["20", Places.tandem, "run", "jobs.yaml"], directory: inside.path)
+                "timeout", ["20", TestPaths.tandem, "run", "jobs.yaml"], directory: inside.path)
             #expect(pipe.status == 4, "\(name): \(pipe.status) \(pipe.errors)")
             unlink(inside.file(".tandem/" + name))
             #expect(link(inside.file("precious"), inside.file(".tandem/" + name)) == 0)
@@ -349,7 +350,7 @@ import Testing
             "/usr/bin/env",
             [
                 "bash", "-c", "ulimit -t 30; \"$0\" validate jobs.yaml >/dev/null 2>errors; echo $?",
-                Places.tandem,
+                TestPaths.tandem,
             ],
             directory: inside.path)
         #expect(result.text == "3\n", "\(result.text)")

@@ -255,7 +255,7 @@ import YAMLDocument
             // `ulimit -d` limits data and heap; the program maps more.
             let result = try program(
                 "/bin/bash",
-                ["-c", "ulimit -d 1000000; exec \"$0\" validate --untrusted jobs.yaml", Places.tandem],
+                ["-c", "ulimit -d 1000000; exec \"$0\" validate --untrusted jobs.yaml", TestPaths.tandem],
                 directory: scratch.path)
             #expect(result.status == status, "\(count): \(result.status) \(result.errors.prefix(500))")
         }
@@ -269,7 +269,7 @@ import YAMLDocument
         let script =
             "\"$0\" \(command) jobs.yaml >/dev/null 2>&1 & pid=$!; sleep 0.7; kill -TERM $pid; wait $pid; echo $?"
         let result = try program(
-            "timeout", ["120", "/bin/bash", "-c", script, Places.tandem], directory: scratch.path)
+            "timeout", ["120", "/bin/bash", "-c", script, TestPaths.tandem], directory: scratch.path)
         #expect(result.text == "143\n", "\(result.text) \(result.errors)")
     }
 }

@@ -59,7 +59,7 @@ import Testing
         let result = try program(
             "unshare",
             [
-                "-m", "bash", "-c", Self.script, "tandem", kind, Places.tandem, scratch.file("a.mp4"),
+                "-m", "bash", "-c", Self.script, "tandem", kind, TestPaths.tandem, scratch.file("a.mp4"),
                 scratch.file("m"),
                 calls,
             ])
@@ -77,6 +77,6 @@ import Testing
 
     @Test(arguments: kinds) func killedRunsAreCompletedByTheNext(_ kind: String) throws {
         // The calls that publish depend on the file system; one that isn't reached has no effect.
-        try run(kind, Places.isQuick ? "fsync" : "fsync renameat2,linkat,link,rename pwrite64")
+        try run(kind, TestPaths.isQuick ? "fsync" : "fsync renameat2,linkat,link,rename pwrite64")
     }
 }

@@ -45,8 +45,8 @@ import Publishing
             mv out away; mkdir out; wait $pid; echo $?
             """
         let result = try program(
-            "timeout", ["60", "/bin/bash", "-c", script, Places.tandem], directory: scratch.path,
-            environment: ["TANDEM_WORKER_FAULTS": "one:linger"])
+            "timeout", ["60", "/bin/bash", "-c", script, TestPaths.tandem], directory: scratch.path,
+            environment: ["TANDEM_WORKER_FAULTS": "one:delayAfterOutput"])
         let log = try String(contentsOfFile: scratch.file("log"), encoding: .utf8)
         #expect(result.text == "1\n", "\(result.status) \(result.text) \(log)")
         #expect(log.contains("its folder was moved or replaced"), "\(log)")
@@ -71,8 +71,8 @@ import Publishing
             ls -i out/a.mkv out/b.mkv > after 2>/dev/null; ls -A out
             """
         let result = try program(
-            "timeout", ["60", "/bin/bash", "-c", script, Places.tandem], directory: scratch.path,
-            environment: ["TANDEM_WORKER_FAULTS": "one:linger"])
+            "timeout", ["60", "/bin/bash", "-c", script, TestPaths.tandem], directory: scratch.path,
+            environment: ["TANDEM_WORKER_FAULTS": "one:delayAfterOutput"])
         let log = try String(contentsOfFile: scratch.file("log"), encoding: .utf8)
         #expect(log.contains("c.mkv"), "\(log)")
         #expect(result.text == (isRerun ? "1\na.mkv\nb.mkv\nc.mkv\n" : "1\nc.mkv\n"), "\(result.text) \(log)")
@@ -99,7 +99,7 @@ import Publishing
                 "strace",
                 [
                     "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(calls)", "-e",
-                    "inject=\(calls):signal=SIGKILL:when=\(number)", Places.tandem, "run", "jobs.yaml",
+                    "inject=\(calls):signal=SIGKILL:when=\(number)", TestPaths.tandem, "run", "jobs.yaml",
                 ], directory: scratch.path)
             if died.status != 0 { kills += 1 }
             #expect(try titles().allSatisfy { ["old", "new", "-"].contains($0) }, "killed at \(number)")
@@ -130,7 +130,7 @@ import Publishing
                 "strace",
                 [
                     "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat2", "-e",
-                    "inject=renameat2:signal=SIGKILL:when=1", Places.tandem, "run", "jobs.yaml",
+                    "inject=renameat2:signal=SIGKILL:when=1", TestPaths.tandem, "run", "jobs.yaml",
                 ], directory: scratch.path)
             #expect(died.status != 0)
             #expect(try names().contains { $0.hasSuffix(".set") })
@@ -178,15 +178,15 @@ import Publishing
             mv d-b away; mkdir d-b; wait $pid; echo $?; ls -A d-a d-b d-c away
             """
         let result = try program(
-            "timeout", ["60", "/bin/bash", "-c", script, Places.tandem], directory: scratch.path,
-            environment: ["TANDEM_WORKER_FAULTS": "one:linger"])
+            "timeout", ["60", "/bin/bash", "-c", script, TestPaths.tandem], directory: scratch.path,
+            environment: ["TANDEM_WORKER_FAULTS": "one:delayAfterOutput"])
         #expect(result.text == "1\naway:\n\nd-a:\n\nd-b:\n\nd-c:\n", "\(result.text)")
     }
 
     /// x264 and x265 don't check whether their pass files were written completely; a truncated file would impair the second pass.
     @Test func truncatedPassFilesAreErrors() throws {
         let files = try PassFiles()
-        let position = TrackPlace(output: 0, track: 0)
+        let position = TrackIndex(output: 0, track: 0)
         let whole =
             "#options: 64x48 fps=25/1\n" + (0..<10).map { "in:\($0) out:\($0) type:P q:20.00 ;\n" }.joined()
         func write(_ text: String) throws {
@@ -280,8 +280,8 @@ import Publishing
             """
         #expect(try program("python3", ["-c", script, scratch.file("tags.mka")]).status == 0)
         let result = try program(
-            "timeout", ["60", Places.tandem, "probe", "tags.mka"], directory: scratch.path,
-            environment: ["TANDEM_WORKER_FAULTS": "look:4"])
+            "timeout", ["60", TestPaths.tandem, "probe", "tags.mka"], directory: scratch.path,
+            environment: ["TANDEM_WORKER_FAULTS": "probe:4"])
         #expect(result.status == 1 && result.errors.contains("didn't finish within 4 s"), "\(result.errors)")
     }
 }

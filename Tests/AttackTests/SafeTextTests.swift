@@ -92,7 +92,7 @@ import Testing
         let runner = BatchRunner(
             plan: result.plan, files: result.files, policy: RunPolicy(budget: .ofThisMachine(jobs: 1)),
             performer: LocalPerformer(MediaEnvironment()), prober: LocalProber(),
-            observer: Recorder())
+            observer: RecordingObserver())
         let records = await runner.run()
         let report = RunReport(records, files: [Self.hostile], begun: 0, seconds: 1, status: "failed")
         // The HTML page contains one script, its own.

@@ -18,7 +18,7 @@ import Testing
 
     private func doctor(_ arguments: [String] = [], asUser: Bool = false) throws -> (Report, Int32) {
         let scratch = try Scratch()
-        let words = [Places.tandem, "doctor", "--format", "json"] + arguments
+        let words = [TestPaths.tandem, "doctor", "--format", "json"] + arguments
         let result: ProgramResult
         if asUser, getuid() == 0 {
             // Opens the program first, since its folder may be inaccessible to other users.
@@ -39,7 +39,7 @@ import Testing
             decoder.keyDecodingStrategy = .convertFromSnakeCase
             return (try decoder.decode(Report.self, from: result.output), result.status)
         } catch {
-            throw JudgeError(message: "\(result.status) \(result.text) \(result.errors)")
+            throw ProgramError(message: "\(result.status) \(result.text) \(result.errors)")
         }
     }
 
@@ -94,7 +94,7 @@ import Testing
         let result = try program(
             "strace",
             ["-f", "-o", scratch.file("trace"), "-e", "trace=\(calls)"] + injections
-                + [Places.tandem, "run", "--require-sandbox", "jobs.yaml"], directory: scratch.path)
+                + [TestPaths.tandem, "run", "--require-sandbox", "jobs.yaml"], directory: scratch.path)
         #expect(result.status == 4 && result.errors.contains("this machine lacks: "), "\(result.errors)")
         #expect(result.errors.contains(words), "\(result.errors)")
         #expect(!scratch.contents.contains("out.mkv"))
@@ -106,8 +106,8 @@ import Testing
         try scratch.write(jobFile(video: "codec: h264, preset: ultrafast"), to: "jobs.yaml")
         let result = try program(
             "strace",
-            ["-f", "-o", scratch.file("trace"), "-e", "trace=openat", Places.tandem, "run", "jobs.yaml"],
-            directory: scratch.path, environment: ["TANDEM_WORKER_FAULTS": "one:crowd"])
+            ["-f", "-o", scratch.file("trace"), "-e", "trace=openat", TestPaths.tandem, "run", "jobs.yaml"],
+            directory: scratch.path, environment: ["TANDEM_WORKER_FAULTS": "one:busyThreads"])
         #expect(result.status == 0, "\(result.errors)")
         let trace = try String(contentsOfFile: scratch.file("trace"), encoding: .utf8)
         let accesses = trace.split(separator: "\n").filter { $0.contains("/stat\"") }

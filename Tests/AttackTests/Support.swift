@@ -9,7 +9,7 @@ func tandem(
     _ arguments: [String], in scratch: Scratch, environment: [String: String] = [:]
 ) throws -> ProgramResult {
     try program(
-        Places.tandem, arguments, directory: scratch.path,
+        TestPaths.tandem, arguments, directory: scratch.path,
         environment: environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 })
 }
 
@@ -55,7 +55,7 @@ func jobFile(
 }
 
 /// A deterministic random number generator (xorshift).
-struct Dice: RandomNumberGenerator {
+struct XorshiftGenerator: RandomNumberGenerator {
     private var state: UInt64
     init(_ seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 | 1 }
     mutating func next() -> UInt64 {
@@ -69,7 +69,7 @@ struct Dice: RandomNumberGenerator {
 /// Returns the fingerprint of a file in the state and in marks: its size and modification time.
 func fingerprint(_ path: String) throws -> String {
     guard let text = TemporaryFile.fingerprint(path: path) else {
-        throw JudgeError(message: "no file \(path)")
+        throw ProgramError(message: "no file \(path)")
     }
     return text
 }

@@ -25,9 +25,9 @@ import Testing
             let tracks = order.plan.outputs.map(\.tracks.count)
             let makesPreview = order.makesPreview
             return own.perform(order) { @Sendable outcome in
-                var dice = Dice(UInt64(round) + 1)
-                let altered = alter(outcome, &dice) ?? outcome
-                let checked = ReplyValidator.checked(altered, tracks: tracks, makesPreview: makesPreview)
+                var generator = XorshiftGenerator(UInt64(round) + 1)
+                let altered = alter(outcome, &generator) ?? outcome
+                let checked = ReplyValidator.validated(altered, tracks: tracks, makesPreview: makesPreview)
                 completion(
                     checked
                         ?? .failed(
@@ -48,10 +48,10 @@ import Testing
         let rounds = (ProcessInfo.processInfo.environment["TANDEM_ATTACK_ROUNDS"].flatMap { Int($0) } ?? 120)
         for round in 0..<rounds {
             var policy = RunPolicy(budget: .ofThisMachine(jobs: 1))
-            policy.previews = 1
+            policy.maxPreviews = 1
             let runner = BatchRunner(
                 plan: plan.plan, files: plan.files, policy: policy, performer: AlteringPerformer(round),
-                prober: LocalProber(), observer: Recorder())
+                prober: LocalProber(), observer: RecordingObserver())
             let records = await runner.run()
             let report = RunReport(records, files: ["jobs.yaml"], begun: 0, seconds: 1, status: "x")
             _ = HTMLRenderer.render(report, previews: HTMLRenderer.previews(of: records))
@@ -74,11 +74,11 @@ import Testing
               c: { asset: ./a.mp4, export: highest, destination: c.mp4 }
             """, directory: scratch.path)
         let files = [try #require(file)]
-        var dice = Dice(23)
+        var generator = XorshiftGenerator(23)
         let rounds = (ProcessInfo.processInfo.environment["TANDEM_ATTACK_ROUNDS"].flatMap { Int($0) } ?? 400)
         var accepted = 0
         for _ in 0..<rounds {
-            guard let altered = alter(own, &dice), ReplyValidator.holds(.description(altered)) else {
+            guard let altered = alter(own, &generator), ReplyValidator.isValid(.description(altered)) else {
                 continue
             }
             accepted += 1
@@ -104,16 +104,16 @@ import Testing
 }
 
 /// Returns the value with one or two of its leaves replaced; nil if it can't be decoded.
-private func alter<Value: Codable>(_ value: Value, _ dice: inout Dice) -> Value? {
+private func alter<Value: Codable>(_ value: Value, _ generator: inout XorshiftGenerator) -> Value? {
     guard let data = try? JSONEncoder().encode(value),
         var tree = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
     else { return nil }
-    for _ in 0..<Int.random(in: 1...2, using: &dice) {
+    for _ in 0..<Int.random(in: 1...2, using: &generator) {
         var leaves = 0
         countLeaves(tree, &leaves)
         guard leaves > 0 else { return nil }
-        var target = Int.random(in: 0..<leaves, using: &dice)
-        tree = replaceLeaf(tree, &target, &dice)
+        var target = Int.random(in: 0..<leaves, using: &generator)
+        tree = replaceLeaf(tree, &target, &generator)
     }
     guard let bytes = try? JSONSerialization.data(withJSONObject: tree, options: .fragmentsAllowed) else {
         return nil
@@ -131,12 +131,14 @@ private func countLeaves(_ node: Any, _ leaves: inout Int) {
     }
 }
 
-private func replaceLeaf(_ node: Any, _ target: inout Int, _ dice: inout Dice) -> Any {
+private func replaceLeaf(_ node: Any, _ target: inout Int, _ generator: inout XorshiftGenerator) -> Any {
     if var object = node as? [String: Any] {
-        for key in object.keys.sorted() { object[key] = object[key].map { replaceLeaf($0, &target, &dice) } }
+        for key in object.keys.sorted() {
+            object[key] = object[key].map { replaceLeaf($0, &target, &generator) }
+        }
         return object
     }
-    if let list = node as? [Any] { return list.map { replaceLeaf($0, &target, &dice) } }
+    if let list = node as? [Any] { return list.map { replaceLeaf($0, &target, &generator) } }
     target -= 1
     guard target == -1 else { return node }
     if node is String {
@@ -147,7 +149,7 @@ private func replaceLeaf(_ node: Any, _ target: inout Int, _ dice: inout Dice) -
             "0 channels",
             String(repeating: "a", count: 3000),
         ]
-        return texts.randomElement(using: &dice) ?? ""
+        return texts.randomElement(using: &generator) ?? ""
     }
     let numbers: [NSNumber] = [
         0, 1, -1, NSNumber(value: Int64.max), NSNumber(value: Int64.min), NSNumber(value: Int64.max - 1),
@@ -155,5 +157,5 @@ private func replaceLeaf(_ node: Any, _ target: inout Int, _ dice: inout Dice) -
         NSNumber(value: -1e300),
         NSNumber(value: 1e-300), NSNumber(value: 0.5), NSNumber(value: true), NSNumber(value: false),
     ]
-    return numbers.randomElement(using: &dice) ?? 0
+    return numbers.randomElement(using: &generator) ?? 0
 }

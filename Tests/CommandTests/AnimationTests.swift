@@ -21,7 +21,7 @@ import Testing
     private func run(_ jobs: String, in scratch: Scratch, _ arguments: String...) throws -> ProgramResult {
         try scratch.write("version: 1\ndefaults: { asset: ./a.mkv }\njobs:\n\(jobs)\n", to: "jobs.yaml")
         return try program(
-            Places.tandem, ["run", "jobs.yaml"] + arguments, directory: scratch.path)
+            TestPaths.tandem, ["run", "jobs.yaml"] + arguments, directory: scratch.path)
     }
 
     private func packets(_ path: String) throws -> [(time: Double, length: Double)] {

@@ -27,7 +27,7 @@ import Testing
         }
         for folder in ["o", "out"] {
             for (name, color) in zip(names, ["red", "blue"]) {
-                let json = try Judge(scratch.file("\(folder)/\(name).mkv")).probe([
+                let json = try FFmpegFile(scratch.file("\(folder)/\(name).mkv")).probe([
                     "-show_entries", "format_tags=title:stream=width",
                 ])
                 let tags = (json["format"] as? [String: Any])?["tags"] as? [String: String]
@@ -74,7 +74,7 @@ import Testing
         let reports = ["--junit", "j.xml", "--report", "r.html", "--report", "r.json", "--events", "e.jsonl"]
         func run(_ more: [String] = []) throws -> ProgramResult {
             try program(
-                Places.tandem, ["run"] + reports + more + ["jobs.yaml"], directory: scratch.path,
+                TestPaths.tandem, ["run"] + reports + more + ["jobs.yaml"], directory: scratch.path,
                 environment: [
                     "GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": scratch.file("s.md"),
                     "SWIFT_BACKTRACE": "enable=no",
@@ -120,7 +120,7 @@ import Testing
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
         let content = ["--fingerprint", "content", "jobs.yaml"]
         func output(_ command: String, _ arguments: [String]) throws -> String {
-            let result = try program(Places.tandem, [command] + arguments, directory: scratch.path)
+            let result = try program(TestPaths.tandem, [command] + arguments, directory: scratch.path)
             return result.text + result.errors
         }
         #expect(try output("plan", content).contains("  up to date"))
@@ -143,7 +143,7 @@ import Testing
             ("ci", "jobs.yaml"), ("ci/deep", "../jobs.yaml"), ("", scratch.file("ci/jobs.yaml")),
         ] {
             let run = try program(
-                Places.tandem, ["run", name], directory: scratch.file(folder),
+                TestPaths.tandem, ["run", name], directory: scratch.file(folder),
                 environment: ["GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": scratch.path])
             #expect(run.text.contains("::error file=ci/jobs.yaml,line=3,"), "\(run.text)")
         }

@@ -12,7 +12,7 @@ import Testing
 
     private func packets(_ path: String) throws -> [Packet] {
         let found =
-            try Judge(path).probe([
+            try FFmpegFile(path).probe([
                 "-select_streams", "a:0", "-show_data_hash", "md5", "-show_entries",
                 "packet=pts_time,duration_time,data_hash",
             ])["packets"] as? [[String: Any]]
@@ -83,7 +83,7 @@ import Testing
         // The first timestamp of an MPEG transport stream isn't 0.
         func begin(_ path: String) throws -> Double {
             guard path.hasSuffix("ts") else { return 0 }
-            let streams = try Judge(path).probe(["-show_entries", "stream=start_time"])["streams"]
+            let streams = try FFmpegFile(path).probe(["-show_entries", "stream=start_time"])["streams"]
             return (streams as? [[String: Any]])?.compactMap {
                 ($0["start_time"] as? String).flatMap(Double.init)
             }.min() ?? 0
@@ -131,7 +131,7 @@ import Testing
                 "packet time \(packet.time - zero), expected \(expected[found].time)")
             next = found + 1
         }
-        #expect(try Judge(scratch.file("o.\(to)")).decodeErrors() == "")
+        #expect(try FFmpegFile(scratch.file("o.\(to)")).decodeErrors() == "")
         let plan = try tandem("plan", "jobs.yaml", in: scratch).text
         #expect(plan.contains("a.\(from), 0 s to 2 s; copied"), "\(plan)")
         #expect(plan.contains("is cut between packets"))
@@ -165,13 +165,13 @@ import Testing
         let run = try tandem("run", "jobs.yaml", in: scratch)
         try #require(run.status == 0, "\(run.errors)")
         func part(_ name: String, _ start: Double, _ end: Double) throws -> ArraySlice<Float> {
-            let samples = try Judge(scratch.file("\(name).\(from)")).samples(channels: nil, rate: 48_000)
+            let samples = try FFmpegFile(scratch.file("\(name).\(from)")).samples(channels: nil, rate: 48_000)
             return samples[
                 2 * Int((start * 48_000).rounded())..<min(samples.count, 2 * Int((end * 48_000).rounded()))]
         }
         let whole = try ranges.map { try part($0.0, $0.1, $0.2) }
         func output(_ name: String) throws -> [Float] {
-            try Judge(scratch.file("\(name).\(to)")).samples(rate: 48_000)
+            try FFmpegFile(scratch.file("\(name).\(to)")).samples(rate: 48_000)
         }
         #expect(try output("clips") == Array(whole.joined()))
         #expect(try output("one") == Array(whole[0]))

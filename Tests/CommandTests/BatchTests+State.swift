@@ -11,7 +11,7 @@ extension BatchTests {
         try tandem("run", "jobs.yaml", in: scratch)
         let store = scratch.file(".tandem/state.sqlite")
         let whole = try Data(contentsOf: URL(fileURLWithPath: store))
-        let step = Places.isQuick ? max(1, whole.count / 12) : max(1, whole.count / 60)
+        let step = TestPaths.isQuick ? max(1, whole.count / 12) : max(1, whole.count / 60)
         try write(job("one") + job("two", video: "codec: h264, preset: ultrafast, crf: 40"), in: scratch)
         for length in stride(from: 0, to: whole.count, by: step) {
             for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store + suffix) }
@@ -28,7 +28,7 @@ extension BatchTests {
             for index in from..<(from + 4096) { broken[index] = 0x5a }
             try broken.write(to: URL(fileURLWithPath: store))
             for command in [["history"], ["plan"]] {
-                let read = try program(Places.tandem, command + ["jobs.yaml"], directory: scratch.path)
+                let read = try program(TestPaths.tandem, command + ["jobs.yaml"], directory: scratch.path)
                 #expect(read.status == 0, "\(comment): \(read.errors)")
             }
             let first = try tandem("run", "-v", "jobs.yaml", in: scratch)

@@ -24,7 +24,7 @@ import Testing
             _ done: [String], _ comment: Comment, _ arguments: [String] = [], line: Int = #line
         ) throws {
             let run = try program(
-                Places.tandem, ["run", "jobs.yaml"] + arguments, directory: scratch.path)
+                TestPaths.tandem, ["run", "jobs.yaml"] + arguments, directory: scratch.path)
             #expect(run.status == 0, "line \(line): \(run.errors)")
             let now = try outputs.map(inode)
             let changed = zip(["one", "two", "three"], zip(before, now)).filter { $0.1.0 != $0.1.1 }.map(\.0)
@@ -70,7 +70,7 @@ import Testing
         try write(job("one", asset: "./a.mp4"), in: scratch)
         let content = ["run", "--fingerprint", "content", "jobs.yaml"]
         func run(_ arguments: [String]) throws -> String {
-            try program(Places.tandem, arguments, directory: scratch.path).errors
+            try program(TestPaths.tandem, arguments, directory: scratch.path).errors
         }
         /// Replaces the source by a copy with other metadata.
         func replace() throws {
@@ -153,7 +153,7 @@ import Testing
             mkdir .tandem; exec 9<>.tandem/lock; flock 9
             "$0" run jobs.yaml 9>&-; echo $?; "$0" run --state other jobs.yaml 9>&- 2>/dev/null; echo $?
             """
-        let result = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
+        let result = try program("/bin/bash", ["-c", script, TestPaths.tandem], directory: scratch.path)
         #expect(result.text == "4\n0\n", "\(result.text)")
         #expect(result.errors.contains("another run is using it"), "\(result.errors)")
     }
@@ -171,7 +171,7 @@ import Testing
             exec 9>&-; wait $pid; echo $?; cat .tandem/lock; cat refused log >&2
             """
         let result = try program(
-            "timeout", ["60", "/bin/bash", "-c", script, Places.tandem], directory: scratch.path)
+            "timeout", ["60", "/bin/bash", "-c", script, TestPaths.tandem], directory: scratch.path)
         let lines = result.text.split(separator: "\n")
         #expect(lines.count == 3 && lines[0] == "4" && lines[1] == "0", "\(result.text) \(result.errors)")
         #expect(lines.last?.hasSuffix(": jobs.yaml") == true, "\(result.text)")
@@ -190,7 +190,7 @@ import Testing
             kill -TERM $pid; wait $pid; echo $?
             """
         let result = try program(
-            "timeout", ["60", "/bin/bash", "-c", script, Places.tandem], directory: scratch.path)
+            "timeout", ["60", "/bin/bash", "-c", script, TestPaths.tandem], directory: scratch.path)
         #expect(result.text == "143\n", "\(result.text) \(result.errors)")
     }
 
@@ -216,11 +216,11 @@ import Testing
             "version: 1\njobs: { one: { asset: ./a.wav, tracks: [ { audio: first, encode: { codec: flac } } ], destination: o.flac } }",
             to: "jobs.yaml")
         let content = ["run", "--fingerprint", "content", "jobs.yaml"]
-        #expect(try program(Places.tandem, content, directory: scratch.path).status == 0)
+        #expect(try program(TestPaths.tandem, content, directory: scratch.path).status == 0)
         let script =
             "t=$(stat -c %y a.wav); printf '\\1\\2\\3' | dd of=a.wav bs=1 seek=2000 conv=notrunc 2>/dev/null; touch -d \"$t\" a.wav"
         #expect(try program("/bin/bash", ["-c", script], directory: scratch.path).status == 0)
-        let rerun = try program(Places.tandem, content, directory: scratch.path)
+        let rerun = try program(TestPaths.tandem, content, directory: scratch.path)
         #expect(rerun.errors.contains("done one"), "\(rerun.errors)")
     }
 
@@ -240,7 +240,7 @@ import Testing
                 p.send_signal([signal.SIGTERM, signal.SIGINT][n % 2])
                 if p.wait() != [143, 130][n % 2]: print(n, p.returncode)
             """
-        let result = try program("python3", ["-c", script, Places.tandem], directory: scratch.path)
+        let result = try program("python3", ["-c", script, TestPaths.tandem], directory: scratch.path)
         #expect(result.text == "" && result.status == 0, "\(result.text) \(result.errors)")
         let pause = """
             import os, signal, subprocess, sys, time
@@ -262,7 +262,7 @@ import Testing
                     "one", asset: testSignal.replacingOccurrences(of: "1s", with: "600s"),
                     more: "retries: 10"),
             to: "again.yaml")
-        let paused = try program("python3", ["-c", pause, Places.tandem], directory: scratch.path)
+        let paused = try program("python3", ["-c", pause, TestPaths.tandem], directory: scratch.path)
         #expect(paused.text == "143 True\n", "\(paused.text) \(paused.errors)")
     }
 
@@ -340,7 +340,7 @@ import Testing
             \(untilOutputsAreOpen(in: "/out"))
             touch -d '1 hour ago' a.mp4; wait $pid
             """
-        let result = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
+        let result = try program("/bin/bash", ["-c", script, TestPaths.tandem], directory: scratch.path)
         let log = try String(contentsOfFile: scratch.file("log"), encoding: .utf8)
         #expect(result.status == 1 && log.contains("the source changed while it was read"), "\(log)")
         #expect(scratch.contents == ["a.mp4", "jobs.yaml", "log", "out"])
@@ -356,7 +356,7 @@ import Testing
             \(untilOutputsAreOpen(in: "/gone"))
             rm -r gone; wait $pid
             """
-        let result = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
+        let result = try program("/bin/bash", ["-c", script, TestPaths.tandem], directory: scratch.path)
         let log = try String(contentsOfFile: scratch.file("log"), encoding: .utf8)
         #expect(result.status == 1 && log.contains("1 of 2 jobs done, 1 not"), "\(log)")
         #expect(

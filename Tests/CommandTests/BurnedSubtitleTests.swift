@@ -29,8 +29,8 @@ import Testing
         _ = try FileManager.default.moveItem(atPath: scratch.file("o.mkv"), toPath: scratch.file("drawn.mkv"))
         _ = try rendered(
             "{ size: 256x192, sequence: [ ./a.mkv, ./b.mkv ] }", in: scratch, isolation: isolation)
-        let drawn = Judge(scratch.file("drawn.mkv"))
-        let differs = zip(try drawn.frameHashes(), try Judge(scratch.file("o.mkv")).frameHashes()).map {
+        let drawn = FFmpegFile(scratch.file("drawn.mkv"))
+        let differs = zip(try drawn.frameHashes(), try FFmpegFile(scratch.file("o.mkv")).frameHashes()).map {
             $0 != $1
         }
         let expected = (0..<100).map { (15..<35).contains($0) || (55..<80).contains($0) }
@@ -47,7 +47,7 @@ import Testing
         try ffmpeg(
             "-i", scratch.file("o.mkv"), "-an", "-vf", "ass=\(scratch.file("late.ass"))", "-c:v", "ffv1",
             scratch.file("r.mkv"))
-        #expect(try drawn.frameHashes() == (try Judge(scratch.file("r.mkv")).frameHashes()))
+        #expect(try drawn.frameHashes() == (try FFmpegFile(scratch.file("r.mkv")).frameHashes()))
     }
 
     /// ASS files keep their own styles; subtitle tracks of media files are drawn like subtitle files.
@@ -72,7 +72,7 @@ import Testing
         let different = zip(hashes[0], hashes[1]).enumerated().filter { $0.element.0 != $0.element.1 }.map(
             \.offset)
         #expect(different == [], "\(different)")
-        let plain = try ["a", "b"].flatMap { try Judge(scratch.file("\($0).mkv")).frameHashes() }
+        let plain = try ["a", "b"].flatMap { try FFmpegFile(scratch.file("\($0).mkv")).frameHashes() }
         for drawn in hashes {
             let differs = zip(drawn, plain).map { $0 != $1 }
             #expect(differs == (0..<100).map { (10..<30).contains($0) || (50..<75).contains($0) })

@@ -18,7 +18,7 @@ import Testing
             (["--report", "none/r.json"], "can't be written"),
         ] {
             let run = try program(
-                Places.tandem, ["run"] + arguments + ["jobs.yaml"], directory: scratch.path)
+                TestPaths.tandem, ["run"] + arguments + ["jobs.yaml"], directory: scratch.path)
             #expect(run.status == 4 && run.errors.contains(reason), "\(arguments): \(run.errors)")
         }
         #expect(try Data(contentsOf: URL(filePath: scratch.file("a.mp4"))) == before)
@@ -67,14 +67,14 @@ import Testing
         let script = """
             mkdir in && cp a.mp4 "$(printf 'in/bad\\377.mp4')" && "$0" plan jobs.yaml
             """
-        let bad = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
+        let bad = try program("/bin/bash", ["-c", script, TestPaths.tandem], directory: scratch.path)
         #expect(bad.status == 3 && bad.errors.contains("a file name that is not UTF-8"), "\(bad.errors)")
         // Root can read every folder, so strace injects EACCES.
         let closed = try program(
             "strace",
             [
                 "-f", "-o", "/dev/null", "-P", scratch.file("in"), "-e", "trace=openat", "-e",
-                "inject=openat:error=EACCES", Places.tandem, "plan", "jobs.yaml",
+                "inject=openat:error=EACCES", TestPaths.tandem, "plan", "jobs.yaml",
             ], directory: scratch.path)
         #expect(closed.status == 3 && closed.errors.contains("covers, can't be read"), "\(closed.errors)")
     }
@@ -130,7 +130,7 @@ import Testing
                 + jobs.map { "  \($0): { asset: ./a.mp4, \(rule), destination: \($0).flac }\n" }.joined()
         }
         func run(_ arguments: [String]) throws -> ProgramResult {
-            try program(Places.tandem, arguments + state, directory: scratch.path)
+            try program(TestPaths.tandem, arguments + state, directory: scratch.path)
         }
         try scratch.write(spec(["x", "y"]), to: "one.yaml")
         try scratch.write(spec(["x"]), to: "two.yaml")
@@ -182,7 +182,7 @@ import Testing
             "$0" history A/jobs.yaml | grep -c '^run'
             cp A/jobs.yaml A/other.yaml && "$0" history A/other.yaml
             """
-        let run = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
+        let run = try program("/bin/bash", ["-c", script, TestPaths.tandem], directory: scratch.path)
         #expect(
             run.text == "done one\nsame one\nsame one\n3\nno runs recorded\n", "\(run.text) \(run.errors)")
     }
@@ -212,7 +212,7 @@ import Testing
             "$0" history jobs.yaml | grep -o running
             kill -HUP $pid; wait $pid; echo $?
             """
-        let run = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
+        let run = try program("/bin/bash", ["-c", script, TestPaths.tandem], directory: scratch.path)
         #expect(run.text == "running\n143\n", "\(run.text) \(run.errors)")
         let report = try String(contentsOfFile: scratch.file("r.json"), encoding: .utf8)
         #expect(report.contains("\"status\" : \"interrupted\""))

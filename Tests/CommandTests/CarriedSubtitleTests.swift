@@ -93,7 +93,8 @@ import Testing
             german.map { String($0.prefix(29)) } == [
                 String(event(500, 1500, "").dropLast()), String(event(1500, 2500, "").dropLast()),
             ], "\(german)")
-        let streams = try Judge(scratch.file(output)).probe(["-show_streams"])["streams"] as? [[String: Any]]
+        let streams =
+            try FFmpegFile(scratch.file(output)).probe(["-show_streams"])["streams"] as? [[String: Any]]
         let languages = (streams ?? []).filter { $0["codec_type"] as? String == "subtitle" }.map {
             ($0["tags"] as? [String: Any])?["language"] as? String
         }
@@ -130,7 +131,7 @@ import Testing
         }
         try composed("[ ./as.mkv, ./bs.mkv ]", to: "o.mkv", codec: "copy", in: scratch)
         let streams =
-            try Judge(scratch.file("o.mkv")).probe(["-show_streams", "-select_streams", "s"])["streams"]
+            try FFmpegFile(scratch.file("o.mkv")).probe(["-show_streams", "-select_streams", "s"])["streams"]
             as? [[String: Any]] ?? []
         let kinds = streams.map { stream in
             let disposition = stream["disposition"] as? [String: Int] ?? [:]

@@ -10,7 +10,7 @@ import Testing
 
     /// Overwrites the length of a coded frame, so that the frame can't be decoded.
     private func damage(_ path: String) throws {
-        let json = try Judge(path).probe(["-select_streams", "v:0", "-show_entries", "packet=pos"])
+        let json = try FFmpegFile(path).probe(["-select_streams", "v:0", "-show_entries", "packet=pos"])
         let packets = json["packets"] as? [[String: Any]] ?? []
         let place = try #require((packets[12]["pos"] as? String).flatMap { Int($0) })
         var data = try Data(contentsOf: URL(filePath: path))
@@ -181,7 +181,7 @@ import Testing
             let valid = try program(
                 "xmllint",
                 [
-                    "--noout", "--schema", Places.repository + "/Tests/CommandTests/junit.xsd",
+                    "--noout", "--schema", TestPaths.repository + "/Tests/CommandTests/junit.xsd",
                     scratch.file("j.xml"),
                 ])
             #expect(valid.status == 0, "\(valid.errors)")
@@ -267,8 +267,9 @@ import Testing
         try write(
             "  bad: { asset: ./a.mp4, check: true }\n  good: { asset: ./a.mp4, check: true }\n", in: scratch)
         for (fault, words) in [
-            ("abort", "signal 6 (Aborted)"), ("lie", "it sent an impossible report of its output"),
-            ("grab", "it requested a file that doesn't belong to its source"),
+            ("abort", "signal 6 (Aborted)"),
+            ("impossibleReport", "it sent an impossible report of its output"),
+            ("foreignFile", "it requested a file that doesn't belong to its source"),
         ] {
             let run = try tandem(
                 "run", "--force", "jobs.yaml", in: scratch,
@@ -295,7 +296,7 @@ import Testing
             kill -TERM $pid; wait $pid
             """
         let begun = Date()
-        let result = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
+        let result = try program("/bin/bash", ["-c", script, TestPaths.tandem], directory: scratch.path)
         #expect(result.status == 143, "\(result.errors)")
         #expect(Date().timeIntervalSince(begun) < 30)
         #expect(try text("log", scratch).contains("c: cancelled"))

@@ -63,13 +63,14 @@ import Testing
                     of: "codec: flac", with: ["ts", "mov"].contains(container) ? "codec: aac" : "codec: flac"),
             in: scratch, isolation: isolation)
         let names = ["a", "b", "c", "a"].map { scratch.file("\($0).mp4") }
-        let output = Judge(scratch.file("o.\(container)"))
+        let output = FFmpegFile(scratch.file("o.\(container)"))
         #expect(try counts(in: scratch) == [200, 0, 0])
-        #expect(try output.frameHashes() == (try names.flatMap { try Judge($0).frameHashes() }))
+        #expect(try output.frameHashes() == (try names.flatMap { try FFmpegFile($0).frameHashes() }))
         #expect(try output.decodeErrors() == "")
         if container != "ts" {
             #expect(
-                try output.packetHashes("v:0") == (try names.flatMap { try Judge($0).packetHashes("v:0") }))
+                try output.packetHashes("v:0")
+                    == (try names.flatMap { try FFmpegFile($0).packetHashes("v:0") }))
         }
         let times = try output.frames().times
         #expect(times.count == 200)
@@ -86,7 +87,7 @@ import Testing
             "{ asset: ./\(["a", "b", "c"][$0 % 3]).mp4, range: { start: 0.4s, end: 1.36s } }"
         }
         try run(job("[ \(clips.joined(separator: ", ")) ]"), in: scratch)
-        let output = Judge(scratch.file("o.mp4"))
+        let output = FFmpegFile(scratch.file("o.mp4"))
         let times = try output.frames().times
         #expect(times.count == 2400)
         #expect(zip(times, 0...).allSatisfy { abs($0 - Double($1) * 0.04) < 0.000_01 })
@@ -95,7 +96,7 @@ import Testing
         #expect(numbers[0] >= 1000 && numbers[0] + numbers[1] == 2400 && numbers[2] == 0, "\(numbers)")
         for (clip, name) in [(0, "a"), (50, "c"), (99, "a")] {
             let psnr = try output.lowestPSNR(
-                against: Judge(scratch.file("\(name).mp4")), first: 10, count: 24, own: clip * 24)
+                against: FFmpegFile(scratch.file("\(name).mp4")), first: 10, count: 24, own: clip * 24)
             #expect(psnr > 40, "\(clip): \(psnr)")
         }
     }
@@ -123,7 +124,7 @@ import Testing
             job(composition, to: "o.\(to)").replacingOccurrences(of: "codec: flac", with: "codec: aac"),
             in: scratch)
         let numbers = try counts(in: scratch)
-        let output = Judge(scratch.file("o.\(to)"))
+        let output = FFmpegFile(scratch.file("o.\(to)"))
         let times = try output.frames().times
         #expect(
             times.count == 136 && numbers.reduce(0, +) == 136 && numbers[0] > 60, "\(numbers) \(times.count)")
@@ -134,7 +135,7 @@ import Testing
         // The same composition, decoded and encoded losslessly.
         try run(
             job(composition, cut: nil, to: "r.mkv", video: "encode: { codec: ffv1 }"), in: scratch)
-        let whole = Judge(scratch.file("r.mkv"))
+        let whole = FFmpegFile(scratch.file("r.mkv"))
         let psnr = try output.lowestPSNR(against: whole, first: 0, count: 136, own: 0)
         #expect(psnr > 36, "\(psnr)")
         let same = zip(try output.frameHashes(), try whole.frameHashes()).count { $0 == $1 }
@@ -171,7 +172,7 @@ import Testing
         #expect(plan.text.contains("re-encoded from 0:02 to 0:03: clip 1: its frames are"), "\(plan.text)")
         try run(job(clips, cut: "smart-or-exact"), in: scratch)
         #expect(try counts(in: scratch) == [100, 0, 125])
-        #expect(try Judge(scratch.file("o.mp4")).frames().times.count == 225)
+        #expect(try FFmpegFile(scratch.file("o.mp4")).frames().times.count == 225)
     }
 
     /// Combinations of keys that exclude copying are errors at their line.
@@ -257,10 +258,10 @@ import Testing
             "-map", "1:a", "-c", "copy",
             "-strict", "-2", scratch.file("late.mp4"))
         try run(job(composition, to: "o.\(container)"), in: scratch)
-        let output = Judge(scratch.file("o.\(container)"))
+        let output = FFmpegFile(scratch.file("o.\(container)"))
         #expect(try output.decodeErrors() == "")
         try run(job(composition, cut: nil, to: "r.mkv", video: "encode: { codec: ffv1 }"), in: scratch)
-        let (ours, whole) = (try output.frames().times, try Judge(scratch.file("r.mkv")).frames().times)
+        let (ours, whole) = (try output.frames().times, try FFmpegFile(scratch.file("r.mkv")).frames().times)
         #expect(
             abs(whole.count - count) <= 1 && abs(ours.count - packets) <= 3, "\(ours.count) \(whole.count)")
         // Resamples both to a constant frame rate, so that each position shows the latest frame.

@@ -6,7 +6,7 @@ import Testing
     /// Validates and runs every example in `jobs/`, among them the README's.
     @Test func examplesRun() throws {
         let scratch = try Scratch()
-        let folder = Places.repository + "/jobs"
+        let folder = TestPaths.repository + "/jobs"
         for part in ["shared", "images"] {
             try FileManager.default.copyItem(atPath: folder + "/" + part, toPath: scratch.file(part))
         }
@@ -19,7 +19,7 @@ import Testing
             let result = try tandem("run", name, in: scratch)
             #expect(result.status == 0, "\(name): \(result.errors)")
         }
-        let web = Judge(scratch.file("out/web.mp4"))
+        let web = FFmpegFile(scratch.file("out/web.mp4"))
         #expect(try web.frames().times.count == 75)
         #expect(try web.decodeErrors() == "")
         let audio = try web.stream("a:0", "codec_name,sample_rate,channels")
@@ -81,21 +81,21 @@ import Testing
     /// An error on standard output fails the command; a closed pipe ends it silently.
     @Test func fullStandardOutputIsAnError() throws {
         for command in ["schema", "codecs --format json", "--help", "help run", "--version"] {
-            let full = try program("sh", ["-c", "'\(Places.tandem)' \(command) > /dev/full"])
+            let full = try program("sh", ["-c", "'\(TestPaths.tandem)' \(command) > /dev/full"])
             #expect(full.status == 4)
             #expect(full.errors.contains("standard output can't be written: No space left on device"))
             let read = try program(
-                "bash", ["-c", "set -o pipefail; '\(Places.tandem)' \(command) | head -c 1"])
+                "bash", ["-c", "set -o pipefail; '\(TestPaths.tandem)' \(command) | head -c 1"])
             #expect(read.errors.isEmpty)
         }
     }
 
     /// Converts every real file, including damaged ones: the result is an error or an output, never a crash or a hang.
-    @Test(.enabled(if: Places.media != nil)) func realFilesEndWithAnOutputOrAnError() throws {
-        let media = try #require(Places.media)
+    @Test(.enabled(if: TestPaths.media != nil)) func realFilesEndWithAnOutputOrAnError() throws {
+        let media = try #require(TestPaths.media)
         let scratch = try Scratch()
         var table: [String] = []
-        for name in Places.mediaFiles {
+        for name in TestPaths.mediaFiles {
             let yaml = """
                 version: 1
                 jobs:
@@ -108,16 +108,16 @@ import Testing
                     destination: { path: out.mov, if_exists: replace }
                 """
             try scratch.write(yaml, to: "jobs.yaml")
-            let isolation = Places.givenProgram == nil ? "worker" : "none"
+            let isolation = TestPaths.givenProgram == nil ? "worker" : "none"
             let result = try program(
-                "timeout", ["120", Places.tandem, "run", "--isolation", isolation, "jobs.yaml"],
+                "timeout", ["120", TestPaths.tandem, "run", "--isolation", isolation, "jobs.yaml"],
                 directory: scratch.path, environment: ["SWIFT_BACKTRACE": "enable=no"])
             #expect([0, 1].contains(result.status), "\(name): \(result.status) \(result.errors)")
             #expect(
                 !result.errors.contains("worker-died") && !result.errors.contains("worker that probed"),
                 "\(name): \(result.errors)")
             if result.status == 0 {
-                #expect(try Judge(scratch.file("out.mov")).decodeErrors() == "", "\(name)")
+                #expect(try FFmpegFile(scratch.file("out.mov")).decodeErrors() == "", "\(name)")
             }
             let why =
                 result.status == 0

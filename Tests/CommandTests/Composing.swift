@@ -33,12 +33,12 @@ extension Composing {
     }
 
     func rendered(_ composition: String, in scratch: Scratch, isolation: String = "worker") throws
-        -> Judge
+        -> FFmpegFile
     {
         try scratch.write(job(composition), to: "jobs.yaml")
         let run = try tandem("run", "--isolation", isolation, "jobs.yaml", in: scratch)
         try #require(run.status == 0, "\(run.errors)")
-        return Judge(scratch.file("o.mkv"))
+        return FFmpegFile(scratch.file("o.mkv"))
     }
 
     func error(_ composition: String, in scratch: Scratch, _ command: String = "plan") throws

@@ -16,8 +16,8 @@ import Testing
             "-filter_complex",
             "[0:v]hflip,negate[x];[1:v]crop=64:48:32:16,scale=128:96:flags=bicubic[y];[x][y]concat=n=2:v=1[z];[2:v]trim=duration=1,setpts=PTS-STARTPTS+3/TB,crop=32:24:0:0,vflip[l];[z][l]overlay=0:0:eof_action=pass",
             "-an", "-c:v", "ffv1", scratch.file("r.mkv"))
-        let psnr = try Judge(scratch.file("o.mkv")).lowestPSNR(
-            against: Judge(scratch.file("r.mkv")), first: 0, count: 100, own: 0)
+        let psnr = try FFmpegFile(scratch.file("o.mkv")).lowestPSNR(
+            against: FFmpegFile(scratch.file("r.mkv")), first: 0, count: 100, own: 0)
         #expect(psnr > 40, "\(psnr)")
         try FileManager.default.removeItem(atPath: scratch.file("o.mkv"))
         let plain = try error("[ { asset: ./a.mkv, crop: { width: 999, height: 10 } } ]", in: scratch)
@@ -40,8 +40,8 @@ import Testing
                 "-i", scratch.file("a.mkv"), "-i", scratch.file("b.mkv"), "-filter_complex",
                 "[1:v]scale=40:24:flags=bicubic,format=yuva420p,\(filter)[l];[0:v][l]overlay=\(place)", "-an",
                 "-c:v", "ffv1", "-pix_fmt", "yuv420p", scratch.file("r.mkv"))
-            let psnr = try Judge(scratch.file("o.mkv")).lowestPSNR(
-                against: Judge(scratch.file("r.mkv")), first: 0, count: 50, own: 0)
+            let psnr = try FFmpegFile(scratch.file("o.mkv")).lowestPSNR(
+                against: FFmpegFile(scratch.file("r.mkv")), first: 0, count: 50, own: 0)
             #expect(psnr > 40, "\(angle): \(psnr)")
         }
         // At other angles edges are antialiased, comparable to rotation at eight times the size and downscaling.
@@ -54,8 +54,8 @@ import Testing
                 "-i", scratch.file("a.mkv"), "-i", scratch.file("b.mkv"), "-filter_complex",
                 "[1:v]scale=40:24:flags=bicubic,scale=320:192:flags=bilinear,format=yuva420p,rotate=\(turn):ow=2*ceil(rotw(\(turn))/2):oh=2*ceil(roth(\(turn))/2):c=black@0[l];[0:v]scale=1024:768:flags=neighbor[b];[b][l]overlay=(W-w)/2:(H-h)/2,scale=128:96:flags=area",
                 "-an", "-c:v", "ffv1", "-pix_fmt", "yuv420p", scratch.file("r.mkv"))
-            let psnr = try Judge(scratch.file("o.mkv")).lowestPSNR(
-                against: Judge(scratch.file("r.mkv")), first: 0, count: 50, own: 0)
+            let psnr = try FFmpegFile(scratch.file("o.mkv")).lowestPSNR(
+                against: FFmpegFile(scratch.file("r.mkv")), first: 0, count: 50, own: 0)
             print("measured: rotated by \(angle) degrees, PSNR \(psnr) dB beside eight times as large")
             #expect(psnr > 38, "\(angle): \(psnr)")
         }
@@ -146,7 +146,7 @@ import Testing
         let run = try tandem("run", "jobs.yaml", in: scratch)
         try #require(run.status == 0, "\(run.errors)")
         let chapters =
-            try Judge(scratch.file("o.mkv")).probe(["-show_chapters"])["chapters"] as? [[String: Any]]
+            try FFmpegFile(scratch.file("o.mkv")).probe(["-show_chapters"])["chapters"] as? [[String: Any]]
         let titles = (chapters ?? []).map {
             "\(($0["tags"] as? [String: Any])?["title"] as? String ?? "") \(Double($0["start_time"] as? String ?? "") ?? -1)"
         }

@@ -11,15 +11,16 @@ import Testing
             "[ ./a.mkv, { asset: ./b.mkv, range: { start: 0.4s, end: 1.2s } }, { gap: 0.2s }, ./c.mkv ]",
             in: scratch, isolation: isolation)
         let (a, b, c) = (
-            try Judge(scratch.file("a.mkv")).frameHashes(), try Judge(scratch.file("b.mkv")).frameHashes(),
-            try Judge(scratch.file("c.mkv")).frameHashes()
+            try FFmpegFile(scratch.file("a.mkv")).frameHashes(),
+            try FFmpegFile(scratch.file("b.mkv")).frameHashes(),
+            try FFmpegFile(scratch.file("c.mkv")).frameHashes()
         )
         let frames = try output.frameHashes()
         #expect(frames.count == 125)
         #expect(Array(frames.prefix(50)) == a && Array(frames[50..<70]) == Array(b[10..<30]))
         #expect(Set(frames[70..<75]).count == 1 && Array(frames.suffix(50)) == c)
         func samples(_ name: String) throws -> [Float] {
-            try Judge(scratch.file("\(name).mkv")).samples(channels: 1, rate: 48_000)
+            try FFmpegFile(scratch.file("\(name).mkv")).samples(channels: 1, rate: 48_000)
         }
         let whole = try output.samples(channels: 1, rate: 48_000)
         #expect(whole.count == 240_000)
@@ -43,7 +44,7 @@ import Testing
         #expect(try output.frames().times.count == 833)
         let whole = try output.samples(channels: 1, rate: 48_000)
         #expect(whole.count == 1_598_400)
-        let source = try Judge(scratch.file("a.mkv")).samples(channels: 1, rate: 48_000)
+        let source = try FFmpegFile(scratch.file("a.mkv")).samples(channels: 1, rate: 48_000)
         // The last clip of `a`, which starts at a whole sample.
         let start = 99 * 333 * 48
         let wrong = zip(whole[start..<(start + 10_000)], source[9600...]).map { abs($0 - $1) }.max() ?? 1
@@ -64,10 +65,11 @@ import Testing
         // FFmpeg 7 requires a declared constant frame rate.
         do { try reference("") } catch { try reference(",fps=25,settb=1/25") }
         let (ours, theirs) = (
-            try Judge(scratch.file("o.mkv")).frameHashes(), try Judge(scratch.file("r.mkv")).frameHashes()
+            try FFmpegFile(scratch.file("o.mkv")).frameHashes(),
+            try FFmpegFile(scratch.file("r.mkv")).frameHashes()
         )
         #expect(ours.count == 75 && Array(ours[25..<50]) == Array(theirs[25..<50]))
-        let whole = try Judge(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000)
+        let whole = try FFmpegFile(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000)
         #expect(whole.count == 144_000)
     }
 
@@ -80,11 +82,11 @@ import Testing
             """
             { sequence: [ { id: one, asset: ./a.mkv }, ./b.mkv ], layers: [ { asset: ./l.png, at: one.start+1s, until: one.end, place: { left: 8, top: 16 } } ] }
             """, in: scratch)
-        let plain = try Judge(scratch.file("a.mkv")).frameHashes()
-        let frames = try Judge(scratch.file("o.mkv")).frameHashes()
+        let plain = try FFmpegFile(scratch.file("a.mkv")).frameHashes()
+        let frames = try FFmpegFile(scratch.file("o.mkv")).frameHashes()
         #expect(Array(frames.prefix(25)) == Array(plain.prefix(25)))
         #expect(zip(frames[25..<50], plain[25...]).allSatisfy { $0 != $1 })
-        #expect(Array(frames.suffix(50)) == (try Judge(scratch.file("b.mkv")).frameHashes()))
+        #expect(Array(frames.suffix(50)) == (try FFmpegFile(scratch.file("b.mkv")).frameHashes()))
         let frame = try program(
             "ffmpeg",
             [
@@ -113,7 +115,7 @@ import Testing
             { size: 64x48, sequence: [ { gap: 3s }, { asset: ./one.flac, audio: none, video: none }, { asset: ./voice.flac, audio: none } ],
               audio: [ { asset: ./one.flac, loop: true, until: 3s, volume: 0.5, fade_in: 500ms, fade_out: 1s } ] }
             """, in: scratch)
-        let samples = try Judge(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000)
+        let samples = try FFmpegFile(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000)
         func near(_ time: Double, _ value: Float) -> Bool { abs(samples[Int(time * 48_000)] - value) < 0.001 }
         #expect(near(0.25, 0.125) && near(1, 0.25) && near(1.5, 0.25) && near(2.5, 0.125) && near(3.5, 0))
         _ = try rendered(
@@ -121,7 +123,7 @@ import Testing
             { sequence: [ { asset: ./a.mkv, audio: none }, { asset: ./b.mkv, audio: none } ],
               audio: [ { id: voice, asset: ./voice.flac }, { asset: ./one.flac, loop: true, duck: { under: voice, by: 20dB } } ] }
             """, in: scratch)
-        let ducked = try Judge(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000)
+        let ducked = try FFmpegFile(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000)
         // The mean cancels the voice, a sine.
         func mean(_ time: Double) -> Float {
             let from = Int(time * 48_000)
@@ -144,7 +146,7 @@ import Testing
             { sequence: [ { gap: 1s }, { id: talk, asset: ./talk.mkv }, { gap: 2s } ],
               audio: [ { asset: ./one.flac, loop: true, duck: { under: talk, by: 20dB } } ] }
             """, in: scratch)
-        let samples = try Judge(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000)
+        let samples = try FFmpegFile(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000)
         // The mean cancels the clip's own audio, a sine.
         func mean(_ time: Double) -> Float {
             let from = Int(time * 48_000)
@@ -166,7 +168,7 @@ import Testing
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:d=1", "-c:v", "ffv1", "-y",
             scratch.file("a.mkv"))
-        let plan = try program(Places.tandem, ["plan", "mute.yaml"], directory: scratch.path)
+        let plan = try program(TestPaths.tandem, ["plan", "mute.yaml"], directory: scratch.path)
         #expect(
             plan.status == 3 && plan.errors.contains("`mute` has no audio to duck under"), "\(plan.errors)"
         )
@@ -176,14 +178,15 @@ import Testing
     @Test func speedIsExact() throws {
         let scratch = try folder()
         _ = try rendered("[ { asset: ./a.mkv, speed: 2 }, { asset: ./b.mkv, speed: 0.5 } ]", in: scratch)
-        let frames = try Judge(scratch.file("o.mkv")).frameHashes()
+        let frames = try FFmpegFile(scratch.file("o.mkv")).frameHashes()
         let (a, b) = (
-            try Judge(scratch.file("a.mkv")).frameHashes(), try Judge(scratch.file("b.mkv")).frameHashes()
+            try FFmpegFile(scratch.file("a.mkv")).frameHashes(),
+            try FFmpegFile(scratch.file("b.mkv")).frameHashes()
         )
         #expect(frames.count == 125)
         #expect(Array(frames.prefix(25)) == stride(from: 0, to: 50, by: 2).map { a[$0] })
         #expect(Array(frames.suffix(100)) == b.flatMap { [$0, $0] })
-        #expect(try Judge(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000).count == 240_000)
+        #expect(try FFmpegFile(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000).count == 240_000)
     }
 
     /// Clips of different sizes, rates, codecs and channel layouts are converted to the format of the first.
@@ -202,7 +205,8 @@ import Testing
         let times = try output.frames().times
         #expect(zip(times, 0...).allSatisfy { abs($0 - Double($1) / 25) < 0.001 })
         #expect(
-            Array(try output.frameHashes().suffix(50)) == (try Judge(scratch.file("b.mkv")).frameHashes()))
+            Array(try output.frameHashes().suffix(50))
+                == (try FFmpegFile(scratch.file("b.mkv")).frameHashes()))
     }
 
     /// `fit` determines how frames fill the canvas; the output has square pixels.
@@ -221,7 +225,8 @@ import Testing
         let stream = try output.stream("v:0", "width,height,sample_aspect_ratio")
         #expect(stream["width"] as? Int == 128 && stream["sample_aspect_ratio"] as? String != "2:1")
         #expect(
-            Array(try output.frameHashes().prefix(50)) == (try Judge(scratch.file("a.mkv")).frameHashes()))
+            Array(try output.frameHashes().prefix(50))
+                == (try FFmpegFile(scratch.file("a.mkv")).frameHashes()))
         func edge(of frame: Int) throws -> UInt8 {
             let rows = try program(
                 "ffmpeg",
@@ -248,7 +253,7 @@ import Testing
             job("[ ./a.mkv, { asset: { path: \"in/*.mkv\" } }, ./a.mkv ]", to: "\"out/${asset.stem}.mkv\""),
             to: "jobs.yaml")
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
-        #expect(try Judge(scratch.file("out/y.mkv")).frames().times.count == 150)
+        #expect(try FFmpegFile(scratch.file("out/y.mkv")).frames().times.count == 150)
         let rerun = try tandem("run", "-v", "jobs.yaml", in: scratch)
         #expect(rerun.errors.contains("2 of them up to date"), "\(rerun.errors)")
         #expect(
@@ -345,9 +350,10 @@ import Testing
         let run = try tandem("run", "jobs.yaml", in: scratch)
         #expect(run.status == 0, "\(run.errors)")
         let (a, b) = (
-            try Judge(scratch.file("a.mkv")).frameHashes(), try Judge(scratch.file("b.mkv")).frameHashes()
+            try FFmpegFile(scratch.file("a.mkv")).frameHashes(),
+            try FFmpegFile(scratch.file("b.mkv")).frameHashes()
         )
-        #expect(try Judge(scratch.file("m.mkv")).frameHashes() == Array(a.suffix(25) + b.prefix(25)))
+        #expect(try FFmpegFile(scratch.file("m.mkv")).frameHashes() == Array(a.suffix(25) + b.prefix(25)))
         #expect(try rgbHashes(scratch.file("p.png")) == rgbHashes(scratch.file("b.mkv"), frame: 0))
         #expect(scratch.contents.contains("w.json"))
     }

@@ -26,7 +26,7 @@ import Testing
         #expect(plan.errors.contains("warning[variable-rate]"), "\(plan.errors)")
         let run = try tandem("run", "jobs.yaml", in: scratch)
         #expect(run.status == 0, "\(run.errors)")
-        let hashes = try Judge(scratch.file("o.mkv")).frameHashes()
+        let hashes = try FFmpegFile(scratch.file("o.mkv")).frameHashes()
         #expect(hashes.count == 52)
         // Counts for how many frames each picture is held.
         var runs: [Int] = []
@@ -51,7 +51,7 @@ import Testing
         let clip = key.isEmpty ? "./late.mkv" : "{ asset: ./late.mkv, \(key) }"
         let output = try rendered("[ ./a.mkv, \(clip) ]", in: scratch)
         let hashes = try output.frameHashes()
-        let b = try Judge(scratch.file("b.mkv")).frameHashes()
+        let b = try FFmpegFile(scratch.file("b.mkv")).frameHashes()
         let held = Int((late * 25).rounded())
         #expect(hashes.count >= 50 + held + 50)
         let lead = Array(hashes[50..<(50 + held)])
@@ -74,7 +74,7 @@ import Testing
         let run = try tandem("run", "jobs.yaml", in: scratch)
         #expect(run.status == 0, "\(run.errors)")
         func level(_ name: String) throws -> Double {
-            let samples = try Judge(scratch.file(name)).samples(channels: 1, rate: 48_000)
+            let samples = try FFmpegFile(scratch.file(name)).samples(channels: 1, rate: 48_000)
             return 10 * log10(samples.reduce(0) { $0 + Double($1) * Double($1) } / Double(samples.count))
         }
         #expect(abs(try level("o.wav") - level("tone.wav") - Double(decibels)) < 0.001)
@@ -100,7 +100,7 @@ import Testing
                 to: "jobs.yaml")
             let run = try tandem("run", "jobs.yaml", in: scratch)
             try #require(run.status == 0, "\(run.errors)")
-            return try Judge(scratch.file("o.wav")).samples(channels: 1, rate: 48_000)
+            return try FFmpegFile(scratch.file("o.wav")).samples(channels: 1, rate: 48_000)
         }
         let clicks = try rendered("clicks")
         #expect(abs(Double(clicks.count) - 3.72 * 48_000 / speed) <= 1)

@@ -23,7 +23,8 @@ internal import Testing
 
     private func tandem(_ arguments: [String], in scratch: Scratch) throws -> ProgramResult {
         try program(
-            Places.tandem, arguments, directory: scratch.path, environment: ["SWIFT_BACKTRACE": "enable=no"])
+            TestPaths.tandem, arguments, directory: scratch.path,
+            environment: ["SWIFT_BACKTRACE": "enable=no"])
     }
 
     private func folder() throws -> Scratch {
@@ -185,7 +186,7 @@ internal import Testing
             wait $pid
             """
         let result = try program(
-            "/bin/bash", ["-c", script, Places.tandem], directory: scratch.path,
+            "/bin/bash", ["-c", script, TestPaths.tandem], directory: scratch.path,
             environment: ["SWIFT_BACKTRACE": "enable=no"])
         let log = try String(contentsOfFile: scratch.file("log"), encoding: .utf8)
         #expect(result.status == 1, "\(log)")
@@ -206,7 +207,7 @@ internal import Testing
             wait $pid
             """
         let result = try program(
-            "/bin/bash", ["-c", script, Places.tandem], directory: scratch.path,
+            "/bin/bash", ["-c", script, TestPaths.tandem], directory: scratch.path,
             environment: ["SWIFT_BACKTRACE": "enable=no"])
         #expect(result.status == 143, "\(result.errors)")
         #expect(scratch.contents == (before + ["log"]).sorted())

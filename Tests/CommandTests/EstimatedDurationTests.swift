@@ -15,16 +15,16 @@ import Testing
     private func source(_ index: Int, in scratch: Scratch) throws -> (name: String, frames: [String]) {
         let (name, arguments) = Self.sources[index]
         try ffmpeg(["-f", "lavfi", "-i", "testsrc2=s=160x96:r=25:d=6"] + arguments + [scratch.file(name)])
-        let frames = try Judge(scratch.file(name)).frameHashes()
+        let frames = try FFmpegFile(scratch.file(name)).frameHashes()
         #expect(frames.count == 150)
         return (name, frames)
     }
 
-    private func runJob(_ job: String, in scratch: Scratch) throws -> Judge {
+    private func runJob(_ job: String, in scratch: Scratch) throws -> FFmpegFile {
         try scratch.write("version: 1\njobs: { it: { \(job) } }\n", to: "jobs.yaml")
         let run = try tandem("run", "jobs.yaml", in: scratch)
         try #require(run.status == 0, "\(job): \(run.errors)")
-        return Judge(scratch.file("o.mp4"))
+        return FFmpegFile(scratch.file("o.mp4"))
     }
 
     /// The last frame of the source is the last frame of the output, however the end of a copied range is written.
@@ -52,8 +52,8 @@ import Testing
         _ = try runJob(
             "asset: ./s.ts, range: { \(range) }, cut: smart, tracks: [ { video: first, copy: true }, { audio: first, copy: true } ], destination: o.ts",
             in: scratch)
-        let last = try Judge(scratch.file("o.ts")).packetHashes("a:0").last
-        #expect(try last != nil && last == Judge(scratch.file("s.ts")).packetHashes("a:0").last)
+        let last = try FFmpegFile(scratch.file("o.ts")).packetHashes("a:0").last
+        #expect(try last != nil && last == FFmpegFile(scratch.file("s.ts")).packetHashes("a:0").last)
     }
 
     /// An end after the estimated duration is valid if the source reaches it; otherwise the error states the measured duration.
@@ -82,7 +82,7 @@ import Testing
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x96:r=25:d=2", "-f", "lavfi", "-i", "sine=d=3:r=48000",
             "-c:v", "libx264", "-g", "25", "-c:a", "aac", scratch.file("s.ts"))
-        let whole = try Judge(scratch.file("s.ts")).samples(channels: 1, rate: 48_000).count
+        let whole = try FFmpegFile(scratch.file("s.ts")).samples(channels: 1, rate: 48_000).count
         for (range, samples) in [
             ("start: -1s", 48_000), ("end: -1s", whole - 48_000), ("start: 50%", whole / 2),
             ("duration: 25%", whole / 4),
@@ -90,7 +90,7 @@ import Testing
             _ = try runJob(
                 "asset: ./s.ts, range: { \(range) }, tracks: [ { audio: first, encode: { codec: flac } } ], destination: { path: o.flac, if_exists: replace }",
                 in: scratch)
-            let found = try Judge(scratch.file("o.flac")).samples(channels: 1, rate: 48_000).count
+            let found = try FFmpegFile(scratch.file("o.flac")).samples(channels: 1, rate: 48_000).count
             #expect(abs(found - samples) <= 1, "\(range): \(found) of \(samples)")
         }
         try scratch.write(
@@ -110,12 +110,12 @@ import Testing
             "aevalsrc=0.5*sin(t*t*900):d=3:s=48000", "-c:v", "mpeg2video", "-g", "12", "-bf", "2", "-b:v",
             "500k",
             "-c:a", codec, scratch.file("s.mpg"))
-        let all = try Judge(scratch.file("s.mpg")).packetHashes("a:0")
+        let all = try FFmpegFile(scratch.file("s.mpg")).packetHashes("a:0")
         for start in ["0.4", "1", "1.1", "1.5", "1.8", "2.3"] {
             _ = try runJob(
                 "asset: ./s.mpg, range: { start: \(start)s, end: 2.7s }, cut: keyframe, tracks: [ { video: first, copy: true }, { audio: first, copy: true } ], destination: { path: o.mkv, if_exists: replace }",
                 in: scratch)
-            let copied = try Judge(scratch.file("o.mkv")).packetHashes("a:0")
+            let copied = try FFmpegFile(scratch.file("o.mkv")).packetHashes("a:0")
             let first = try #require(
                 all.firstIndex(of: copied.first ?? ""), "\(start): its first packet isn't in the source")
             #expect(Array(all[first...].prefix(copied.count)) == copied, "\(start)")
@@ -146,7 +146,7 @@ import Testing
         let run = try tandem("run", "jobs.yaml", in: scratch)
         try #require(run.status == 0, "\(run.errors)")
         #expect(
-            try Judge(scratch.file("o-0001.png")).frameHashes()
-                == Judge(scratch.file("o-0002.png")).frameHashes())
+            try FFmpegFile(scratch.file("o-0001.png")).frameHashes()
+                == FFmpegFile(scratch.file("o-0002.png")).frameHashes())
     }
 }

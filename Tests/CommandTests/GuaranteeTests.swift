@@ -8,14 +8,14 @@ import Testing
     private func traced(_ options: [String], in scratch: Scratch) throws -> ProgramResult {
         try program(
             "strace",
-            ["-f", "-qq", "-o", scratch.file("trace")] + options + [Places.tandem, "run", "jobs.yaml"],
+            ["-f", "-qq", "-o", scratch.file("trace")] + options + [TestPaths.tandem, "run", "jobs.yaml"],
             directory: scratch.path,
             environment: ["SWIFT_BACKTRACE": "enable=no"])
     }
 
     private func isWhole(_ path: String, frames: Int = 25) throws -> Bool {
-        let judge = Judge(path)
-        return try judge.decodeErrors() == "" && judge.frames().times.count == frames
+        let ffmpegFile = FFmpegFile(path)
+        return try ffmpegFile.decodeErrors() == "" && ffmpegFile.frames().times.count == frames
     }
 
     @Test func rerunsReplaceTheirOwnOutput() throws {
@@ -97,7 +97,7 @@ import Testing
             ls -A small-disk; "$0" run --isolation \(isolation) jobs.yaml; ls -A small-disk; exit $status
             """
         let run = try program(
-            "unshare", ["-rm", "/bin/bash", "-c", script, Places.tandem], directory: scratch.path)
+            "unshare", ["-rm", "/bin/bash", "-c", script, TestPaths.tandem], directory: scratch.path)
         // Machines without user namespaces can't mount tmpfs.
         if run.status == 77 || run.errors.hasPrefix("unshare:") { return print("measured: no tmpfs here") }
         #expect(run.status == 1, "\(run.errors)")
@@ -160,7 +160,7 @@ import Testing
                 asset: "{ pattern: testsrc, size: 640x360, duration: 4s }", video: "codec: ffv1",
                 destination: "out.mkv"), to: "jobs.yaml")
         let result = try program(
-            "/bin/bash", ["-c", "ulimit -f 200; exec \"$0\" run jobs.yaml", Places.tandem],
+            "/bin/bash", ["-c", "ulimit -f 200; exec \"$0\" run jobs.yaml", TestPaths.tandem],
             directory: scratch.path,
             environment: ["SWIFT_BACKTRACE": "enable=no"])
         #expect(result.status == 1, "\(result.errors)")
@@ -193,7 +193,7 @@ import Testing
             """
         let begun = Date()
         let result = try program(
-            "/bin/bash", ["-c", script, Places.tandem], directory: scratch.path,
+            "/bin/bash", ["-c", script, TestPaths.tandem], directory: scratch.path,
             environment: ["SWIFT_BACKTRACE": "enable=no"])
         #expect(result.status == Int32(status), "\(result.errors)")
         #expect(Date().timeIntervalSince(begun) < 60)
@@ -226,7 +226,7 @@ import Testing
             finally:
                 for p in busy: p.kill()
             """
-        let result = try program("python3", ["-c", script, Places.tandem], directory: scratch.path)
+        let result = try program("python3", ["-c", script, TestPaths.tandem], directory: scratch.path)
         #expect(result.text == "" && result.status == 0, "\(result.text) \(result.errors)")
         #expect(scratch.contents == ["jobs.yaml"])
     }
@@ -246,10 +246,10 @@ import Testing
             kill -INT $pid
             wait $pid
             """
-        let result = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
+        let result = try program("/bin/bash", ["-c", script, TestPaths.tandem], directory: scratch.path)
         #expect(result.status == 130, "\(result.errors)")
         #expect(scratch.contents == ["jobs.yaml", "log", "out.mp4"])
-        #expect(try Judge(scratch.file("out.mp4")).decodeErrors() == "")
+        #expect(try FFmpegFile(scratch.file("out.mp4")).decodeErrors() == "")
     }
 
     /// A source that is shorter than its index states is an error.

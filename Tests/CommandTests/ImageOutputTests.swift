@@ -167,9 +167,9 @@ import Testing
     }
 
     /// Every planned image can be created, whatever the size, format and colors of the source.
-    @Test(.enabled(if: Places.media != nil)) func realFilesYieldImages() throws {
+    @Test(.enabled(if: TestPaths.media != nil)) func realFilesYieldImages() throws {
         let scratch = try Scratch()
-        let media = try #require(Places.media)
+        let media = try #require(TestPaths.media)
         var text = "version: 1\njobs:\n"
         for (number, name) in try FileManager.default.contentsOfDirectory(atPath: media).sorted().enumerated()
         where !name.hasSuffix(".tsv") && !name.hasSuffix(".png") {
@@ -197,9 +197,9 @@ import Testing
     }
 
     /// Extracted frames match reference images that another program created: the numbered frame, not its neighbor.
-    @Test(.enabled(if: Places.media != nil)) func framesMatchReferenceImages() throws {
+    @Test(.enabled(if: TestPaths.media != nil)) func framesMatchReferenceImages() throws {
         let scratch = try Scratch()
-        let media = try #require(Places.media)
+        let media = try #require(TestPaths.media)
         try scratch.write(
             """
             version: 1
@@ -266,7 +266,7 @@ import Testing
             assert "1.48 s" in open("r.html").read()
             """
         let checked = try program(
-            "python3", ["-c", check, Places.repository + "/schemas/tandem-events-v1.schema.json"],
+            "python3", ["-c", check, TestPaths.repository + "/schemas/tandem-events-v1.schema.json"],
             directory: scratch.path)
         #expect(checked.status == 0, "\(checked.errors)")
     }

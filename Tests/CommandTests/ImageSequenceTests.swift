@@ -27,7 +27,7 @@ import Testing
             \(jobs)
 
             """, to: "jobs.yaml")
-        return try program(Places.tandem, ["run", "jobs.yaml"] + arguments, directory: scratch.path)
+        return try program(TestPaths.tandem, ["run", "jobs.yaml"] + arguments, directory: scratch.path)
     }
 
     private let lossless = "tracks: [ { video: first, encode: { codec: ffv1, pixel_format: bgr0 } } ]"
@@ -59,7 +59,7 @@ import Testing
         for (number, frame) in [(1, 0), (2, 100), (3, 719)] {
             #expect(try rgbHashes(scratch.file("out/s-000\(number).png")) == [source[frame]])
         }
-        let times = try Judge(scratch.file("out/all.mkv")).frames().times
+        let times = try FFmpegFile(scratch.file("out/all.mkv")).frames().times
         #expect(zip(times, 0...).allSatisfy { abs($0 - Double($1) / 24) < 0.001 })
     }
 
@@ -108,9 +108,9 @@ import Testing
         let result = try run(
             "  all: { asset: frames, on_damage: skip, \(lossless), destination: out/a.mkv }", in: scratch)
         #expect(result.status == 0 && result.errors.contains("damaged"), "\(result.errors)")
-        let judge = Judge(scratch.file("out/a.mkv"))
-        #expect(try judge.frames().times.count == 23)
-        #expect(try judge.decodeErrors().isEmpty)
+        let ffmpegFile = FFmpegFile(scratch.file("out/a.mkv"))
+        #expect(try ffmpegFile.frames().times.count == 23)
+        #expect(try ffmpegFile.decodeErrors().isEmpty)
     }
 
     /// Unchanged images cause no rerun, a changed or missing image does; images of the source are never overwritten.
@@ -188,14 +188,14 @@ import Testing
             """, to: "jobs.yaml")
         for isolation in ["worker", "none"] {
             let result = try program(
-                Places.tandem, ["run", "--force", "--isolation", isolation, "jobs.yaml"],
+                TestPaths.tandem, ["run", "--force", "--isolation", isolation, "jobs.yaml"],
                 directory: scratch.path)
             try #require(result.status == 0, "\(result.errors)")
             for (name, size) in [
                 ("still.png", "48x64"), ("coded.png", "64x48"), ("slide.mkv", "48x64"), ("kept.mp4", "64x48"),
                 ("baked.mp4", "48x64"),
             ] {
-                let stream = try Judge(scratch.file(name)).stream("v:0", "width,height")
+                let stream = try FFmpegFile(scratch.file(name)).stream("v:0", "width,height")
                 #expect(
                     "\(stream["width"] ?? "")x\(stream["height"] ?? "")" == size, "\(name): \(stream)")
                 let rotation = (stream["side_data_list"] as? [[String: Any]])?.first?["rotation"] as? Int
@@ -204,8 +204,8 @@ import Testing
         }
         // The pixels match ffmpeg's `transpose`.
         try ffmpeg("-i", scratch.file("flat.jpg"), "-vf", "transpose=clock", scratch.file("r.png"))
-        let psnr = try Judge(scratch.file("still.png")).lowestPSNR(
-            against: Judge(scratch.file("r.png")), first: 0, count: 1, own: 0)
+        let psnr = try FFmpegFile(scratch.file("still.png")).lowestPSNR(
+            against: FFmpegFile(scratch.file("r.png")), first: 0, count: 1, own: 0)
         #expect(psnr > 30, "\(psnr)")
     }
 }

@@ -15,7 +15,7 @@ import Testing
         let script =
             "import resource, subprocess, sys\nr = subprocess.run([sys.argv[1], 'run', '--isolation', '\(isolation)', 'jobs.yaml'], capture_output=True)\nprint(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024 if r.returncode == 0 else r.stderr.decode())"
         let result = try program(
-            "/usr/bin/python3", ["-c", script, Places.tandem], directory: scratch.path)
+            "/usr/bin/python3", ["-c", script, TestPaths.tandem], directory: scratch.path)
         return try #require(
             Double(result.text.trimmingCharacters(in: .whitespacesAndNewlines)),
             "\(result.text)\(result.errors)")
@@ -35,9 +35,9 @@ import Testing
         let many = try peak(of: clips(1000), in: scratch)
         print("measured: 100 clips \(few) MiB, 1000 clips \(many) MiB")
         #expect(many < few + 60, "\(few) \(many)")
-        let judge = Judge(scratch.file("o.mkv"))
-        #expect(try judge.frames().times.count == 5000)
-        #expect(try judge.samples(channels: 1, rate: 48_000).count == 200 * 48_000)
+        let ffmpegFile = FFmpegFile(scratch.file("o.mkv"))
+        #expect(try ffmpegFile.frames().times.count == 5000)
+        #expect(try ffmpegFile.samples(channels: 1, rate: 48_000).count == 200 * 48_000)
     }
 
     /// A worker doesn't retain frame buffers of finished jobs: posters of four hundred files use about as much memory as of forty.
@@ -89,11 +89,12 @@ import Testing
             "-i", scratch.file("h.mkv"), "-vf",
             "zscale=transfer=linear:npl=100,format=gbrpf32le,zscale=primaries=709,tonemap=hable:desat=0,zscale=transfer=709:matrix=709:range=limited,format=yuv420p",
             "-c:v", "ffv1", scratch.file("r.mkv"))
-        let judge = Judge(scratch.file("o.mkv"))
-        #expect(try judge.frames().times.count == 75)
-        let psnr = try judge.lowestPSNR(against: Judge(scratch.file("r.mkv")), first: 0, count: 25, own: 50)
+        let ffmpegFile = FFmpegFile(scratch.file("o.mkv"))
+        #expect(try ffmpegFile.frames().times.count == 75)
+        let psnr = try ffmpegFile.lowestPSNR(
+            against: FFmpegFile(scratch.file("r.mkv")), first: 0, count: 25, own: 50)
         #expect(psnr > 40, "\(psnr)")
-        let color = try judge.stream("v:0", "color_transfer,color_primaries,color_space")
+        let color = try ffmpegFile.stream("v:0", "color_transfer,color_primaries,color_space")
         #expect(color["color_transfer"] as? String == "bt709", "\(color)")
     }
 }

@@ -23,7 +23,7 @@ extension OutputsTests {
                 strace -f -qq -y -e trace=pread64 -o trace "$0" run --force --isolation none jobs.yaml 2>log || { cat log; exit 1; }
                 grep 'a\\.mp4>' trace | sed -n 's/.*= \\([0-9]*\\)$/\\1/p' | awk '{ sum += $1 } END { print sum }'
                 """
-            let result = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
+            let result = try program("/bin/bash", ["-c", script, TestPaths.tandem], directory: scratch.path)
             return try #require(
                 Int(result.text.trimmingCharacters(in: .newlines)), "\(result.text) \(result.errors)")
         }

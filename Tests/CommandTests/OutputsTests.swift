@@ -57,17 +57,17 @@ import Testing
             #expect(result.status == 0, "\(result.errors)")
             for name in ["whole", "small", "short"] {
                 let (own, shared) = (
-                    Judge(scratch.file("\(name).mkv")), Judge(scratch.file("all-\(name).mkv"))
+                    FFmpegFile(scratch.file("\(name).mkv")), FFmpegFile(scratch.file("all-\(name).mkv"))
                 )
                 let frames = try own.decodedFrames().map(\.hash)
                 #expect(!frames.isEmpty)
                 #expect(try shared.decodedFrames().map(\.hash) == frames, "\(name)")
                 #expect(try shared.frames().times == own.frames().times, "\(name)")
             }
-            let samples = try Judge(scratch.file("audio.flac")).samples(rate: 48_000)
+            let samples = try FFmpegFile(scratch.file("audio.flac")).samples(rate: 48_000)
             #expect(!samples.isEmpty)
-            #expect(try Judge(scratch.file("all-audio.flac")).samples(rate: 48_000) == samples)
-            #expect(try Judge(scratch.file("all-whole.mkv")).samples(rate: 48_000) == samples)
+            #expect(try FFmpegFile(scratch.file("all-audio.flac")).samples(rate: 48_000) == samples)
+            #expect(try FFmpegFile(scratch.file("all-whole.mkv")).samples(rate: 48_000) == samples)
         }
     }
 
@@ -163,7 +163,7 @@ import Testing
         try scratch.write(text + reader, to: "jobs.yaml")
         let run = try tandem("run", "jobs.yaml", in: scratch)
         #expect(run.status == 0, "\(run.errors)")
-        #expect(try Judge(scratch.file("b-copy.mkv")).stream("v:0", "width")["width"] as? Int == 64)
+        #expect(try FFmpegFile(scratch.file("b-copy.mkv")).stream("v:0", "width")["width"] as? Int == 64)
         // If only the other output reruns, the reader is up to date.
         try FileManager.default.removeItem(atPath: scratch.file("out/a.mkv"))
         let why = try tandem("explain", "jobs.yaml", "two", in: scratch)
@@ -197,9 +197,9 @@ import Testing
         let run = try tandem("run", "jobs.yaml", in: scratch)
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.errors.contains("done one/d") && run.errors.contains("LUFS"), "\(run.errors)")
-        let source = try Judge(scratch.file("a.mp4")).decodedFrames().count
-        #expect(try Judge(scratch.file("out/a.mkv")).decodedFrames().count == source)
-        #expect(try Judge(scratch.file("out/b.mkv")).decodedFrames().count == source)
+        let source = try FFmpegFile(scratch.file("a.mp4")).decodedFrames().count
+        #expect(try FFmpegFile(scratch.file("out/a.mkv")).decodedFrames().count == source)
+        #expect(try FFmpegFile(scratch.file("out/b.mkv")).decodedFrames().count == source)
         let size = try FileManager.default.attributesOfItem(atPath: scratch.file("out/d.wav"))[.size]
         #expect(((size as? Int) ?? 0) <= 30_000 && ((size as? Int) ?? 0) > 20_000)
     }
@@ -371,7 +371,7 @@ import Testing
         #expect(files(scratch) == [])
         try scratch.write(slow.replacing("LIMIT", with: "retries: 0"), to: "jobs.yaml")
         let ended = try program(
-            "timeout", ["--preserve-status", "-s", "TERM", "2", Places.tandem, "run", "jobs.yaml"],
+            "timeout", ["--preserve-status", "-s", "TERM", "2", TestPaths.tandem, "run", "jobs.yaml"],
             directory: scratch.path)
         #expect(ended.status == 143, "\(ended.status) \(ended.errors)")
         #expect(files(scratch) == [])
@@ -381,7 +381,7 @@ import Testing
             more: "retries: 1")
         try scratch.write(text, to: "again.yaml")
         let retried = try program(
-            Places.tandem, ["run", "again.yaml"], directory: scratch.path,
+            TestPaths.tandem, ["run", "again.yaml"], directory: scratch.path,
             environment: ["TANDEM_WORKER_FAULTS": "one:abort"])
         #expect(retried.status == 0, "\(retried.errors)")
         #expect(files(scratch) == ["a.mkv", "b.mkv"])

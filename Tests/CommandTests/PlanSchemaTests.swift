@@ -75,7 +75,7 @@ import FileSystem
         let plan = try tandem("plan", "--format", "json", "jobs.yaml", in: scratch)
         try scratch.write(plan.text, to: "plan.json")
         let saved = try program(
-            Places.tandem, ["plan", "--out", "saved.json"] + Self.selection + ["jobs.yaml"],
+            TestPaths.tandem, ["plan", "--out", "saved.json"] + Self.selection + ["jobs.yaml"],
             directory: scratch.path)
         try #require(saved.status == 0, "\(saved.errors)")
         // In addition to validation, every key in a document must be in the schema, and in snake case.
@@ -101,7 +101,7 @@ import FileSystem
         let result = try program(
             "/usr/bin/python3",
             [
-                "-c", check, Places.repository + "/schemas/tandem-plan-v1.schema.json",
+                "-c", check, TestPaths.repository + "/schemas/tandem-plan-v1.schema.json",
                 scratch.file("plan.json"), scratch.file("saved.json"),
             ])
         #expect(result.status == 0 && result.text == "", "\(result.text)\(result.errors)")
@@ -112,14 +112,14 @@ import FileSystem
         let scratch = try folder()
         try scratch.write(Self.jobs, to: "jobs.yaml")
         let saved = try program(
-            Places.tandem, ["plan", "--out", "saved.json"] + Self.selection + ["jobs.yaml"],
+            TestPaths.tandem, ["plan", "--out", "saved.json"] + Self.selection + ["jobs.yaml"],
             directory: scratch.path)
         try #require(saved.status == 0, "\(saved.errors)")
         let data = try Data(contentsOf: URL(filePath: scratch.file("saved.json")))
         let file = try PlanFile.read(data)
         #expect(try file.data() == data)
         let text = try Data(
-            contentsOf: URL(filePath: Places.repository + "/schemas/tandem-plan-v1.schema.json"))
+            contentsOf: URL(filePath: TestPaths.repository + "/schemas/tandem-plan-v1.schema.json"))
         let schema = try #require(try JSONSerialization.jsonObject(with: text) as? [String: Any])
         let absent = Set(missing(file, ["$ref": "#/definitions/file"], schema, ""))
         #expect(absent.sorted() == [])

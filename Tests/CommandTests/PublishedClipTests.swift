@@ -44,13 +44,13 @@ import Testing
             "\(plan.errors)\(plan.text)")
         let first = try tandem("run", "jobs.yaml", in: scratch)
         try #require(first.status == 0, "\(first.errors)")
-        let judge = Judge(scratch.file("whole-a-hd.mkv"))
-        #expect(try judge.frames().times.count == 100)
+        let ffmpegFile = FFmpegFile(scratch.file("whole-a-hd.mkv"))
+        #expect(try ffmpegFile.frames().times.count == 100)
         // Frames of the middle clip equal the source's.
         try ffmpeg(
             "-i", scratch.file("in/a.mkv"), "-c:v", "ffv1", "-an", scratch.file("r.mkv"))
-        let psnr = try judge.lowestPSNR(
-            against: Judge(scratch.file("r.mkv")), first: 0, count: 50, own: 25)
+        let psnr = try ffmpegFile.lowestPSNR(
+            against: FFmpegFile(scratch.file("r.mkv")), first: 0, count: 50, own: 25)
         #expect(psnr > 90, "\(psnr)")
         let rerun = try tandem("run", "jobs.yaml", in: scratch)
         #expect(rerun.errors.contains("5 of 5 jobs done, 5 of them up to date"), "\(rerun.errors)")
@@ -136,12 +136,12 @@ import Testing
             "\(plan.errors)")
         let run = try tandem("run", "jobs.yaml", in: scratch)
         try #require(run.status == 0, "\(run.errors)")
-        let judge = Judge(scratch.file("o.mp4"))
-        #expect(try judge.frames().times.count == 80)
-        #expect(try judge.decodeErrors().isEmpty)
+        let ffmpegFile = FFmpegFile(scratch.file("o.mp4"))
+        #expect(try ffmpegFile.frames().times.count == 80)
+        #expect(try ffmpegFile.decodeErrors().isEmpty)
         func packets(_ name: String) throws -> Set<String> {
             let found =
-                try Judge(scratch.file(name)).probe([
+                try FFmpegFile(scratch.file(name)).probe([
                     "-show_data_hash", "md5", "-show_entries", "packet=data_hash",
                 ])["packets"] as? [[String: Any]]
             return Set((found ?? []).compactMap { $0["data_hash"] as? String })

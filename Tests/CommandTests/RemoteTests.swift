@@ -72,7 +72,7 @@ final class RangeServer {
             line += byte
         }
         guard let port = Int(String(decoding: line, as: UTF8.self)) else {
-            throw JudgeError(message: "the server doesn't start")
+            throw ProgramError(message: "the server doesn't start")
         }
         self.port = port
     }
@@ -110,9 +110,9 @@ final class RangeServer {
             job(server.url("ok/s.mp4"), "local.mkv").replacingOccurrences(
                 of: "{ url: \"\(server.url("ok/s.mp4"))\" }", with: "./s.mp4"), to: "local.yaml")
         let remote = try program(
-            Places.tandem, ["run", "--allow-network", "remote.yaml"], directory: scratch.path)
+            TestPaths.tandem, ["run", "--allow-network", "remote.yaml"], directory: scratch.path)
         #expect(remote.status == 0, "\(remote.errors)")
-        let local = try program(Places.tandem, ["run", "local.yaml"], directory: scratch.path)
+        let local = try program(TestPaths.tandem, ["run", "local.yaml"], directory: scratch.path)
         #expect(local.status == 0, "\(local.errors)")
         func hashes(_ name: String) throws -> String {
             try program(
@@ -124,10 +124,10 @@ final class RangeServer {
             remoteHashes == localHashes && localHashes.split(separator: "\n").count > 50,
             "\(remoteHashes) \(localHashes)")
         let draft = try program(
-            Places.tandem, ["init", "--allow-network", server.url("ok/s.mp4")], directory: scratch.path)
+            TestPaths.tandem, ["init", "--allow-network", server.url("ok/s.mp4")], directory: scratch.path)
         try scratch.write(draft.text, to: "draft.yaml")
         let checked = try program(
-            Places.tandem, ["validate", "--allow-network", "draft.yaml"], directory: scratch.path)
+            TestPaths.tandem, ["validate", "--allow-network", "draft.yaml"], directory: scratch.path)
         #expect(checked.status == 0, "\(draft.errors) \(checked.errors)")
         #expect(draft.text.contains("{ url: \"\(server.url("ok/s.mp4"))\" }"), "\(draft.text)")
     }
@@ -136,11 +136,11 @@ final class RangeServer {
         let scratch = try Scratch()
         try scratch.write(job("http://127.0.0.1:9/a.mp4", "a.mkv"), to: "j.yaml")
         for command in ["validate", "plan", "run"] {
-            let result = try program(Places.tandem, [command, "j.yaml"], directory: scratch.path)
+            let result = try program(TestPaths.tandem, [command, "j.yaml"], directory: scratch.path)
             #expect(result.status == 3)
             #expect(result.errors.contains("j.yaml:2:26: error[network-not-allowed]"), "\(result.errors)")
         }
-        let probe = try program(Places.tandem, ["probe", "http://127.0.0.1:9/a.mp4"])
+        let probe = try program(TestPaths.tandem, ["probe", "http://127.0.0.1:9/a.mp4"])
         #expect(probe.status == 1 && probe.errors.contains("network access is not allowed"))
     }
 
@@ -160,7 +160,7 @@ final class RangeServer {
             + String(contentsOfFile: certificate, encoding: .utf8)
         let server = try RangeServer(serving: scratch.path, certificate: scratch.write(both, to: "both"))
         defer { server.stop() }
-        let result = try program(Places.tandem, ["probe", "--allow-network", server.url("ok/s.wav")])
+        let result = try program(TestPaths.tandem, ["probe", "--allow-network", server.url("ok/s.wav")])
         #expect(result.status == 1 && !result.text.contains("audio"), "\(result.text) \(result.errors)")
         #expect(result.errors.contains("can't be fetched"), "\(result.errors)")
     }
@@ -188,7 +188,7 @@ final class RangeServer {
                 destination: o.mp4
             """, to: "j.yaml")
         let result = try program(
-            Places.tandem, ["run", "--allow-network", "j.yaml"], directory: scratch.path)
+            TestPaths.tandem, ["run", "--allow-network", "j.yaml"], directory: scratch.path)
         #expect(result.status == 1)
         #expect(result.errors.contains(words), "\(result.errors)")
         #expect(scratch.contents == ["j.yaml", "s.mp4"])

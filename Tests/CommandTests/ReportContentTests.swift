@@ -29,7 +29,7 @@ import Testing
         #expect(!line.contains("\u{fffd}") && !line.contains("\u{200b}"), "\(line)")
         let words = line.dropFirst("run again: tandem ".count)
         let rerun = try program(
-            "/bin/bash", ["-c", "exec \"$0\" \(words)", Places.tandem], directory: scratch.path)
+            "/bin/bash", ["-c", "exec \"$0\" \(words)", TestPaths.tandem], directory: scratch.path)
         #expect(rerun.status == 5 && rerun.errors.contains("0 of 2 jobs done"), "\(line)\n\(rerun.errors)")
     }
 
@@ -89,7 +89,7 @@ import Testing
         let jobs = (0..<count).map(Self.job)
         let report = RunReport(jobs: jobs, files: ["jobs.yaml"], begun: 0, seconds: 1, status: "succeeded")
         let shown = Dictionary(
-            uniqueKeysWithValues: jobs.prefix(HTMLRenderer.previews).map {
+            uniqueKeysWithValues: jobs.prefix(HTMLRenderer.maxPreviews).map {
                 (JobKey(file: $0.file, id: $0.id), Self.preview)
             })
         let page = HTMLRenderer.render(report, previews: shown)

@@ -34,7 +34,7 @@ import Testing
         let scratch = try Scratch()
         try writeInvalidJobs(in: scratch)
         let result = try program(
-            Places.tandem, ["validate", "a, b.yaml"], directory: scratch.path,
+            TestPaths.tandem, ["validate", "a, b.yaml"], directory: scratch.path,
             environment: ["GITHUB_ACTIONS": "true", "SWIFT_BACKTRACE": "enable=no"])
         #expect(result.text.hasPrefix("::error file="))
         #expect(result.errors.contains("error[unknown-codec]"))

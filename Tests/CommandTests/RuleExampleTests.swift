@@ -122,9 +122,9 @@ struct RuleExample: Sendable, CustomTestStringConvertible {
         }
         for (name, text) in files { try scratch.write(text, to: name) }
         let created = try program("/bin/sh", ["-e", "-c", sources], directory: scratch.path)
-        guard created.status == 0 else { throw JudgeError(message: created.errors) }
+        guard created.status == 0 else { throw ProgramError(message: created.errors) }
         let result = try program(
-            Places.tandem, call, directory: scratch.path, environment: ["SWIFT_BACKTRACE": "enable=no"])
+            TestPaths.tandem, call, directory: scratch.path, environment: ["SWIFT_BACKTRACE": "enable=no"])
         return (result.status, result.errors.replacingOccurrences(of: scratch.path, with: "/srv/media"))
     }
 }

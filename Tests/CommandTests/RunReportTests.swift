@@ -49,13 +49,13 @@ import Testing
             assert junit.get("failures") == "2"
             """
         let checked = try program(
-            "python3", ["-c", check, Places.repository + "/schemas/tandem-events-v1.schema.json"],
+            "python3", ["-c", check, TestPaths.repository + "/schemas/tandem-events-v1.schema.json"],
             directory: scratch.path)
         #expect(checked.status == 0, "\(checked.errors)")
         let xml = try program(
             "xmllint",
             [
-                "--noout", "--schema", Places.repository + "/Tests/CommandTests/junit.xsd",
+                "--noout", "--schema", TestPaths.repository + "/Tests/CommandTests/junit.xsd",
                 scratch.file("junit.xml"),
             ])
         #expect(xml.status == 0, "\(xml.errors)")
@@ -197,7 +197,7 @@ import Testing
         try write(job("one"), in: scratch)
         let run = try tandem(
             "run", "--report", "r.html", "jobs.yaml", in: scratch,
-            environment: ["TANDEM_WORKER_FAULTS": "one:late"])
+            environment: ["TANDEM_WORKER_FAULTS": "one:abortAfterOutput"])
         #expect(run.status == 0 && scratch.contents.contains("out/one.mp4"), "\(run.errors)")
         let page = try String(contentsOfFile: scratch.file("r.html"), encoding: .utf8)
         #expect(page.contains("Not shown: the worker died while it inspected the output: signal 6"))
@@ -208,7 +208,7 @@ import Testing
         try write(job("one", more: "timeout: 3"), in: scratch)
         let run = try tandem(
             "run", "--report", "r.html", "jobs.yaml", in: scratch,
-            environment: ["TANDEM_WORKER_FAULTS": "one:linger"])
+            environment: ["TANDEM_WORKER_FAULTS": "one:delayAfterOutput"])
         #expect(run.status == 0 && scratch.contents.contains("out/one.mp4"), "\(run.errors)")
     }
 

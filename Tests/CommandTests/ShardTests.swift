@@ -7,7 +7,7 @@ import Testing
     private func tandem(
         _ arguments: [String], in scratch: Scratch, environment: [String: String] = [:]
     ) throws -> ProgramResult {
-        try program(Places.tandem, arguments, directory: scratch.path, environment: environment)
+        try program(TestPaths.tandem, arguments, directory: scratch.path, environment: environment)
     }
 
     /// Creates nine sources, each with a job and a second job that reads its output, and a plan in four shards.
@@ -119,7 +119,7 @@ import Testing
         let parts = scratch.file("parts")
         for index in 0..<3 {
             let result = try program(
-                Places.tandem, ["run", "--plan", parts], directory: "/",
+                TestPaths.tandem, ["run", "--plan", parts], directory: "/",
                 environment: [index == 1 ? "SLURM_ARRAY_TASK_ID" : "JOB_COMPLETION_INDEX": "\(index)"])
             #expect(result.status == 0, "\(result.errors)")
         }
@@ -192,13 +192,13 @@ import Testing
     /// Concurrent runs of the same shard publish each output once.
     @Test func concurrentRunsOfAShardPublishOnce() throws {
         let scratch = try batch()
-        let rounds = Places.isQuick ? 5 : 40
+        let rounds = TestPaths.isQuick ? 5 : 40
         let script = """
             for i in $(seq \(rounds)); do
                 for k in 1 2 3 4 5; do "$0" run -q --plan parts --shard 0 2>>log || echo failed & done; wait
             done
             """
-        let result = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
+        let result = try program("/bin/bash", ["-c", script, TestPaths.tandem], directory: scratch.path)
         let log = try String(contentsOfFile: scratch.file("log"), encoding: .utf8)
         #expect(result.text == "", "\(result.text) \(log)")
         let names = try FileManager.default.contentsOfDirectory(atPath: scratch.file("parts/results"))

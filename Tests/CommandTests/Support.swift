@@ -7,7 +7,7 @@ func tandem(
     _ arguments: String..., in scratch: Scratch, environment: [String: String] = [:]
 ) throws -> ProgramResult {
     try program(
-        Places.tandem, arguments, directory: scratch.path,
+        TestPaths.tandem, arguments, directory: scratch.path,
         environment: environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 })
 }
 
@@ -67,7 +67,7 @@ func rgbHashes(_ path: String, frame: Int? = nil, reading options: [String] = []
                 "-i", path, "-map", "0:v:0", "-vf", filters, "-fps_mode", "passthrough", "-f", "framemd5",
                 "-",
             ])
-    guard result.status == 0 else { throw JudgeError(message: "\(path): \(result.errors)") }
+    guard result.status == 0 else { throw ProgramError(message: "\(path): \(result.errors)") }
     return result.text.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap {
         $0.split(separator: ",").last.map { $0.trimmingCharacters(in: .whitespaces) }
     }

@@ -19,7 +19,7 @@ import Testing
 
     /// Returns the steps of the page.
     private static func steps() throws -> [Step] {
-        let page = try String(contentsOfFile: Places.repository + "/docs/tutorial.md", encoding: .utf8)
+        let page = try String(contentsOfFile: TestPaths.repository + "/docs/tutorial.md", encoding: .utf8)
         var steps: [Step] = []
         var block: (info: String, lines: [String])?
         for line in page.components(separatedBy: "\n") {
@@ -38,7 +38,7 @@ import Testing
             }
             block = nil
         }
-        if let block { throw JudgeError(message: "a block isn't closed: \(block.info)") }
+        if let block { throw ProgramError(message: "a block isn't closed: \(block.info)") }
         return steps
     }
 
@@ -51,7 +51,7 @@ import Testing
             } else if case .command(let command, let output)? = commands.popLast() {
                 commands.append(.command(command, output: output + [line]))
             } else {
-                throw JudgeError(message: "`\(line)` precedes the first command of its block")
+                throw ProgramError(message: "`\(line)` precedes the first command of its block")
             }
         }
         return commands
@@ -100,7 +100,7 @@ import Testing
 
     /// Runs a command and compares its output with the one that the page shows.
     private static func check(_ command: String, shown: [String], in scratch: Scratch) throws {
-        let programs = URL(fileURLWithPath: Places.tandem).deletingLastPathComponent().path
+        let programs = URL(fileURLWithPath: TestPaths.tandem).deletingLastPathComponent().path
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         let result = try program(
             "bash", ["-c", "exec 2>&1\n" + command], directory: scratch.path,

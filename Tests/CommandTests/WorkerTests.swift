@@ -8,10 +8,10 @@ import Testing
     @Test(arguments: [
         ("abort", "signal 6 (Aborted); its last output: injected fault: abort"),
         ("hang", "exceeded its timeout of 2 s"),
-        ("memory", "of memory; the limit is 300 MiB"), ("babble", "it sent an invalid message"),
-        ("lie", "it sent an impossible report of its output"),
-        ("smuggle", "it sent unsolicited file descriptors"),
-        ("grab", "it requested a file that doesn't belong to its source"),
+        ("memory", "of memory; the limit is 300 MiB"), ("invalidMessage", "it sent an invalid message"),
+        ("impossibleReport", "it sent an impossible report of its output"),
+        ("unsolicitedDescriptors", "it sent unsolicited file descriptors"),
+        ("foreignFile", "it requested a file that doesn't belong to its source"),
     ])
     func failedWorkersFailOneJob(_ fault: String, _ words: String) throws {
         let scratch = try Scratch()
@@ -41,7 +41,8 @@ import Testing
     @Test(arguments: [
         ("abort", "signal 6 (Aborted); its last output: injected fault: abort"),
         ("hang", "it made no progress for "), ("memory", "of memory; the limit is 300 MiB"),
-        ("babble", "it sent an invalid message"), ("lie", "it sent an impossible report of a source"),
+        ("invalidMessage", "it sent an invalid message"),
+        ("impossibleReport", "it sent an impossible report of a source"),
     ])
     func sourcesThatCrashTheirWorkerFailOneJob(_ fault: String, _ words: String) throws {
         let scratch = try folderWithSource()
@@ -96,7 +97,7 @@ import Testing
             kill -TERM $pid; wait $pid; echo $?
             """
         let run = try program(
-            "timeout", ["40", "/bin/bash", "-c", script, Places.tandem], directory: scratch.path,
+            "timeout", ["40", "/bin/bash", "-c", script, TestPaths.tandem], directory: scratch.path,
             environment: ["TANDEM_WORKER_FAULTS": "mid.mp4:hang"])
         #expect(run.status == 0 && run.text == "143\n", "\(run.status) \(run.text)")
         #expect(scratch.contents.filter { $0.hasPrefix("out/") } == ["out/mid.mp4"])
@@ -165,7 +166,7 @@ import Testing
             done
             kill -9 $pid; for i in $(seq 100); do kill -0 $worker 2>/dev/null || { echo gone; break; }; sleep 0.05; done
             """
-        let result = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
+        let result = try program("/bin/bash", ["-c", script, TestPaths.tandem], directory: scratch.path)
         if result.text.contains("this machine lacks") {
             // The kernel confirms it: landlock_create_ruleset is asked for the ABI version.
             let asked = try program(
@@ -194,7 +195,7 @@ import Testing
                 "strace",
                 [
                     "-f", "-o", "trace", "-e", "trace=landlock_create_ruleset", "-e",
-                    "inject=landlock_create_ruleset:error=\(error)", Places.tandem, "run",
+                    "inject=landlock_create_ruleset:error=\(error)", TestPaths.tandem, "run",
                 ] + options + ["jobs.yaml"], directory: scratch.path)
         }
         let lack = "Landlock for files, isolation from /proc"
@@ -218,7 +219,7 @@ import Testing
         try write(job("one"), in: scratch)
         for _ in 0..<4 {
             let script = "\"$0\" run --force jobs.yaml --report report.json \(closed)"
-            let result = try program("/bin/bash", ["-c", script, Places.tandem], directory: scratch.path)
+            let result = try program("/bin/bash", ["-c", script, TestPaths.tandem], directory: scratch.path)
             #expect(result.status == 0 && !result.text.contains("{"))
         }
     }
@@ -236,7 +237,7 @@ import Testing
                 try: print(words, os.waitpid(-1, os.WNOHANG))
                 except ChildProcessError: pass
             """
-        let result = try program("python3", ["-c", script, Places.tandem], directory: scratch.path)
+        let result = try program("python3", ["-c", script, TestPaths.tandem], directory: scratch.path)
         #expect(result.text == "" && result.status == 0, "\(result.text) \(result.errors)")
     }
 
@@ -257,16 +258,16 @@ import Testing
             print(subprocess.run([f"/proc/self/fd/{program}", "validate", "jobs.yaml"], preexec_fn=fewer,
                                  pass_fds=[program], stderr=subprocess.STDOUT, timeout=60).returncode)
             """
-        let threads = try program("python3", ["-c", script, Places.tandem], directory: scratch.path)
+        let threads = try program("python3", ["-c", script, TestPaths.tandem], directory: scratch.path)
         #expect(threads.text.contains("which is less than 8 (`ulimit -u`"), "\(threads.text)")
         #expect(threads.text.hasSuffix("\n4\n"), "\(threads.text) \(threads.errors)")
-        let words = ["--nofile=63", Places.tandem]
+        let words = ["--nofile=63", TestPaths.tandem]
         let files = try program("prlimit", words + ["run", "jobs.yaml"], directory: scratch.path)
         #expect(
             files.status == 4 && files.errors.contains("the limit on open files is less than 64"),
             "\(files.errors)")
         let script3 = "exec prlimit --nofile=63 \"$0\" worker 3<>/dev/null"
-        let worker = try program("/bin/bash", ["-c", script3, Places.tandem], directory: scratch.path)
+        let worker = try program("/bin/bash", ["-c", script3, TestPaths.tandem], directory: scratch.path)
         #expect(
             worker.status == 1 && worker.errors.contains("the limit on open files is less than 64"),
             "\(worker.errors)")
@@ -281,7 +282,7 @@ import Testing
         try scratch.write(small, to: "jobs.yaml")
         let run = try program(
             "strace",
-            ["-f", "-o", "trace", "-e", "trace=open,openat,openat2", Places.tandem, "run", "jobs.yaml"],
+            ["-f", "-o", "trace", "-e", "trace=open,openat,openat2", TestPaths.tandem, "run", "jobs.yaml"],
             directory: scratch.path)
         #expect(run.status == 0, "\(run.errors)")
         let trace = try String(contentsOfFile: scratch.file("trace"), encoding: .utf8).split(separator: "\n")

@@ -227,12 +227,12 @@ struct Mistake: Sendable, CustomTestStringConvertible {
 @Suite struct MisspelledCommandTests {
     @Test func misspelledCommandsAndMediaFilesAreErrors() throws {
         let scratch = try Scratch()
-        let command = try program(Places.tandem, ["vaildate", "jobs.yaml"], directory: scratch.path)
+        let command = try program(TestPaths.tandem, ["vaildate", "jobs.yaml"], directory: scratch.path)
         #expect(command.status == 64 && command.text.isEmpty)
         #expect(command.errors == "error: unknown command `vaildate`; did you mean `validate`?\n")
         try ffmpeg("-f", "lavfi", "-i", "sine=d=0.1", scratch.file("a.mp4"))
         for name in ["validate", "plan", "run"] {
-            let result = try program(Places.tandem, [name, "a.mp4"], directory: scratch.path)
+            let result = try program(TestPaths.tandem, [name, "a.mp4"], directory: scratch.path)
             #expect(result.status == 3 && result.text.isEmpty, "\(result.text)")
             #expect(
                 result.errors.contains("a.mp4:1:1: error[yaml-syntax]: the file is binary"),

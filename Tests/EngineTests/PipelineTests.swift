@@ -31,7 +31,7 @@ import Testing
             "  a: { \(Self.source), destination: a.flac, colour: red }", in: try Scratch())
         #expect(set.diagnostics.hasErrors)
         let rejection = #expect(throws: Pipeline.Rejection.self) { _ = try set.loaded.checked() }
-        #expect(rejection?.status == .specWrong)
+        #expect(rejection?.status == .invalidSpec)
         #expect(rejection?.diagnostics.diagnostics.first?.rule == .unknownKey)
     }
 
@@ -43,7 +43,7 @@ import Testing
         let rejection = #expect(throws: Pipeline.Rejection.self) {
             _ = try loaded.checked(Pipeline.Strictness(warningsAreErrors: true))
         }
-        #expect(rejection?.status == .specWrong)
+        #expect(rejection?.status == .invalidSpec)
     }
 
     @Test func settingsThatTheDryOpenRejectsEndThePipelineBeforeSourcesAreRead() throws {
@@ -72,7 +72,7 @@ import Testing
         let planned = try set.loaded.checked().opened(by: LocalProber()).planned()
         #expect(planned.conflicts.hasErrors)
         let rejection = #expect(throws: Pipeline.Rejection.self) { _ = try planned.runnable() }
-        #expect(rejection?.status == .specWrong)
+        #expect(rejection?.status == .invalidSpec)
     }
 
     @Test func jobsThatCannotBePlannedLeaveTheOthersRunnable() throws {

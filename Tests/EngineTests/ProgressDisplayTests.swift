@@ -10,7 +10,7 @@ import Testing
     /// Returns the displayed text of finished jobs, and the diagnostics at the end.
     private func show(
         _ records: [JobRecord], _ verbosity: ProgressDisplay.Verbosity = .normal,
-        again: ProgressDisplay.Again? = nil
+        rerunCommand: ProgressDisplay.RerunCommand? = nil
     ) -> (text: String, details: DiagnosticSink) {
         let written = Guarded("")
         let console = Console(
@@ -18,7 +18,7 @@ import Testing
             write: { text in written.withLock { $0 += text } })
         let display = ProgressDisplay(
             on: console, renderer: TextRenderer(sources: SourceTexts(), usesColor: false),
-            verbosity: verbosity, again: again)
+            verbosity: verbosity, rerunCommand: rerunCommand)
         for record in records { display.jobFinished(record) }
         let details = display.end(records, refusals: []) { _ in nil }
         return (written.withLock { $0 }, details)
@@ -45,7 +45,9 @@ import Testing
             record("c", .notRun("`b` failed")),
         ]
         let (text, details) = show(
-            records, .quiet, again: ProgressDisplay.Again(words: ["run", "my jobs.yaml"], takesNames: true))
+            records, .quiet,
+            rerunCommand: ProgressDisplay.RerunCommand(
+                arguments: ["run", "my jobs.yaml"], acceptsNames: true))
         #expect(text.contains("fail b") && text.contains("the disk is full"))
         #expect(!text.contains("\u{1b}"))
         #expect(text.contains("1 of 3 jobs done, 1 of them up to date, 2 not done\n"))

@@ -45,10 +45,10 @@ import Testing
         try saved.check(plan.plan)
         // A changed source changes the plan; a changed job file changes its digest.
         let (_, longer) = try planned(scratch, duration: "0.5")
-        #expect(status { try saved.check(longer.plan) } == .specWrong)
+        #expect(status { try saved.check(longer.plan) } == .invalidSpec)
         try scratch.write("version: 1\n# changed\n", to: "jobs.yaml")
         let changed = JobFileSet(files: set.paths, variables: [:], access: set.access)
-        #expect(status { try saved.check(changed) } == .specWrong)
+        #expect(status { try saved.check(changed) } == .invalidSpec)
     }
 
     @Test func shardsAreReadByTheirIndex() throws {
@@ -61,7 +61,7 @@ import Testing
         }
         #expect(ids.flatMap { $0 }.sorted() == ["a", "b"])
         #expect(status { _ = try SavedPlan(reading: path, shard: nil, beneath: .anywhere) } == .usage)
-        #expect(status { _ = try SavedPlan(reading: path, shard: 2, beneath: .anywhere) } == .specWrong)
+        #expect(status { _ = try SavedPlan(reading: path, shard: 2, beneath: .anywhere) } == .invalidSpec)
         #expect(status { _ = try SavedPlan(reading: path, shard: -1, beneath: .anywhere) } == .usage)
     }
 
@@ -100,6 +100,6 @@ import Testing
     func invalidPlansAreRejected(_ text: String) throws {
         let scratch = try Scratch()
         let path = try scratch.write(text, to: "plan.json")
-        #expect(status { _ = try SavedPlan(reading: path, shard: nil, beneath: .anywhere) } == .specWrong)
+        #expect(status { _ = try SavedPlan(reading: path, shard: nil, beneath: .anywhere) } == .invalidSpec)
     }
 }

@@ -66,7 +66,9 @@ import Testing
         }
         _ = try success(try await run(job("./b.mkv", "encode: { codec: ffv1 }", "d.mkv"), in: scratch.path))
         #expect(try alpha(scratch.file("d.mkv"), decoder: []) == shown)
-        #expect(try Judge(scratch.file("d.mkv")).stream("v:0", "pix_fmt")["pix_fmt"] as? String == "yuva420p")
+        #expect(
+            try FFmpegFile(scratch.file("d.mkv")).stream("v:0", "pix_fmt")["pix_fmt"] as? String == "yuva420p"
+        )
     }
 
     /// Outputs that can't store alpha: the plan reports its loss, and a request for it is an error.

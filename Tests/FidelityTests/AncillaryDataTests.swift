@@ -8,7 +8,7 @@ import Testing
 /// Data beside frames and audio: timecode, attachments, Dolby Vision configuration.
 @Suite struct AncillaryDataTests {
     private func timecodes(_ path: String) throws -> [String] {
-        let json = try Judge(path).probe(["-show_entries", "stream=codec_type:stream_tags"])
+        let json = try FFmpegFile(path).probe(["-show_entries", "stream=codec_type:stream_tags"])
         return (json["streams"] as? [[String: Any]] ?? []).flatMap { stream in
             (stream["tags"] as? [String: String] ?? [:]).filter { $0.key.lowercased() == "timecode" }.map(
                 \.value)
@@ -62,7 +62,7 @@ import Testing
             let found = try timecodes(scratch.file("o.\(container)"))
             #expect(wanted.isEmpty ? found.isEmpty : found.first == wanted, "\(container): \(found)")
             #expect(
-                try Judge(scratch.file("o.\(container)")).count("d")
+                try FFmpegFile(scratch.file("o.\(container)")).count("d")
                     == (wanted.isEmpty || container == "mkv" ? 0 : 1))
         }
     }
@@ -108,7 +108,7 @@ import Testing
                     FileManager.default.contentsEqual(atPath: extracted, andPath: scratch.file(name)),
                     "\(rules)")
             }
-            #expect(try Judge(scratch.file("o.mkv")).count("t") == wanted.count, "\(rules)")
+            #expect(try FFmpegFile(scratch.file("o.mkv")).count("t") == wanted.count, "\(rules)")
         }
         // Another job that reads the output finds them there.
         let chain = """
@@ -118,7 +118,7 @@ import Testing
               b: { asset: { job: a }, tracks: [ { video: first, copy: true }, { attachment: all, copy: true } ], destination: b.mkv }
             """
         _ = try success(try await run(chain, in: scratch.path), "b")
-        #expect(try Judge(scratch.file("b.mkv")).count("t") == 1)
+        #expect(try FFmpegFile(scratch.file("b.mkv")).count("t") == 1)
         // A container without attachments is an error before any source is read.
         let (_, sink) = decode(job("{ attachment: all, copy: true }", "o.mp4"), directory: scratch.path)
         #expect(sink.hasErrors && rendered(sink, "").contains("mp4 can't hold attachment"))
@@ -134,7 +134,7 @@ import Testing
                 if Array(data[(at + 4)..<(at + 8)]) == Array(type.utf8) { return at }
                 at += u32(at)
             }
-            throw JudgeError(message: "no \(type)")
+            throw ProgramError(message: "no \(type)")
         }
         var chain: [Int] = []
         var range = 0..<data.count
@@ -171,7 +171,7 @@ import Testing
             "version: 1\njobs:\n  j: { asset: ./s.mp4, tracks: [ { video: first, \(action) } ], destination: \(target) }\n"
         }
         func dovi(_ name: String) throws -> Bool {
-            let stream = try Judge(scratch.file(name)).stream("v:0", "codec_name")
+            let stream = try FFmpegFile(scratch.file(name)).stream("v:0", "codec_name")
             return (stream["side_data_list"] as? [[String: Any]] ?? []).contains {
                 ($0["side_data_type"] as? String ?? "").contains("DOVI")
             }
@@ -181,7 +181,7 @@ import Testing
         for (target, isKept) in [("copy.mkv", true), ("copy.mp4", profile == 8), ("copy.mov", false)] {
             let records = try await run(job("copy: true", target), in: scratch.path)
             if profile == 5, !isKept {
-                #expect(throws: JudgeError.self) { try success(records) }
+                #expect(throws: ProgramError.self) { try success(records) }
                 continue
             }
             _ = try success(records)

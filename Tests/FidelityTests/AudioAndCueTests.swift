@@ -27,7 +27,7 @@ import Testing
     }
 
     private func tags(_ path: String, _ entries: String) throws -> [String: String] {
-        let json = try Judge(path).probe(["-show_entries", entries])
+        let json = try FFmpegFile(path).probe(["-show_entries", entries])
         return (json["format"] as? [String: Any])?["tags"] as? [String: String] ?? [:]
     }
 
@@ -147,7 +147,9 @@ import Testing
                 in: scratch.path))
         #expect(result.outputs[0].tracks.count == 1)
         #expect(
-            try Judge(scratch.file("o.mkv")).probe(["-show_streams"])["streams"].map { ($0 as? [Any])?.count }
+            try FFmpegFile(scratch.file("o.mkv")).probe(["-show_streams"])["streams"].map {
+                ($0 as? [Any])?.count
+            }
                 == 1)
         #expect(scratch.contents.filter { $0.hasPrefix("n.") }.isEmpty)
     }
@@ -185,7 +187,7 @@ import Testing
         ] {
             _ = try success(
                 try await run(job("s.mp3", "{ audio: first, \(rule) }", to: target), in: scratch.path))
-            let json = try Judge(scratch.file(target)).probe(["-show_chapters"])
+            let json = try FFmpegFile(scratch.file(target)).probe(["-show_chapters"])
             let starts = (json["chapters"] as? [[String: Any]] ?? []).compactMap {
                 ($0["start_time"] as? String).flatMap(Double.init)
             }
@@ -218,7 +220,7 @@ import Testing
         let records = try await run(job("s.mka", tracks, to: "o.\(container)"), in: scratch.path)
         _ = try success(records)
         let path = scratch.file("o.\(container)")
-        let json = try Judge(path).probe(["-show_entries", "format_tags:stream_tags"])
+        let json = try FFmpegFile(path).probe(["-show_entries", "format_tags:stream_tags"])
         let streams = (json["streams"] as? [[String: Any]])?.first?["tags"] as? [String: String] ?? [:]
         let found = try tags(path, "format_tags").merging(streams) { one, _ in one }
         let names = Set(found.keys.map { $0.lowercased() })
@@ -255,7 +257,7 @@ import Testing
         }
         #expect(try samples(scratch.file("s.mp3")).count == 224_910)
         #expect(try samples(scratch.file("o.mp3")).count == 224_910)
-        let streams = try Judge(scratch.file("o.flac")).probe(["-show_entries", "stream=duration_ts"])[
+        let streams = try FFmpegFile(scratch.file("o.flac")).probe(["-show_entries", "stream=duration_ts"])[
             "streams"]
         #expect((streams as? [[String: Any]])?.first?["duration_ts"] as? Int == 224_910)
     }

@@ -37,8 +37,8 @@ import Testing
     }
 
     /// Returns the loudest tone of each channel of a file, by speaker; nearly silent channels have none.
-    private func heard(_ path: String) throws -> [String: Int] {
-        let stream = try Judge(path).stream("a:0", "channels,channel_layout")
+    private func audibleChannels(_ path: String) throws -> [String: Int] {
+        let stream = try FFmpegFile(path).stream("a:0", "channels,channel_layout")
         let count = try #require(stream["channels"] as? Int)
         let name = stream["channel_layout"] as? String ?? ""
         // Matroska stores only the number of channels of PCM: players use the default layout.
@@ -51,7 +51,7 @@ import Testing
             ?? (name == "6.1(back)" ? ["FL", "FR", "FC", "LFE", "BL", "BR", "BC"] : nil)
             ?? (name.isEmpty ? Self.layouts.first { $0.name == defaultLayouts[count] }?.speakers : nil)
         guard let speakers, speakers.count == count else {
-            throw JudgeError(message: "\(path): \(count) channels, \(name)")
+            throw ProgramError(message: "\(path): \(count) channels, \(name)")
         }
         let rate = 48_000
         // All channels: a requested number of channels would be a mix.
@@ -62,7 +62,7 @@ import Testing
         for (channel, speaker) in speakers.enumerated() {
             // A second of samples separates tones that are 8 Hz apart.
             guard samples.count / count > 14_400 + rate else {
-                throw JudgeError(message: "\(path): \(samples.count / count) samples")
+                throw ProgramError(message: "\(path): \(samples.count / count) samples")
             }
             let own = (0..<3000).map { Double(samples[(14_400 + 16 * $0) * count + channel]) }
             let powers = Self.waves.map { wave in
@@ -93,7 +93,7 @@ import Testing
             "  \($0.id): { asset: ./s.flac, tracks: [ { audio: first, encode: { codec: \($0.codec) } } ], destination: \($0.id).\($0.container) }\n"
         }
         let records = try await run("version: 1\njobs:\n" + text.joined(), in: scratch.path)
-        #expect(try heard(scratch.file("s.flac")).count == speakers.count)
+        #expect(try audibleChannels(scratch.file("s.flac")).count == speakers.count)
         func same(_ speaker: String) -> [String] {
             ["SL": ["SL", "BL"], "SR": ["SR", "BR"], "BL": ["BL", "SL"], "BR": ["BR", "SR"]][speaker] ?? [
                 speaker
@@ -102,7 +102,7 @@ import Testing
         for job in jobs {
             _ = try success(records, job.id)
             let notes = try #require(records.first { $0.id == job.id }?.plan?.outputs[0].notes)
-            let found = try heard(scratch.file("\(job.id).\(job.container)"))
+            let found = try audibleChannels(scratch.file("\(job.id).\(job.container)"))
             let isKept = speakers.enumerated().allSatisfy { index, speaker in
                 same(speaker).contains { found[$0] == index }
             }

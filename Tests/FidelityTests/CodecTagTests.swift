@@ -51,7 +51,7 @@ import Testing
                 """, in: scratch.path))
         for output in [encoded, copied] {
             let stream = try #require(
-                try Judge(output).probe([
+                try FFmpegFile(output).probe([
                     "-count_frames", "-show_entries", "stream=codec_tag_string,nb_read_frames,pix_fmt",
                 ])["streams"] as? [[String: Any]]
             ).first
@@ -83,7 +83,7 @@ import Testing
                 """, in: scratch.path))
         for file in [source, output] {
             let streams =
-                try Judge(file).probe([
+                try FFmpegFile(file).probe([
                     "-count_frames", "-show_entries", "stream=codec_tag_string,nb_read_frames",
                 ])["streams"] as? [[String: Any]]
             #expect((streams?.first?["codec_tag_string"] as? String)?.hasPrefix("ai1") == true, "\(file)")
@@ -95,7 +95,7 @@ import Testing
 
     private func tag(of path: String) throws -> (tag: String?, frames: String?) {
         let streams =
-            try Judge(path).probe([
+            try FFmpegFile(path).probe([
                 "-count_frames", "-show_entries", "stream=codec_tag_string,nb_read_frames",
             ])["streams"] as? [[String: Any]]
         return (streams?.first?["codec_tag_string"] as? String, streams?.first?["nb_read_frames"] as? String)

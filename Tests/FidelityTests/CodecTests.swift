@@ -88,26 +88,26 @@ struct Rendition: Sendable, CustomTestStringConvertible {
             try await run(
                 "version: 1\njobs:\n  one:\n    asset: \(source)\n    tracks:\n\(tracks)    container: \(rendition.container)\n    destination: \(output)\n",
                 in: scratch.path))
-        let judge = Judge(output)
-        #expect(try judge.decodeErrors() == "")
+        let ffmpegFile = FFmpegFile(output)
+        #expect(try ffmpegFile.decodeErrors() == "")
         if let codec = rendition.videoCodec {
-            #expect(try judge.stream("v:0", "codec_name")["codec_name"] as? String == codec)
-            let times = try judge.frames().times
+            #expect(try ffmpegFile.stream("v:0", "codec_name")["codec_name"] as? String == codec)
+            let times = try ffmpegFile.frames().times
             #expect(times.count == 50)
             let error = zip(times, 0..<50).map { abs($0 - Double($1) / 25) }.max() ?? 1
-            #expect(error <= 0.5 / (try judge.timescale("v:0")) + 1e-6, "off by \(error) s")
+            #expect(error <= 0.5 / (try ffmpegFile.timescale("v:0")) + 1e-6, "off by \(error) s")
         }
         guard let codec = rendition.audioCodec else { return }
-        #expect(try judge.stream("a:0", "codec_name")["codec_name"] as? String == codec)
+        #expect(try ffmpegFile.stream("a:0", "codec_name")["codec_name"] as? String == codec)
         #expect(result.outputs[0].tracks.last?.appendedSamples == 2 * rendition.sampleRate)
-        let audio = try judge.audio(rate: rendition.sampleRate)
-        let reference = try Judge(source).audio(rate: rendition.sampleRate)
+        let audio = try ffmpegFile.audio(rate: rendition.sampleRate)
+        let reference = try FFmpegFile(source).audio(rate: rendition.sampleRate)
         let found = lag(reference, audio, reach: 2400)
         // Containers without time stamps can't hide an encoder's delay.
         let allowed = rendition.container == "adts" ? 2048 : rendition.sampleRate / 1000
         #expect(abs(found.lag) <= allowed, "lag of \(found.lag) samples")
         #expect(found.correlation > 0.85, "correlation \(found.correlation)")
-        let edits = try judge.editDurations().compactMap { $0 }
+        let edits = try ffmpegFile.editDurations().compactMap { $0 }
         if let edit = edits.last {
             #expect(Int((edit.media * Double(rendition.sampleRate)).rounded()) == 2 * rendition.sampleRate)
         } else {
@@ -132,23 +132,24 @@ struct Rendition: Sendable, CustomTestStringConvertible {
                 destination: out.mov
             """
         _ = try success(try await run(yaml, in: scratch.path))
-        let judge = Judge(scratch.file("out.mov"))
-        let video = try judge.stream("v:0", "width,height,pix_fmt,sample_aspect_ratio,r_frame_rate")
+        let ffmpegFile = FFmpegFile(scratch.file("out.mov"))
+        let video = try ffmpegFile.stream("v:0", "width,height,pix_fmt,sample_aspect_ratio,r_frame_rate")
         #expect(video["width"] as? Int == 160 && video["height"] as? Int == 180)
         #expect(video["sample_aspect_ratio"] as? String == "2:1")
         #expect(video["pix_fmt"] as? String == "yuv444p")
         #expect(video["r_frame_rate"] as? String == "30000/1001")
-        let times = try judge.frames().times
+        let times = try ffmpegFile.frames().times
         #expect(times.count == 60)
         #expect(zip(times, 0..<60).allSatisfy { abs($0 - Double($1) * 1001 / 30_000) < 1e-4 })
         let keys =
-            try judge.probe(["-select_streams", "v:0", "-show_entries", "packet=flags"])["packets"]
+            try ffmpegFile.probe(["-select_streams", "v:0", "-show_entries", "packet=flags"])["packets"]
             as? [[String: Any]] ?? []
         #expect(keys.filter { ($0["flags"] as? String)?.hasPrefix("K") == true }.count == 4)
-        let audio = try judge.stream("a:0", "sample_rate,channels")
+        let audio = try ffmpegFile.stream("a:0", "sample_rate,channels")
         #expect(audio["sample_rate"] as? String == "22050" && audio["channels"] as? Int == 6)
         let tags =
-            (try judge.probe(["-show_entries", "format_tags=title"])["format"] as? [String: Any])?["tags"]
+            (try ffmpegFile.probe(["-show_entries", "format_tags=title"])["format"] as? [String: Any])?[
+                "tags"]
             as? [String: Any]
         #expect(tags?["title"] as? String == "A title")
     }
@@ -180,7 +181,8 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         _ = try success(outcomes, "whole")
         _ = try success(outcomes, "range")
         let (source, whole, range) = (
-            Judge(scratch.file("a.mp4")), Judge(scratch.file("whole.mp4")), Judge(scratch.file("range.mp4"))
+            FFmpegFile(scratch.file("a.mp4")), FFmpegFile(scratch.file("whole.mp4")),
+            FFmpegFile(scratch.file("range.mp4"))
         )
         #expect(try whole.frames().times == source.frames().times)
         #expect(try whole.lowestPSNR(against: source, first: 0, count: 100, own: 0) == 100)
@@ -234,7 +236,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
                 Issue.record("\(id): \(record.outcome)")
                 continue
             }
-            let stream = try Judge(#require(result.outputs[0].destination)).stream("0", "codec_name")
+            let stream = try FFmpegFile(#require(result.outputs[0].destination)).stream("0", "codec_name")
             #expect(stream["codec_name"] as? String == pairs[id], "\(id)")
         }
     }
@@ -257,7 +259,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
                 jobs:
                   j: { asset: ./s.mp4, tracks: [ { audio: first, encode: { codec: pcm_s16le } } ], destination: o.wav }
                 """, in: scratch.path))
-        let samples = try Judge(scratch.file("o.wav")).samples(channels: 1, rate: 48_000)
+        let samples = try FFmpegFile(scratch.file("o.wav")).samples(channels: 1, rate: 48_000)
         #expect(samples.count == 192_000)
         // ffmpeg presents the encoder's delay of a late track.
         #expect(samples[..<46_900].allSatisfy { $0 == 0 })
@@ -283,7 +285,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
                         tracks: [ { video: first, copy: true }, { audio: first, encode: { codec: \(codec) } } ]
                         destination: \(codec).\(container)
                     """, in: scratch.path))
-            let output = Judge(scratch.file("\(codec).\(container)"))
+            let output = FFmpegFile(scratch.file("\(codec).\(container)"))
             #expect(try output.decodeErrors() == "")
             guard container != "mkv" else { continue }
             #expect(try output.editDurations().last??.media == 2)
@@ -312,7 +314,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
                     + job("e", "./s.mov", "encode: { codec: aac }", "e.mkv")
                     + job("f", "./o.webm", "copy: true", "f.mp4"), in: scratch.path))
         func samples(_ name: String, track: Int) throws -> [Float] {
-            try Judge(scratch.file(name)).samples(track: track, channels: 1, rate: 48_000)
+            try FFmpegFile(scratch.file(name)).samples(track: track, channels: 1, rate: 48_000)
         }
         for track in 0..<2 {
             let audio = try samples("b.mkv", track: track)
@@ -356,10 +358,10 @@ struct Rendition: Sendable, CustomTestStringConvertible {
                 abs(edit.empty - (output == "cut.mp4" ? 0.6 : 1)) < 1e-9 && edit.media == 3,
                 "\(output): \(edit)")
         }
-        let audio = try Judge(scratch.file("a.mp4")).samples(channels: 1, rate: 48_000)
+        let audio = try FFmpegFile(scratch.file("a.mp4")).samples(channels: 1, rate: 48_000)
         // libavformat ignores edit lists of fragmented movies.
         for copy in ["b.mp4", "back.mov", "cut.mp4"] {
-            #expect(try Judge(scratch.file(copy)).samples(channels: 1, rate: 48_000) == audio, "\(copy)")
+            #expect(try FFmpegFile(scratch.file(copy)).samples(channels: 1, rate: 48_000) == audio, "\(copy)")
         }
     }
 }

@@ -12,7 +12,7 @@ import Testing
     private func shown(_ path: String) throws -> [[Int]] {
         let frame =
             try #require(
-                try Judge(path).probe([
+                try FFmpegFile(path).probe([
                     "-show_entries", "frame=width,height,pix_fmt,color_space,color_range", "-read_intervals",
                     "%+#1",
                 ])["frames"] as? [[String: Any]]
@@ -38,7 +38,7 @@ import Testing
             ])
         let (bytes, plane) = ([UInt8](result.output), width * height)
         guard bytes.count == (format == "gray" ? 1 : 3) * plane else {
-            throw JudgeError(message: "\(path): \(result.errors)")
+            throw ProgramError(message: "\(path): \(result.errors)")
         }
         // Seven bars; green, blue and red planes.
         return (0..<7).map { bar in
@@ -159,7 +159,7 @@ import Testing
         let records = try await run("version: 1\njobs:\n" + text.joined(), in: scratch.path)
         for (name, _, count) in jobs {
             _ = try success(records, name)
-            let times = try Judge(scratch.file("\(name).mkv")).frames().times
+            let times = try FFmpegFile(scratch.file("\(name).mkv")).frames().times
             #expect(times.count == count, "\(name)")
             let step = 3 / Double(count)
             #expect(
@@ -200,7 +200,7 @@ import Testing
         let keys = ["color_primaries", "color_transfer", "color_space"]
         func colors(_ name: String) throws -> [String] {
             let entries = (keys + ["color_range"]).joined(separator: ",")
-            let found = try Judge(scratch.file(name)).probe([
+            let found = try FFmpegFile(scratch.file(name)).probe([
                 "-select_streams", "v:0", "-read_intervals", "%+#1", "-show_entries",
                 "stream=\(entries):frame=\(entries)",
             ])
@@ -274,7 +274,8 @@ import Testing
             let worst = zip(wanted.joined(), got.joined()).map { abs($0 - $1) }.max() ?? 255
             #expect(
                 worst <= 3 || job.id == "sd-space" && worst <= 40, "\(job.id): \(worst): \(wanted) \(got)")
-            let stream = try Judge(scratch.file("\(job.id).mkv")).stream("v:0", "color_space,color_range")
+            let stream = try FFmpegFile(scratch.file("\(job.id).mkv")).stream(
+                "v:0", "color_space,color_range")
             if job.chain == "zscale=m=709" { #expect(stream["color_space"] as? String == "bt709") }
             if job.chain == "zscale=r=full" { #expect(stream["color_range"] as? String == "pc") }
         }
@@ -301,9 +302,9 @@ import Testing
                       j: { asset: ./s.mkv, tracks: [ { video: first, encode: { codec: ffv1, filters: '\(chain)'\(color) } } ], destination: { path: o.mkv, if_exists: replace } }
                     """, in: scratch.path))
             #expect(
-                try Judge(scratch.file("o.mkv")).frameHashes()
-                    == Judge(scratch.file("w.mkv")).frameHashes())
-            let stream = try Judge(scratch.file("o.mkv")).stream(
+                try FFmpegFile(scratch.file("o.mkv")).frameHashes()
+                    == FFmpegFile(scratch.file("w.mkv")).frameHashes())
+            let stream = try FFmpegFile(scratch.file("o.mkv")).stream(
                 "v:0", "color_space,color_transfer,color_primaries")
             for key in ["color_space", "color_transfer", "color_primaries"] {
                 #expect(stream[key] as? String == "bt709", "\(color) \(key)")
@@ -347,7 +348,7 @@ import Testing
                     $0.contains("frame size or aspect ratio of the source changes at 0.4 s")
                 },
                 "\(result)")
-            let stream = try Judge(scratch.file("\(name).mkv")).stream("v:0", "width,height")
+            let stream = try FFmpegFile(scratch.file("\(name).mkv")).stream("v:0", "width,height")
             let (wide, high) = (try #require(stream["width"] as? Int), try #require(stream["height"] as? Int))
             let decoded = try program(
                 "ffmpeg",

@@ -52,15 +52,15 @@ import Testing
                 tracks: [ { video: first, copy: true } ]
                 destination: \(scratch.file("smart.mp4"))
             """, in: scratch.path)
-        let wanted = try Judge(whole).frameHashes()
+        let wanted = try FFmpegFile(whole).frameHashes()
         #expect(wanted.count == 100)
         let report = try #require(try success(outcomes, "whole").outputs.first?.tracks.first)
         #expect(report.droppedSamples == 0 && report.appendedSamples == 100)
-        #expect(try Judge(scratch.file("o.mkv")).frameHashes() == wanted)
-        let times = try Judge(scratch.file("o.mkv")).frames().times
+        #expect(try FFmpegFile(scratch.file("o.mkv")).frameHashes() == wanted)
+        let times = try FFmpegFile(scratch.file("o.mkv")).frames().times
         #expect(times.enumerated().allSatisfy { abs($1 - 0.04 * Double($0)) < 0.001 })
         _ = try success(outcomes, "part")
-        #expect(try Judge(scratch.file("part.mkv")).frameHashes() == Array(wanted[25..<50]))
+        #expect(try FFmpegFile(scratch.file("part.mkv")).frameHashes() == Array(wanted[25..<50]))
         // A cut requires the times of packets, which only decoding determines.
         guard case .failed(let failure)? = outcomes.first(where: { $0.id == "smart" })?.outcome else {
             Issue.record("\(outcomes)")
@@ -113,7 +113,7 @@ import Testing
                     tracks: [ { video: first, copy: true } ]
                     destination: \(scratch.file("o.\(container)"))
                 """, in: scratch.path))
-        let (wanted, copy) = (Judge(source), Judge(scratch.file("o.\(container)")))
+        let (wanted, copy) = (FFmpegFile(source), FFmpegFile(scratch.file("o.\(container)")))
         #expect(try copy.frameHashes() == wanted.frameHashes())
         let packets =
             try copy.probe(["-show_entries", "packet=pts,dts"])["packets"] as? [[String: Any]] ?? []

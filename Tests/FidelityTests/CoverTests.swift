@@ -43,7 +43,8 @@ import Testing
             let isWanted = isKept && (keep == "all" || keep == "[cover]")
             #expect(try cover(of: output) == (isWanted ? frame : nil), "\(keep)")
             if isWanted {
-                let stream = try Judge(output).stream("v:0", "codec_name:stream_disposition=attached_pic")
+                let stream = try FFmpegFile(output).stream(
+                    "v:0", "codec_name:stream_disposition=attached_pic")
                 #expect((stream["disposition"] as? [String: Int])?["attached_pic"] == 1)
             }
         }
@@ -54,7 +55,7 @@ import Testing
             jobs:
               it: { asset: \(source), tracks: [{ video: first, copy: true }], destination: no.mkv }
             """, in: scratch.path)
-        #expect(throws: JudgeError.self) { try success(outcomes) }
+        #expect(throws: ProgramError.self) { try success(outcomes) }
     }
 }
 
@@ -83,7 +84,9 @@ import Testing
 
     /// Returns the attached pictures of a file, extracted by ffmpeg.
     private func pictures(of path: String) throws -> [Data] {
-        let probed = try Judge(path).probe(["-show_entries", "stream=index:stream_disposition=attached_pic"])
+        let probed = try FFmpegFile(path).probe([
+            "-show_entries", "stream=index:stream_disposition=attached_pic",
+        ])
         let streams = probed["streams"] as? [[String: Any]] ?? []
         let indices = streams.compactMap { stream -> Int? in
             (stream["disposition"] as? [String: Int])?["attached_pic"] == 1 ? stream["index"] as? Int : nil
@@ -135,11 +138,12 @@ import Testing
             #expect(result.warnings == [])
             let path = scratch.file(output.name)
             #expect(try pictures(of: path) == [try bytes(scratch.file(art))])
-            #expect(try Judge(path).decodeErrors() == "")
+            #expect(try FFmpegFile(path).decodeErrors() == "")
         }
         // ID3 and FLAC state the type of a picture, and players show the front cover.
         if output.name.hasSuffix("mp3") || output.name.hasSuffix("flac") {
-            let stream = try Judge(scratch.file(output.name)).stream("v:0", "codec_name:stream_tags=comment")
+            let stream = try FFmpegFile(scratch.file(output.name)).stream(
+                "v:0", "codec_name:stream_tags=comment")
             #expect((stream["tags"] as? [String: String])?["comment"] == "Cover (front)")
         }
     }

@@ -21,7 +21,7 @@ import Testing
     }
 
     private func packets(_ path: String) throws -> [[String: Any]] {
-        try Judge(path).probe(["-select_streams", "v:0", "-show_entries", "frame=pts_time"])["frames"]
+        try FFmpegFile(path).probe(["-select_streams", "v:0", "-show_entries", "frame=pts_time"])["frames"]
             as? [[String: Any]] ?? []
     }
 
@@ -33,7 +33,7 @@ import Testing
             try await run(
                 job("s.mp4", "cut: keyframe, range: { start: 1.5s, end: 5s }", "copy: true", to: "o.ts"),
                 in: scratch.path))
-        let stream = try Judge(scratch.file("o.ts")).probe(["-show_entries", "stream=width"])["streams"]
+        let stream = try FFmpegFile(scratch.file("o.ts")).probe(["-show_entries", "stream=width"])["streams"]
         #expect((stream as? [[String: Any]])?.first?["width"] as? Int == 160)
         #expect(try packets(scratch.file("o.ts")).count >= 100)
     }

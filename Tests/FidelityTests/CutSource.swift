@@ -84,7 +84,7 @@ struct CutSource: Sendable, CustomTestStringConvertible {
                 "testsrc2=size=160x120:rate=25:duration=3", "-f", "lavfi", "-i",
                 "anoisesrc=d=3:r=48000:a=0.5:seed=7:c=pink",
             ] + arguments + ["-c:a", "aac", "-ac", "2", path])
-        guard result.status == 0 else { throw JudgeError(message: result.errors) }
+        guard result.status == 0 else { throw ProgramError(message: result.errors) }
         return path
     }
 }

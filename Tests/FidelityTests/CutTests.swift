@@ -54,8 +54,8 @@ import Testing
         }
         _ = try success(try await run(yaml, in: scratch.path))
 
-        let judge = Judge(output)
-        let (all, result) = (try Judge(path).decodedFrames(), try judge.decodedFrames())
+        let ffmpegFile = FFmpegFile(output)
+        let (all, result) = (try FFmpegFile(path).decodedFrames(), try ffmpegFile.decodedFrames())
         let (first, wanted) = shown(all)
         #expect(result.count == wanted.count)
         let tolerance = source.output == "mkv" ? 0.00101 : 1e-5
@@ -67,16 +67,17 @@ import Testing
         #expect(cut.copiedFrames >= 12)
         #expect(same[cut.headFrames..<(cut.headFrames + cut.copiedFrames)].allSatisfy { $0 })
         #expect(
-            try judge.lowestPSNR(against: Judge(path), first: first, count: wanted.count, own: 0) > 38)
-        #expect(try judge.decodeErrors() == "")
+            try ffmpegFile.lowestPSNR(against: FFmpegFile(path), first: first, count: wanted.count, own: 0)
+                > 38)
+        #expect(try ffmpegFile.decodeErrors() == "")
         // Seeking to each seam shows what playing up to it shows.
         for seam in [cut.headFrames, cut.headFrames + cut.copiedFrames - 1, result.count - 1] {
-            let hash = try judge.frameHash(at: result[seam].time)
+            let hash = try ffmpegFile.frameHash(at: result[seam].time)
             #expect(hash == result[seam].hash, "frame \(seam)")
         }
         // The audio isn't shifted.
-        let (rate, audio) = (48_000, try judge.audio(rate: 48_000))
-        let original = Array(try Judge(path).audio(rate: rate).dropFirst(Int(Self.start * Double(rate))))
+        let (rate, audio) = (48_000, try ffmpegFile.audio(rate: 48_000))
+        let original = Array(try FFmpegFile(path).audio(rate: rate).dropFirst(Int(Self.start * Double(rate))))
         let skipped = 4_800
         let found = lag(Array(original.dropFirst(skipped)), Array(audio.dropFirst(skipped)), reach: 96)
         #expect(abs(found.lag) <= 48)
@@ -172,14 +173,14 @@ import Testing
             }
             #expect(cut.opensGroups)
             _ = try success(try await run(yaml, in: scratch.path))
-            let (have, all) = (try Judge(result).frameHashes(), try Judge(path).frameHashes())
+            let (have, all) = (try FFmpegFile(result).frameHashes(), try FFmpegFile(path).frameHashes())
             let wanted = Array(all[Int((start * 25).rounded())..<42])
             #expect(have.count == wanted.count)
             let same = zip(have, wanted).map { $0 == $1 }
             #expect(same[cut.headFrames...].prefix(cut.copiedFrames).allSatisfy { $0 })
             #expect(cut.copiedFrames >= 16)
             // ffmpeg reports the first frame that is decoded field by field as corrupt, and shows it unchanged.
-            if output != "ts" { #expect(try Judge(result).decodeErrors() == "") }
+            if output != "ts" { #expect(try FFmpegFile(result).decodeErrors() == "") }
         }
     }
 
@@ -212,7 +213,7 @@ import Testing
         #expect(cut.copiedFrames >= 80)
         _ = try success(try await run(yaml, in: scratch.path))
         let (have, all) = (
-            try Judge(scratch.file("cut.mp4")).frameHashes(), try Judge(path).frameHashes()
+            try FFmpegFile(scratch.file("cut.mp4")).frameHashes(), try FFmpegFile(path).frameHashes()
         )
         #expect(have.count == 113)
         let same = zip(have, all[12...]).map { $0 == $1 }
@@ -247,8 +248,8 @@ import Testing
         let output = scratch.file("exact.mp4")
         _ = try success(
             try await run(job(path, to: output, cut: "smart-or-exact"), in: scratch.path))
-        let wanted = shown(try Judge(path).decodedFrames()).list
-        let result = try Judge(output).decodedFrames()
+        let wanted = shown(try FFmpegFile(path).decodedFrames()).list
+        let result = try FFmpegFile(output).decodedFrames()
         #expect(result.count == wanted.count)
         #expect(zip(result, wanted).allSatisfy { abs($0.time - max(0, $1.time - Self.start)) < 1e-5 })
     }
@@ -311,25 +312,25 @@ import Testing
             #expect(actual.start <= requested.start && actual.end >= requested.end)
             #expect(abs(actual.start.seconds - 0.48) < 1e-9)
             _ = try success(try await run(yaml, in: scratch.path))
-            let all = try Judge(path).decodedFrames()
+            let all = try FFmpegFile(path).decodedFrames()
             let wanted = all.filter {
                 $0.time >= actual.start.seconds - 1e-6 && $0.time < actual.end.seconds - 1e-6
             }
-            let result = try Judge(output).decodedFrames()
+            let result = try FFmpegFile(output).decodedFrames()
             #expect(result.map(\.hash) == wanted.map(\.hash))
             #expect(
                 zip(result, wanted).allSatisfy { abs($0.time - ($1.time - actual.start.seconds)) < 1e-5 })
-            #expect(try Judge(output).decodeErrors() == "")
+            #expect(try FFmpegFile(output).decodeErrors() == "")
         }
     }
 
     /// Cuts two seconds of real files that another tool cuts wrongly; one of them has a single GOP.
     @Test(
-        .enabled(if: Places.media != nil),
+        .enabled(if: TestPaths.media != nil),
         arguments: ["bikes.mp4", "bigbuckbunny.mp4", "interlaced_crop.mp4"])
     func realFilesAreCutToTheFrame(_ name: String) async throws {
         let scratch = try Scratch()
-        let path = try #require(Places.media) + "/" + name
+        let path = try #require(TestPaths.media) + "/" + name
         let output = scratch.file("cut.mp4")
         _ = try success(
             try await run(
@@ -343,10 +344,10 @@ import Testing
                     tracks: [{ video: first, copy: true }]
                     destination: \(output)
                 """, in: scratch.path))
-        let result = try Judge(output).decodedFrames()
+        let result = try FFmpegFile(output).decodedFrames()
         #expect(result.count == 56)
-        #expect(try Judge(output).decodeErrors() == "")
+        #expect(try FFmpegFile(output).decodeErrors() == "")
         #expect(
-            try Judge(output).lowestPSNR(against: Judge(path), first: 27, count: 56, own: 0) > 40)
+            try FFmpegFile(output).lowestPSNR(against: FFmpegFile(path), first: 27, count: 56, own: 0) > 40)
     }
 }

@@ -10,13 +10,13 @@ import Testing
 @Suite struct DamageTests {
     /// Returns position and size of a packet in a file.
     private func packet(_ number: Int, of selector: String, in path: String) throws -> (at: Int, size: Int) {
-        let json = try Judge(path).probe([
+        let json = try FFmpegFile(path).probe([
             "-select_streams", selector, "-show_entries", "packet=pos,size",
         ])
         let packets = json["packets"] as? [[String: Any]] ?? []
         guard let at = (packets[number]["pos"] as? String).flatMap({ Int($0) }),
             let size = (packets[number]["size"] as? String).flatMap({ Int($0) })
-        else { throw JudgeError(message: "no packet \(number)") }
+        else { throw ProgramError(message: "no packet \(number)") }
         return (at, size)
     }
 
@@ -52,7 +52,7 @@ import Testing
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=4", "-f", "lavfi", "-i", "sine=d=4", "-c:v",
             "libx264", "-x264-params", "keyint=1", "-c:a", "flac", "-strict", "-2", source)
-        let whole = try Judge(source).frames().times
+        let whole = try FFmpegFile(source).frames().times
         // The length of the frame's first NAL unit: nothing of the frame can be read.
         try overwrite(
             source, at: try packet(30, of: "v:0", in: source).at, with: [0xff, 0xff, 0xff, 0xff])
@@ -68,10 +68,10 @@ import Testing
             result.warnings == [
                 "source track 0: 1 damaged packets or frames skipped, the first at 1.2 s"
             ], "\(result.warnings)")
-        let output = Judge(scratch.file("o.mkv"))
+        let output = FFmpegFile(scratch.file("o.mkv"))
         #expect(try output.frames().times == whole.enumerated().filter { $0.offset != 30 }.map(\.element))
         #expect(try output.decodeErrors() == "")
-        #expect(try output.audio(rate: 44_100) == Judge(source).audio(rate: 44_100))
+        #expect(try output.audio(rate: 44_100) == FFmpegFile(source).audio(rate: 44_100))
         #expect(scratch.contents == ["o.mkv", "s.mp4"])
     }
 
@@ -79,7 +79,7 @@ import Testing
         let scratch = try Scratch()
         let source = scratch.file("s.mka")
         try ffmpeg("-f", "lavfi", "-i", "sine=d=4:r=48000", "-c:a", "flac", source)
-        let whole = try Judge(source).audio(rate: 48_000)
+        let whole = try FFmpegFile(source).audio(rate: 48_000)
         let broken = try packet(20, of: "a:0", in: source)
         try overwrite(source, at: broken.at + broken.size / 2, with: [0x55, 0xaa, 0x55, 0xaa])
         let tracks = "{ audio: first, encode: { codec: pcm_s16le } }"
@@ -89,7 +89,7 @@ import Testing
         let result = try success(
             try await run(job("s.mka", tracks, policy: "skip", to: "o.wav"), in: scratch.path))
         #expect(result.outputs[0].tracks[0].damage.skipped == 1)
-        let audio = try Judge(scratch.file("o.wav")).audio(rate: 48_000)
+        let audio = try FFmpegFile(scratch.file("o.wav")).audio(rate: 48_000)
         #expect(audio.count == whole.count)
         let different = audio.indices.filter { audio[$0] != whole[$0] }
         // One packet of 4608 samples, within a millisecond of Matroska's time base.
@@ -127,10 +127,10 @@ import Testing
         #expect(
             abs(
                 result.outputs[0].duration.seconds
-                    - (try Judge(scratch.file("o.mkv")).frames().times.last ?? 0) - 0.04
+                    - (try FFmpegFile(scratch.file("o.mkv")).frames().times.last ?? 0) - 0.04
             ) < 0.002)
         #expect(result.outputs[0].tracks[0].appendedSamples < 90)
-        #expect(try Judge(scratch.file("o.mkv")).decodeErrors() == "")
+        #expect(try FFmpegFile(scratch.file("o.mkv")).decodeErrors() == "")
     }
 
     /// A transport stream that lost a packet: the damage is reported at its time, and doesn't affect a range after it.
@@ -155,14 +155,14 @@ import Testing
         _ = try success(
             try await run(
                 job("s.ts", "{ video: first, copy: true }", policy: "skip", to: "c.mkv"), in: scratch.path))
-        let remaining = try Judge(scratch.file("c.mkv")).frames().times
+        let remaining = try FFmpegFile(scratch.file("c.mkv")).frames().times
         #expect(remaining.count == 199 && !remaining.contains { abs($0 - 2.4) < 0.01 }, "\(remaining.count)")
         _ = try success(
             try await run(
                 job(
                     "s.ts", "{ video: first, encode: { codec: ffv1 } }", policy: "fail",
                     to: "o.mkv\n    range: { start: 5s, end: 6s }"), in: scratch.path))
-        #expect(try Judge(scratch.file("o.mkv")).frames().times.count == 25)
+        #expect(try FFmpegFile(scratch.file("o.mkv")).frames().times.count == 25)
     }
 
     /// A source of which nothing can be read is an error under either policy.

@@ -53,7 +53,7 @@ import Testing
     }
 
     private func packets(_ path: String) throws -> [(time: Double, hash: String)] {
-        let list = try Judge(path).probe([
+        let list = try FFmpegFile(path).probe([
             "-select_streams", "d:0", "-show_data_hash", "md5", "-show_entries", "packet=pts_time,data_hash",
         ])
         return try #require(list["packets"] as? [[String: Any]]).map {
@@ -89,7 +89,8 @@ import Testing
                     destination: part.ts
                 """, in: scratch.path))
         #expect(
-            try Judge(scratch.file("whole.ts")).stream("d:0", "codec_name")["codec_name"] as? String == "klv")
+            try FFmpegFile(scratch.file("whole.ts")).stream("d:0", "codec_name")["codec_name"] as? String
+                == "klv")
         let (before, whole) = (try packets(scratch.file("s.ts")), try packets(scratch.file("whole.ts")))
         #expect(Set(before.map(\.hash)).count == 8 && whole.map(\.hash) == before.map(\.hash))
         let zero = before[0].time
@@ -98,7 +99,7 @@ import Testing
         // Those of 1 s, 1.5 s, … 3 s.
         let part = try packets(scratch.file("part.ts"))
         #expect(part.map(\.hash) == before[2...6].map(\.hash))
-        let start = try Judge(scratch.file("part.ts")).frames().times[0]
+        let start = try FFmpegFile(scratch.file("part.ts")).frames().times[0]
         #expect(start == 0)
         for (index, packet) in part.enumerated() {
             #expect(abs(packet.time - part[0].time - (before[index + 2].time - before[2].time)) < 0.001)
@@ -154,7 +155,8 @@ import Testing
         let (before, after) = (try packets(source), try packets(whole).prefix(3))
         #expect(before.map(\.time) == [0, 1, 2.5] && after.map(\.time) == [0, 1, 2.5])
         #expect(after.map(\.hash) == before.map(\.hash))
-        #expect(try Judge(whole).stream("d:0", "codec_tag_string")["codec_tag_string"] as? String == "gpmd")
+        #expect(
+            try FFmpegFile(whole).stream("d:0", "codec_tag_string")["codec_tag_string"] as? String == "gpmd")
         // Data that began before a range begins with it.
         let part = try packets(scratch.file("part.\(container)"))
         #expect(part.map(\.hash) == [0, 1, 1, 2].map { before[$0].hash })
@@ -207,16 +209,16 @@ import Testing
               unknown: \(job("0", "encode: { codec: flac }"))
               copied: \(job("0", "copy: true"))
             """, to: "jobs.yaml")
-        let plan = try program(Places.tandem, ["plan", "jobs.yaml"], directory: scratch.path)
+        let plan = try program(TestPaths.tandem, ["plan", "jobs.yaml"], directory: scratch.path)
         #expect(plan.status == 3)
         #expect(
             plan.text.contains("audio unknown codec") && plan.text.contains("its format is unknown"),
             "\(plan.text)")
         #expect(plan.errors.components(separatedBy: "error[").count == 3, "\(plan.errors)")
-        let done = try program(Places.tandem, ["run", "jobs.yaml"], directory: scratch.path)
+        let done = try program(TestPaths.tandem, ["run", "jobs.yaml"], directory: scratch.path)
         #expect(done.errors.contains("3 of 5 jobs done"), "\(done.errors)")
         for name in ["all", "first", "second"] {
-            let output = Judge(scratch.file(name + ".mka"))
+            let output = FFmpegFile(scratch.file(name + ".mka"))
             #expect(try output.count("a") == 1 && output.decodeErrors().isEmpty)
         }
     }

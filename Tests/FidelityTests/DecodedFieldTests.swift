@@ -39,13 +39,13 @@ import Testing
             let line = result.errors.split(separator: "\n").last(where: {
                 $0.contains("Multi frame detection")
             })
-        else { throw JudgeError(message: result.errors) }
+        else { throw ProgramError(message: result.errors) }
         let words = line.split(whereSeparator: { $0 == " " || $0 == ":" }).map(String.init)
         func number(after word: String) -> Int {
             words.firstIndex(of: word).flatMap { Int(words[$0 + 1]) } ?? -1
         }
         let frames =
-            try Judge(path).probe(["-select_streams", "v:0", "-show_entries", "frame=interlaced_frame"])[
+            try FFmpegFile(path).probe(["-select_streams", "v:0", "-show_entries", "frame=interlaced_frame"])[
                 "frames"]
             as? [[String: Any]] ?? []
         return (
@@ -122,8 +122,8 @@ import Testing
         // Compared with ffmpeg's deinterlacer, since `idet` reports even progressive frames of this picture as interlaced.
         let reference = scratch.file("reference.mkv")
         try ffmpeg("-i", path, "-vf", "bwdif=mode=send_frame:deint=interlaced", "-c:v", "ffv1", reference)
-        let psnr = try Judge(scratch.file("whole.mp4")).lowestPSNR(
-            against: Judge(reference), first: 0, count: 50, own: 0)
+        let psnr = try FFmpegFile(scratch.file("whole.mp4")).lowestPSNR(
+            against: FFmpegFile(reference), first: 0, count: 50, own: 0)
         #expect(psnr > 40)
     }
 }

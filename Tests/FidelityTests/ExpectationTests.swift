@@ -120,7 +120,7 @@ import Testing
                 expect: { similarity: { ssim: { min: 0 }, psnr: { min: 0 } } }
             """
         let result = try success(try await run(yaml, in: scratch.path))
-        let judge = try program(
+        let measured = try program(
             "ffmpeg",
             [
                 "-nostdin", "-i", scratch.file("o.mkv"), "-ss", "1", "-t", "1", "-i",
@@ -130,7 +130,7 @@ import Testing
                 "-f", "null", "-",
             ])
         func value(_ pattern: String) throws -> Double {
-            let line = try #require(judge.errors.split(separator: "\n").last { $0.contains(pattern) })
+            let line = try #require(measured.errors.split(separator: "\n").last { $0.contains(pattern) })
             let rest = try #require(line.range(of: pattern)).upperBound
             return try #require(Double(line[rest...].prefix { $0.isNumber || $0 == "." }))
         }
@@ -138,10 +138,10 @@ import Testing
         let psnr = try #require(Double(result.outputs[0].expectations[1].measured.dropLast(3)))
         #expect(
             abs(ssim - (try value("All:"))) < 0.0002,
-            "\(result.outputs[0].expectations) \(judge.errors.suffix(400))")
+            "\(result.outputs[0].expectations) \(measured.errors.suffix(400))")
         #expect(
             abs(psnr - (try value("average:"))) < 0.02,
-            "\(result.outputs[0].expectations) \(judge.errors.suffix(400))")
+            "\(result.outputs[0].expectations) \(measured.errors.suffix(400))")
     }
 
     @Test func failedOutputIsKeptOnRequest() async throws {
@@ -158,7 +158,7 @@ import Testing
                 failure.message.hasSuffix("kept as \(scratch.file("out.failed.mp4"))"), "\(failure.message)")
             #expect(scratch.contents == ["out.failed.mp4", "source.mkv"])
         }
-        #expect(try Judge(scratch.file("out.failed.mp4")).frames().times.count == 76)
+        #expect(try FFmpegFile(scratch.file("out.failed.mp4")).frames().times.count == 76)
         // An existing file of that name isn't replaced, and the failed expectation is still reported.
         try scratch.write("mine", to: "out.failed.mp4")
         let outcomes = try await run(

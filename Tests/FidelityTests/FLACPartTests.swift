@@ -50,7 +50,7 @@ import Testing
         let samples = bytes[22..<26].reduce(Int(bytes[21] & 0x0f)) { $0 << 8 | Int($1) }
         #expect(samples == last - first)
         #expect(bytes[26..<42].allSatisfy { $0 == 0 })
-        let packets = try Judge(output).probe(["-show_packets", "-select_streams", "a"])["packets"]
+        let packets = try FFmpegFile(output).probe(["-show_packets", "-select_streams", "a"])["packets"]
         let times = (packets as? [[String: Any]])?.compactMap { $0["pts"] as? Int } ?? []
         #expect(times.first == 0 && times.count == (last - first) / frame)
     }

@@ -51,18 +51,18 @@ import Testing
                 tracks: [ { video: first, encode: { codec: ffv1 } } ]
                 destination: \(scratch.file("encoded.mkv"))
             """, in: scratch.path)
-        let wanted = try Judge(scratch.file("s.mkv")).frameHashes()
+        let wanted = try FFmpegFile(scratch.file("s.mkv")).frameHashes()
         let shown = Self.count - 2
         #expect(wanted.count == shown)
         for (job, name) in [("copy", "copy.\(container)"), ("encoded", "encoded.mkv")] {
             #expect(
                 abs(try success(outcomes, job).outputs[0].duration.seconds - 0.04 * Double(shown)) < 0.0011)
-            #expect(try Judge(scratch.file(name)).frameHashes() == wanted)
+            #expect(try FFmpegFile(scratch.file(name)).frameHashes() == wanted)
         }
         guard container != "ts" else { return }
-        let copied = try Judge(scratch.file("copy.\(container)")).decodedFrames()
+        let copied = try FFmpegFile(scratch.file("copy.\(container)")).decodedFrames()
         #expect(copied.enumerated().allSatisfy { abs($1.time - 0.04 * Double($0)) < 0.0011 })
-        let packets = try Judge(scratch.file("copy.\(container)")).probe([
+        let packets = try FFmpegFile(scratch.file("copy.\(container)")).probe([
             "-select_streams", "v", "-show_entries", "packet=size",
         ])
         #expect((packets["packets"] as? [Any])?.count == shown)
@@ -87,8 +87,8 @@ import Testing
         // The keyframe at 1.44 s is copied with the leading frames before it.
         let (first, count) = cut == "smart" ? (10, 25) : (0, 37)
         #expect(abs(try success(outcomes).outputs[0].duration.seconds - 0.04 * Double(count)) < 1e-6)
-        let have = try Judge(scratch.file("cut.mp4")).frameHashes()
-        let wanted = try Judge(scratch.file("s.mkv")).frameHashes()[first..<(first + count)]
+        let have = try FFmpegFile(scratch.file("cut.mp4")).frameHashes()
+        let wanted = try FFmpegFile(scratch.file("s.mkv")).frameHashes()[first..<(first + count)]
         #expect(have.count == wanted.count)
         #expect(zip(have, wanted).count { $0 == $1 } >= (cut == "smart" ? 18 : count))
     }
@@ -111,8 +111,8 @@ import Testing
                         tracks: [ { video: first, copy: true } ]
                         destination: \(scratch.file("copy-\(packets).mp4"))
                     """, in: scratch.path))
-            let wanted = try Judge(scratch.file("s.mkv")).frameHashes()
-            let copied = try Judge(scratch.file("copy-\(packets).mp4")).frameHashes()
+            let wanted = try FFmpegFile(scratch.file("s.mkv")).frameHashes()
+            let copied = try FFmpegFile(scratch.file("copy-\(packets).mp4")).frameHashes()
             // From the first key frame on.
             #expect(copied.suffix(20) == wanted.suffix(20))
         }
@@ -139,7 +139,7 @@ import Testing
         for (index, output) in outputs.enumerated() {
             _ = try success(records, "j\(index)")
             let path = scratch.file("\(index).\(output.2)")
-            let fieldOrder = try Judge(path).stream("v:0", "field_order")["field_order"] as? String
+            let fieldOrder = try FFmpegFile(path).stream("v:0", "field_order")["field_order"] as? String
             #expect(fieldOrder?.first == first.first, "\(output): \(fieldOrder ?? "nothing")")
             let scanType = try program("mediainfo", ["--Inform=Video;%ScanType% %ScanOrder%", path]).text
             #expect(scanType.hasSuffix(" \(flag.uppercased())\n"), "\(output): \(scanType)")
@@ -163,6 +163,6 @@ import Testing
         ).text.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap {
             $0.split(separator: " ").last.map(String.init)
         }
-        #expect(try Judge(scratch.file("4.mkv")).frameHashes() == wanted && wanted.count == 25)
+        #expect(try FFmpegFile(scratch.file("4.mkv")).frameHashes() == wanted && wanted.count == 25)
     }
 }

@@ -25,7 +25,7 @@ extension FragmentTests {
                     destination: o.mp4
                 """, in: scratch.path))
         #expect(result.outputs[0].duration == MediaTime(value: 6, timescale: 5))
-        #expect(try Judge(scratch.file("o.mp4")).decodedFrames().count == 30)
+        #expect(try FFmpegFile(scratch.file("o.mp4")).decodedFrames().count == 30)
         #expect(try MovieBoxes(scratch.file("o.mp4")).editDurations[0]?.media == 1.2)
     }
 
@@ -54,9 +54,9 @@ extension FragmentTests {
                     destination: o.mp4
                 """, in: scratch.path))
         let output = scratch.file("o.mp4")
-        let scale = try Judge(output).timescale("v:0")
+        let scale = try FFmpegFile(output).timescale("v:0")
         let starts = try MovieBoxes(output).fragmentStarts(trackID: 1).map { Double($0) / scale }
         #expect(starts == [0, 1.6, 3.2, 4.8, 6.4])
-        #expect(try Judge(output).count("v") == 1)
+        #expect(try FFmpegFile(output).count("v") == 1)
     }
 }

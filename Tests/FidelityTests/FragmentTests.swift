@@ -104,8 +104,8 @@ import Testing
             #expect(before.count > 50 && before == after)
         }
         // ffmpeg ignores edit lists of fragmented files, except for the start of decoding.
-        let audio = try Judge(whole).samples(channels: 1, rate: 48_000)
-        let fragmented = try Judge(parts).samples(channels: 1, rate: 48_000)
+        let audio = try FFmpegFile(whole).samples(channels: 1, rate: 48_000)
+        let fragmented = try FFmpegFile(parts).samples(channels: 1, rate: 48_000)
         let isThere = (0...max(0, fragmented.count - audio.count)).contains {
             fragmented.count - $0 >= audio.count && fragmented[$0..<($0 + audio.count)].elementsEqual(audio)
         }
@@ -116,8 +116,8 @@ import Testing
             #expect(abs(before.empty - after.empty) < 1e-6 && abs(before.media - after.media) < 1e-6)
         }
         // Decoded: the same frames at the same times.
-        #expect(try Judge(parts).decodeErrors() == "")
-        let (first, second) = (try Judge(whole).decodedFrames(), try Judge(parts).decodedFrames())
+        #expect(try FFmpegFile(parts).decodeErrors() == "")
+        let (first, second) = (try FFmpegFile(whole).decodedFrames(), try FFmpegFile(parts).decodedFrames())
         #expect(first.map(\.time) == second.map(\.time))
         if video == "copy: true", !more.hasPrefix("{") {
             #expect(first.map(\.hash) == second.map(\.hash))
@@ -126,7 +126,7 @@ import Testing
         let boxes = try MovieBoxes(parts)
         let names = boxes.outline.map(\.name)
         #expect(names.prefix(4) == ["ftyp", "moov", "moof", "mdat"] && names.last == "mfra")
-        let scale = try Judge(parts).timescale("v:0")
+        let scale = try FFmpegFile(parts).timescale("v:0")
         let starts = boxes.fragmentStarts(trackID: 1).map { Double($0) / scale }
         #expect(starts.count >= 5)
         for (start, next) in zip(starts, starts.dropFirst()) {
@@ -145,7 +145,7 @@ import Testing
         let cut = scratch.file("cut.mp4")
         // In the middle of the sixth fragment.
         try bytes.prefix((ends[4] + ends[5]) / 2).write(to: URL(fileURLWithPath: cut))
-        let scale = try Judge(parts).timescale("v:0")
+        let scale = try FFmpegFile(parts).timescale("v:0")
         let start = Double(boxes.fragmentStarts(trackID: 1)[5]) / scale
         let result = try program(
             "ffmpeg", ["-v", "quiet", "-i", cut, "-map", "0:v", "-f", "framemd5", "-"])
@@ -193,8 +193,8 @@ import Testing
             decoding: try Data(contentsOf: URL(fileURLWithPath: scratch.file("o.srt"))), as: UTF8.self)
         #expect(
             text.contains("00:00:04,500 --> 00:00:05,000") && text.contains("00:00:05,500 --> 00:00:05,900"))
-        let judge = Judge(scratch.file("o.mp4"))
-        let all = try judge.probe(["-show_chapters", "-show_format", "-show_streams"])
+        let ffmpegFile = FFmpegFile(scratch.file("o.mp4"))
+        let all = try ffmpegFile.probe(["-show_chapters", "-show_format", "-show_streams"])
         let chapters = try #require(all["chapters"] as? [[String: Any]])
         #expect(chapters.map { ($0["tags"] as? [String: Any])?["title"] as? String } == ["one", "two"])
         #expect(chapters.map { $0["start_time"] as? String } == ["0.000000", "3.000000"])
@@ -205,7 +205,7 @@ import Testing
         #expect(tags[1]["language"] as? String == "deu")
         #expect(tags.contains { $0["timecode"] as? String == "01:00:00:00" })
         // ffprobe doesn't report the duration of samples in fragments; the one after a subtitle is empty.
-        let list = try judge.probe(["-select_streams", "s", "-show_entries", "packet=pts_time,size"])
+        let list = try ffmpegFile.probe(["-select_streams", "s", "-show_entries", "packet=pts_time,size"])
         let cues = try #require(list["packets"] as? [[String: String]])
         let shown = cues.map { "\(Double($0["pts_time"] ?? "") ?? -1) \($0["size"] == "2" ? "-" : "cue")" }
         #expect(shown.filter { $0 != "0.0 -" } == ["4.5 cue", "5.0 -", "5.5 cue", "5.9 -"])
@@ -236,7 +236,7 @@ import Testing
                     tracks: [ { audio: first, encode: { codec: pcm_s16le } } ]
                     destination: o.wav
                 """, in: scratch.path))
-        let count = try Judge(scratch.file("o.wav")).samples(channels: 1, rate: 48_000).count
+        let count = try FFmpegFile(scratch.file("o.wav")).samples(channels: 1, rate: 48_000).count
         // 6.03 s; without an end, the encoder's last packet is presented completely.
         #expect(seconds == nil ? count == 289_440 : (289_440..<290_600).contains(count), "\(count)")
     }
@@ -262,10 +262,11 @@ import Testing
         }
         let edit = try #require(try MovieBoxes(scratch.file("parts.mp4")).editDurations[1])
         #expect(edit.empty == 1 && abs(edit.media - 3) < 0.022)
-        let start = try Judge(scratch.file("back.mkv")).stream("a:0", "start_time")["start_time"] as? String
+        let start =
+            try FFmpegFile(scratch.file("back.mkv")).stream("a:0", "start_time")["start_time"] as? String
         #expect(start == "1.000000")
-        let before = try Judge(scratch.file("s.mov")).samples(channels: 1, rate: 48_000)
-        let after = try Judge(scratch.file("back.mkv")).samples(channels: 1, rate: 48_000)
+        let before = try FFmpegFile(scratch.file("s.mov")).samples(channels: 1, rate: 48_000)
+        let after = try FFmpegFile(scratch.file("back.mkv")).samples(channels: 1, rate: 48_000)
         let found = lag(Array(before.prefix(140_000)), Array(after.prefix(140_000)), reach: 480)
         #expect(abs(found.lag) <= 2 && found.correlation > 0.99, "\(found)")
     }
@@ -293,7 +294,7 @@ import Testing
                     tracks: [ \(frames){ audio: first, encode: { codec: \(codec) } } ]
                     destination: o.\(container)
                 """, in: scratch.path))
-        let output = Judge(scratch.file("o.\(container)"))
+        let output = FFmpegFile(scratch.file("o.\(container)"))
         var audio = try output.samples(channels: 1, rate: 48_000)
         if container != "wav" {
             #expect(try output.stream("a:0", "start_time")["start_time"] as? String == "1.000000")

@@ -57,17 +57,17 @@ import Testing
               joined: { asset: ./\(source.rawValue), range: [ { start: 3f, end: 8f }, { start: 25f, end: 31f } ], limit: { duration: 9f }, \(encode), destination: joined.mkv }
               clip: { composition: { frame_rate: 100, sequence: [ { asset: ./\(source.rawValue), range: { start: 30f, end: 31f } } ] }, \(encode), destination: clip.mkv }
             """, in: scratch.path)
-        let all = try Judge(scratch.file(source.rawValue)).frameHashes()
+        let all = try FFmpegFile(scratch.file(source.rawValue)).frameHashes()
         let wanted = [
             ("ends", Array(all[30..<40])), ("length", Array(all[30..<40])), ("limit", Array(all[..<13])),
             ("joined", Array(all[3..<8] + all[25..<29])),
         ]
         for (name, hashes) in wanted {
             _ = try success(records, name)
-            #expect(try Judge(scratch.file("\(name).mkv")).frameHashes() == hashes, "\(name)")
+            #expect(try FFmpegFile(scratch.file("\(name).mkv")).frameHashes() == hashes, "\(name)")
         }
         _ = try success(records, "clip")
-        let clip = try Judge(scratch.file("clip.mkv")).frameHashes()
+        let clip = try FFmpegFile(scratch.file("clip.mkv")).frameHashes()
         #expect(clip.count >= 3 && Set(clip) == [all[30]])
     }
 
@@ -82,9 +82,9 @@ import Testing
               chapters: { asset: ./variable.mp4, range: { start: 10f }, chapters: [ { start: 0f, title: a }, { start: 20f, title: b } ], tracks: [ { video: first, encode: { codec: h264 } } ], destination: chapters.mp4 }
               stills: { asset: ./variable.mp4, range: { start: 10f }, images: { at: [ 20f, 0f, 49f ] }, destination: "still-${image.number}.png" }
             """, in: scratch.path)
-        let source = try Judge(scratch.file("variable.mp4")).decodedFrames()
+        let source = try FFmpegFile(scratch.file("variable.mp4")).decodedFrames()
         _ = try success(records, "smart")
-        let smart = try Judge(scratch.file("smart.mp4")).decodedFrames()
+        let smart = try FFmpegFile(scratch.file("smart.mp4")).decodedFrames()
         #expect(smart.count == 25)
         for (own, other) in zip(smart, source[30..<55]) {
             #expect(abs(own.time - (other.time - source[30].time)) < 0.001)
@@ -93,11 +93,12 @@ import Testing
         #expect(smart[6..<18].map(\.hash) == source[36..<48].map(\.hash))
         _ = try success(records, "chapters")
         let chapters =
-            try Judge(scratch.file("chapters.mp4")).probe(["-show_chapters"])["chapters"] as? [[String: Any]]
+            try FFmpegFile(scratch.file("chapters.mp4")).probe(["-show_chapters"])["chapters"]
+            as? [[String: Any]]
         let starts = (chapters ?? []).compactMap { ($0["start_time"] as? String).flatMap(Double.init) }
         #expect(starts.count == 2)
         #expect(abs((starts.last ?? 0) - (source[30].time - source[10].time)) < 0.001)
-        let stills = try success(records, "stills").outputs[0].stills.map(\.actual.seconds)
+        let stills = try success(records, "stills").outputs[0].images.map(\.actual.seconds)
         #expect(stills.count == 3)
         for (time, frame) in zip(stills, [10, 30, 59]) { #expect(abs(time - source[frame].time) < 0.001) }
     }
@@ -109,23 +110,23 @@ import Testing
             "version: 1\njobs:\n  one: { asset: ./bare.h264, range: { start: 70f, end: 75f }, tracks: [ { video: first, encode: { codec: ffv1 } } ], destination: o.mkv }\n",
             in: scratch.path)
         _ = try success(records)
-        #expect(try Judge(scratch.file("o.mkv")).frameHashes().count == 5)
+        #expect(try FFmpegFile(scratch.file("o.mkv")).frameHashes().count == 5)
     }
 
     /// A range in frame numbers of a reported file.
     @Test(
         .enabled(
-            if: Places.media != nil
-                && FileManager.default.fileExists(atPath: (Places.media ?? "") + "/reports/s2997.mkv")))
+            if: TestPaths.media != nil
+                && FileManager.default.fileExists(atPath: (TestPaths.media ?? "") + "/reports/s2997.mkv")))
     func rangeOfTimesInMillisecondsBeginsWithItsFrame() async throws {
         let scratch = try Scratch()
-        let source = (Places.media ?? "") + "/reports/s2997.mkv"
+        let source = (TestPaths.media ?? "") + "/reports/s2997.mkv"
         let records = try await run(
             "version: 1\njobs:\n  one: { asset: \(source), range: { start: 100f, end: 110f }, tracks: [ { video: first, encode: { codec: ffv1 } } ], destination: o.mkv }\n",
             in: scratch.path)
         _ = try success(records)
         #expect(
-            try Judge(scratch.file("o.mkv")).frameHashes()
-                == Array(try Judge(source).frameHashes()[100..<110]))
+            try FFmpegFile(scratch.file("o.mkv")).frameHashes()
+                == Array(try FFmpegFile(source).frameHashes()[100..<110]))
     }
 }

@@ -120,7 +120,8 @@ import Testing
             """, in: scratch.path)
         for id in ["copied", "cut", "joined"] {
             _ = try success(records, id)
-            let stream = try Judge(scratch.file("\(id).mkv")).stream("v:0", "avg_frame_rate,r_frame_rate")
+            let stream = try FFmpegFile(scratch.file("\(id).mkv")).stream(
+                "v:0", "avg_frame_rate,r_frame_rate")
             #expect(stream["avg_frame_rate"] as? String == "30000/1001", "\(id)")
         }
     }
@@ -162,7 +163,7 @@ import Testing
                     tracks: [ { video: first, copy: true } ]
                     destination: cut.mp4
                 """, in: scratch.path))
-        let json = try Judge(scratch.file("cut.mp4")).probe([
+        let json = try FFmpegFile(scratch.file("cut.mp4")).probe([
             "-select_streams", "v:0", "-show_entries", "packet=dts",
         ])
         let times = try #require(json["packets"] as? [[String: Any]]).compactMap { $0["dts"] as? Int }

@@ -58,11 +58,11 @@ import Testing
         let scratch = try Scratch()
         let source = scratch.file("s.m4a")
         try ffmpeg("-f", "lavfi", "-i", Self.sweep, "-c:a", "aac", "-b:a", "96k", source)
-        if form != .plain { try GaplessMovie.makeHighEfficiency(source, doubledRate: 4) }
+        if form != .plain { try GaplessFile.makeHighEfficiency(source, doubledRate: 4) }
         let factor = form == .plain ? 1 : 2
         switch form {
-        case .plain, .core: try GaplessMovie.tag(source, delay: 1024, padding: 956, samples: 44_100)
-        case .output: try GaplessMovie.tag(source, delay: 2048, padding: 1912, samples: 88_200)
+        case .plain, .core: try GaplessFile.tag(source, delay: 1024, padding: 956, samples: 44_100)
+        case .output: try GaplessFile.tag(source, delay: 2048, padding: 1912, samples: 88_200)
         case .outputEdits:
             // FFmpeg's muxer writes the output's rate.
             try FileManager.default.moveItem(atPath: source, toPath: scratch.file("core.m4a"))
@@ -108,7 +108,7 @@ import Testing
         let scratch = try Scratch()
         let source = scratch.file("s.m4a")
         try ffmpeg("-f", "lavfi", "-i", Self.sweep, "-c:a", "aac", source)
-        try GaplessMovie.tag(source, delay: 2112, padding: 300, samples: 400_000)
+        try GaplessFile.tag(source, delay: 2112, padding: 300, samples: 400_000)
         for timing in ["fast", "precise"] {
             let yaml =
                 "version: 1\njobs:\n  it: { asset: { path: ./s.m4a, timing: \(timing) }, tracks: [ { audio: first, encode: { codec: pcm_s16le } } ], destination: { path: o.wav, if_exists: replace } }\n"
@@ -127,23 +127,23 @@ import Testing
             "-f", "lavfi", "-i", Self.sweep, "-f", "lavfi", "-i", "testsrc=d=2:s=64x64", "-c:a", "aac",
             "-c:v",
             "mpeg4", source)
-        try GaplessMovie.tag(source, delay: 1024, padding: 956, samples: 44_100)
+        try GaplessFile.tag(source, delay: 1024, padding: 956, samples: 44_100)
         let tracks = try await Asset(.file(source)).load(.tracks)
         #expect(tracks.count == 2 && tracks.allSatisfy { $0.edits.isEmpty })
     }
 }
 
 /// Real files with a known number of samples.
-@Suite(.enabled(if: Places.media != nil)) struct GaplessFileTests {
+@Suite(.enabled(if: TestPaths.media != nil)) struct GaplessFileTests {
     @Test(arguments: [("reports/itunsmpb_lc.m4a", 88_200), ("102400samples_qt-lc-aac.m4a", 102_400)])
     func samples_areTheEncodersInput(_ name: String, _ count: Int) async throws {
         let scratch = try Scratch()
         let yaml = """
             version: 1
             jobs:
-              it: { asset: "\(try #require(Places.media))/\(name)", tracks: [ { audio: first, encode: { codec: pcm_s16le } } ], destination: o.wav }
+              it: { asset: "\(try #require(TestPaths.media))/\(name)", tracks: [ { audio: first, encode: { codec: pcm_s16le } } ], destination: o.wav }
             """
         _ = try success(try await run(yaml, in: scratch.path))
-        #expect(try Judge(scratch.file("o.wav")).samples(channels: 1, rate: 44_100).count == count)
+        #expect(try FFmpegFile(scratch.file("o.wav")).samples(channels: 1, rate: 44_100).count == count)
     }
 }

@@ -123,7 +123,7 @@ import Testing
             try await run(
                 "version: 1\njobs:\n  one:\n    asset: ./late.mkv\n    range: { start: 50% }\n    tracks: [ { video: first, encode: { codec: h264 } }, { audio: first, encode: { codec: aac } } ]\n    destination: out.mp4\n",
                 in: scratch.path))
-        #expect(try Judge(scratch.file("out.mp4")).frames().times.count >= 124)
+        #expect(try FFmpegFile(scratch.file("out.mp4")).frames().times.count >= 124)
     }
 
     @Test func malformedDurationTagDoesntTrap() throws {
@@ -148,7 +148,7 @@ import Testing
                 "version: 1\njobs:\n  one:\n    asset: ./late.mkv\n    tracks: [ { audio: first, encode: { codec: aac } } ]\n    destination: out.aac\n",
                 in: scratch.path))
         #expect(result.outputs[0].tracks[0].filledSamples == 300 * 48_000)
-        #expect(try Judge(scratch.file("out.aac")).audio(rate: 48_000).count >= 301 * 48_000)
+        #expect(try FFmpegFile(scratch.file("out.aac")).audio(rate: 48_000).count >= 301 * 48_000)
     }
 
     /// A published file that was changed by others isn't replaced.

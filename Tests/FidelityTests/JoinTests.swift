@@ -55,7 +55,7 @@ import Testing
                       - { audio: first, encode: { codec: flac } }
                     destination: o.mkv
                 """, in: scratch.path))
-        let (before, after) = (Judge(source), Judge(scratch.file("o.mkv")))
+        let (before, after) = (FFmpegFile(source), FFmpegFile(scratch.file("o.mkv")))
         let originals = try before.decodedFrames()
         let frames = try after.decodedFrames()
         let wanted = wanted(originals.map(\.time))
@@ -65,7 +65,7 @@ import Testing
             #expect(frame.hash == originals[want.frame].hash)
         }
         let audio = try before.audio(rate: 48_000)
-        let joined = try Judge(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000)
+        let joined = try FFmpegFile(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000)
         let slices = Self.ranges.flatMap { range -> [Float] in
             Array(audio[Int((range.0 * 48_000).rounded())..<Int((range.1 * 48_000).rounded())])
         }
@@ -113,7 +113,7 @@ import Testing
                       - { subtitle: first, copy: true }
                     destination: o.mkv
                 """, in: scratch.path))
-        let output = Judge(scratch.file("o.mkv"))
+        let output = FFmpegFile(scratch.file("o.mkv"))
         let chapters = try output.probe(["-show_chapters"])["chapters"] as? [[String: Any]] ?? []
         let descriptions = chapters.map { chapter in
             "\(chapter["start_time"] ?? "") \(chapter["end_time"] ?? "") \((chapter["tags"] as? [String: String])?["title"] ?? "")"
@@ -147,7 +147,7 @@ import Testing
                     destination: o.mkv
                     expect: { duration: { is: 1.1s, within: 1ms }, silence: { max: 0.5s } }
                 """, in: scratch.path))
-        let audio = try Judge(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000)
+        let audio = try FFmpegFile(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000)
         #expect(audio.count == 52_800)
         // Only dither.
         let loud = (14_400..<38_400).filter { abs(audio[$0]) > 1e-4 }
@@ -179,11 +179,11 @@ import Testing
                     "    limit: { duration: 1.5s }"),
                 in: scratch.path))
         #expect(result.outputs[0].tracks.count == 1)
-        #expect(try Judge(scratch.file("o.mp4")).frames().times.count == 38)
+        #expect(try FFmpegFile(scratch.file("o.mp4")).frames().times.count == 38)
         for more in ["", "    cut: smart"] {
             _ = try success(try await run(job("{ video: first, copy: true }", more), in: scratch.path))
-            let source = try Judge(scratch.file("s.mp4")).decodedFrames().map(\.hash)
-            let copied = try Judge(scratch.file("o.mp4")).decodedFrames().map(\.hash)
+            let source = try FFmpegFile(scratch.file("s.mp4")).decodedFrames().map(\.hash)
+            let copied = try FFmpegFile(scratch.file("o.mp4")).decodedFrames().map(\.hash)
             #expect(copied == Array(source[0..<25] + source[50..<75] + source[25..<50]))
         }
     }
@@ -210,7 +210,7 @@ import Testing
                       - { subtitle: first, copy: true }
                     destination: o.mkv
                 """, in: scratch.path))
-        let output = Judge(scratch.file("o.mkv"))
+        let output = FFmpegFile(scratch.file("o.mkv"))
         let cue = try #require(try output.cues().first)
         #expect(abs(cue.start - 1.5) < 0.002 && abs(cue.end - 2) < 0.002, "\(cue)")
         let audio = try output.audio(rate: 48_000)

@@ -46,8 +46,8 @@ import Testing
         #expect(cut.parts.count == Self.ranges.count && cut.copiedFrames > 0)
         _ = try success(try await run(yaml, in: scratch.path))
 
-        let (judge, before) = (Judge(output), Judge(path))
-        let (all, result) = (try before.decodedFrames(), try judge.decodedFrames())
+        let (ffmpegFile, before) = (FFmpegFile(output), FFmpegFile(path))
+        let (all, result) = (try before.decodedFrames(), try ffmpegFile.decodedFrames())
         var offset = 0.0
         var index = 0
         let tolerance = source.output == "mkv" ? 0.00101 : 1e-5
@@ -64,17 +64,18 @@ import Testing
                     number)
                 if isCopied { #expect(have.hash == want.hash, "frame \(number) from \(start) s") }
             }
-            #expect(try judge.lowestPSNR(against: before, first: first, count: count, own: index) > 38)
+            #expect(try ffmpegFile.lowestPSNR(against: before, first: first, count: count, own: index) > 38)
             // Seeking to the start of a range shows the same frame as playing up to it.
-            #expect(try judge.frameHash(at: result[index].time) == result[index].hash)
+            #expect(try ffmpegFile.frameHash(at: result[index].time) == result[index].hash)
             index += count
             offset += end - start
         }
         #expect(result.count == index)
-        #expect(try judge.decodeErrors() == "")
+        #expect(try ffmpegFile.decodeErrors() == "")
         // Copied packets of audio keep their times: none is outside of its range.
         let packets =
-            try judge.probe(["-show_packets", "-select_streams", "a"])["packets"] as? [[String: Any]] ?? []
+            try ffmpegFile.probe(["-show_packets", "-select_streams", "a"])["packets"] as? [[String: Any]]
+            ?? []
         let zero = source.output == "mkv" || source.output == "mp4" || source.output == "mov" ? 0.0 : 1.4
         var joints = 0.0
         let starts = Self.ranges.map { range -> Double in
@@ -98,7 +99,8 @@ import Testing
                 job(path, to: scratch.file("o.mov"), cut: "smart", audio: "encode: { codec: pcm_s16le }"),
                 in: scratch.path))
         let (source, result) = (
-            try Judge(path).audio(rate: 48_000), try Judge(scratch.file("o.mov")).audio(rate: 48_000)
+            try FFmpegFile(path).audio(rate: 48_000),
+            try FFmpegFile(scratch.file("o.mov")).audio(rate: 48_000)
         )
         var offset = 0
         for (start, end) in Self.ranges {
@@ -126,8 +128,8 @@ import Testing
         _ = try success(
             try await run(job(path, to: scratch.file("o.mp4"), cut: "keyframe"), in: scratch.path))
         let (all, result) = (
-            try Judge(path).decodedFrames().map(\.hash),
-            try Judge(scratch.file("o.mp4")).decodedFrames().map(\.hash)
+            try FFmpegFile(path).decodedFrames().map(\.hash),
+            try FFmpegFile(scratch.file("o.mp4")).decodedFrames().map(\.hash)
         )
         let wanted = plan.inputs[0].joinedRanges.flatMap { range in
             all[Int((range.start.seconds * 25).rounded())..<min(75, Int((range.end.seconds * 25).rounded()))]
@@ -155,8 +157,8 @@ import Testing
             """
         let result = try planned(plan)
         _ = try success(try await run(plan, in: scratch.path))
-        let all = try Judge(scratch.file("s.mp4")).decodedFrames()
-        let shown = try Judge(scratch.file("o.mp4")).decodedFrames()
+        let all = try FFmpegFile(scratch.file("s.mp4")).decodedFrames()
+        let shown = try FFmpegFile(scratch.file("o.mp4")).decodedFrames()
         let wanted = result.inputs[0].joinedRanges.flatMap { range in
             let (start, end) = (range.start.seconds, range.end.seconds)
             let first = all.lastIndex { $0.time <= start + 1e-6 } ?? 0
@@ -164,7 +166,7 @@ import Testing
         }
         #expect(shown.count == wanted.count)
         if cut == "keyframe" { #expect(shown.map(\.hash) == wanted.map(\.hash)) }
-        #expect(try Judge(scratch.file("o.mp4")).decodeErrors() == "")
+        #expect(try FFmpegFile(scratch.file("o.mp4")).decodeErrors() == "")
     }
 
     /// A track that begins after the start of its range, which follows another range.

@@ -37,10 +37,10 @@ import Testing
                 destination: out.bin
             """, to: "j.yaml")
         let result = try program(
-            Places.tandem, ["plan", "--format", "json", "j.yaml"], directory: scratch.path)
+            TestPaths.tandem, ["plan", "--format", "json", "j.yaml"], directory: scratch.path)
         guard let json = try JSONSerialization.jsonObject(with: result.output) as? [String: Any],
             let jobs = (json["plan"] as? [String: Any])?["jobs"] as? [[String: Any]]
-        else { throw JudgeError(message: "no plan of \(source): \(result.errors)") }
+        else { throw ProgramError(message: "no plan of \(source): \(result.errors)") }
         guard let output = (jobs.first?["outputs"] as? [[String: Any]])?.first else {
             let why = (json["diagnostics"] as? [[String: Any]])?.first?["message"] as? String
             return (nil, why ?? "?")
@@ -58,7 +58,7 @@ import Testing
 
     /// Returns what ffprobe reports and the ledger lacks.
     private func missing(_ account: Account, of path: String) throws -> [String] {
-        let json = try Judge(path).probe(["-show_format", "-show_streams", "-show_chapters"])
+        let json = try FFmpegFile(path).probe(["-show_format", "-show_streams", "-show_chapters"])
         var missing: [String] = []
         for stream in json["streams"] as? [[String: Any]] ?? [] {
             let index = stream["index"] as? Int ?? -1
@@ -116,11 +116,11 @@ import Testing
         return missing
     }
 
-    @Test(.enabled(if: Places.media != nil)) func everythingInRealFilesIsInTheLedger() throws {
-        let media = try #require(Places.media)
+    @Test(.enabled(if: TestPaths.media != nil)) func everythingInRealFilesIsInTheLedger() throws {
+        let media = try #require(TestPaths.media)
         let scratch = try Scratch()
         var rows: [String] = []
-        for name in Places.mediaFiles where ![".png", ".m3u8"].contains(where: name.hasSuffix) {
+        for name in TestPaths.mediaFiles where ![".png", ".m3u8"].contains(where: name.hasSuffix) {
             let path = media + "/" + name
             var (account, why) = try plan(path, container: "mov", in: scratch)
             if account == nil { (account, why) = try plan(path, container: "mkv", in: scratch) }

@@ -40,7 +40,7 @@ import Testing
         try write(file, in: scratch)
         _ = try success(
             try await run(job("encode: { codec: \(codec) }", to: "o.\(container)"), in: scratch.path))
-        let found = try Judge(scratch.file("o.\(container)")).probe(["-show_chapters"])["chapters"]
+        let found = try FFmpegFile(scratch.file("o.\(container)")).probe(["-show_chapters"])["chapters"]
         let starts = (found as? [[String: Any]] ?? []).map { chapter in
             let title = (chapter["tags"] as? [String: Any])?["title"] as? String ?? ""
             return "\(title) \((Double(chapter["start_time"] as? String ?? "") ?? -1))"

@@ -14,7 +14,7 @@ import Testing
         try ffmpeg(
             ["-f", "lavfi", "-i", "testsrc2=s=320x240:r=24:d=3"] + codec + ["-f", "mpegts", whole])
         let packets =
-            try Judge(whole).probe(["-select_streams", "v", "-show_entries", "packet=pos"])["packets"]
+            try FFmpegFile(whole).probe(["-select_streams", "v", "-show_entries", "packet=pos"])["packets"]
             as? [[String: Any]] ?? []
         let position = try #require((packets[16]["pos"] as? String).flatMap { Int($0) })
         let data = try Data(contentsOf: URL(fileURLWithPath: whole))
@@ -49,8 +49,8 @@ import Testing
         let report = try #require(encoded.outputs.first?.tracks.first)
         #expect(report.damage.leading > 0)
         #expect(report.damage.skipped == 0)
-        let hashes = try Judge(scratch.file("o.mkv")).frameHashes()
-        let wanted = try Judge(scratch.file("whole.ts")).frameHashes()
+        let hashes = try FFmpegFile(scratch.file("o.mkv")).frameHashes()
+        let wanted = try FFmpegFile(scratch.file("whole.ts")).frameHashes()
         // The first frame of the second GOP is frame 24; what follows is the source's, frame by frame.
         #expect(hashes == Array(wanted.suffix(hashes.count)))
         #expect(hashes.count == wanted.count - 24)
@@ -58,8 +58,8 @@ import Testing
         try ffmpeg(
             "-i", scratch.file("still.png"), "-pix_fmt", "yuv420p", "-c:v", "ffv1", scratch.file("still.mkv"))
         // The still image at 0 s shows the first intact frame.
-        let psnr = try Judge(scratch.file("still.mkv")).lowestPSNR(
-            against: Judge(scratch.file("o.mkv")), first: 0, count: 1, own: 0)
+        let psnr = try FFmpegFile(scratch.file("still.mkv")).lowestPSNR(
+            against: FFmpegFile(scratch.file("o.mkv")), first: 0, count: 1, own: 0)
         #expect(psnr > 35)
     }
 

@@ -33,14 +33,14 @@ import Testing
                 destination: o.wav
             """
         _ = try success(try await run(yaml, in: scratch.path))
-        return try Judge(scratch.file("o.wav")).samples(rate: rate)
+        return try FFmpegFile(scratch.file("o.wav")).samples(rate: rate)
     }
 
     /// Returns the largest difference from the sum of the tracks, each with its volume at each sample.
     private func error(
         _ output: [Float], of path: String, from start: Int, volume: (_ track: Int, _ sample: Int) -> Float
     ) throws -> Float {
-        let tracks = try (0..<3).map { try Judge(path).samples(track: $0, rate: rate) }
+        let tracks = try (0..<3).map { try FFmpegFile(path).samples(track: $0, rate: rate) }
         let offsets = [0, 0, rate * 3 / 2]
         var worst: Float = 0
         for index in output.indices {
@@ -93,7 +93,7 @@ import Testing
                 expect: { loudness: { integrated: { is: -20, within: 0.3 }, true_peak: { max: -1 } } }
             """
         _ = try success(try await run(yaml, in: scratch.path))
-        let measured = try Judge(scratch.file("o.wav")).loudness()
+        let measured = try FFmpegFile(scratch.file("o.wav")).loudness()
         #expect(abs(measured.integrated + 20) <= 0.3 && measured.truePeak <= -1, "\(measured)")
     }
 
@@ -153,8 +153,8 @@ import Testing
             }
         }
         let (full, mixed) = (
-            try Judge(scratch.file("a.wav")).samples(rate: rate),
-            try Judge(scratch.file("b.wav")).samples(rate: rate)
+            try FFmpegFile(scratch.file("a.wav")).samples(rate: rate),
+            try FFmpegFile(scratch.file("b.wav")).samples(rate: rate)
         )
         #expect(mixed.count == 2 * rate)
         let joined = full[0..<rate] + full[(rate / 2)..<(rate * 3 / 2)]

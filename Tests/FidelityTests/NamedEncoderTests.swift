@@ -33,11 +33,11 @@ import Testing
     func namedEncoder_encodesAV1(_ encode: String) async throws {
         let scratch = try Scratch()
         let path = try await output(encode, in: scratch)
-        let stream = try Judge(path).stream("0", "codec_name,width,height")
+        let stream = try FFmpegFile(path).stream("0", "codec_name,width,height")
         #expect(stream["codec_name"] as? String == "av1" && stream["width"] as? Int == 128)
-        let (times, hidden) = try Judge(path).frames()
+        let (times, hidden) = try FFmpegFile(path).frames()
         #expect(times.count == 25 && hidden == 0)
-        #expect(try Judge(path).decodeErrors() == "")
+        #expect(try FFmpegFile(path).decodeErrors() == "")
     }
 
     @Test func aom_lossless_keepsEveryPixel() async throws {

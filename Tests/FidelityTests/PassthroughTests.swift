@@ -67,11 +67,11 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
         if !path.video.isEmpty { arguments += ["-c:v"] + path.video }
         if !path.audio.isEmpty { arguments += ["-c:a"] + path.audio }
         let encoded = try program("ffmpeg", arguments + [source])
-        guard encoded.status == 0 else { throw JudgeError(message: encoded.errors) }
+        guard encoded.status == 0 else { throw ProgramError(message: encoded.errors) }
 
-        let judge = Judge(source)
-        let frames = path.video.isEmpty ? [] : try judge.decodedFrames()
-        let audio = path.audio.isEmpty ? [] : try judge.audio(rate: 48_000)
+        let ffmpegFile = FFmpegFile(source)
+        let frames = path.video.isEmpty ? [] : try ffmpegFile.decodedFrames()
+        let audio = path.audio.isEmpty ? [] : try ffmpegFile.audio(rate: 48_000)
         for target in path.targets {
             let output = scratch.file("copy.\(target)")
             var rules: [String] = []
@@ -92,7 +92,7 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
                 Issue.record("\(target): \(error)")
                 continue
             }
-            let result = Judge(output)
+            let result = FFmpegFile(output)
             // Transport streams can't hide samples before zero: all tracks are shifted by the same time.
             var shift = 0.0
             if !path.video.isEmpty {
@@ -138,7 +138,7 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
                 "-c:v",
             ]
                 + codec + [source])
-        guard encoded.status == 0 else { throw JudgeError(message: encoded.errors) }
+        guard encoded.status == 0 else { throw ProgramError(message: encoded.errors) }
         let output = scratch.file("out.mkv")
         _ = try success(
             try await run(
@@ -147,8 +147,8 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
                 jobs:
                   it: { asset: \(source), tracks: [{ video: first, \(action) }], destination: \(output) }
                 """, in: scratch.path))
-        let frames = try Judge(output).decodedFrames()
-        let wanted = try Judge(source).frameHashes()
+        let frames = try FFmpegFile(output).decodedFrames()
+        let wanted = try FFmpegFile(source).frameHashes()
         #expect(frames.count == 50)
         #expect(frames.map(\.hash) == wanted)
         let first = frames.first?.time ?? 0
@@ -168,13 +168,13 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
             jobs:
               it: { asset: \(source), tracks: [{ video: first, copy: true }], destination: out.mkv }
             """, in: scratch.path)
-        #expect(throws: JudgeError.self) { try success(outcomes) }
+        #expect(throws: ProgramError.self) { try success(outcomes) }
         #expect(scratch.contents == ["source.h264"])
     }
 
-    @Test(.enabled(if: Places.media != nil)) func packedFramesAreSplit() async throws {
+    @Test(.enabled(if: TestPaths.media != nil)) func packedFramesAreSplit() async throws {
         let scratch = try Scratch()
-        let source = try #require(Places.media) + "/packed_bframes.avi"
+        let source = try #require(TestPaths.media) + "/packed_bframes.avi"
         let output = scratch.file("out.mp4")
         _ = try success(
             try await run(
@@ -183,8 +183,8 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
                 jobs:
                   it: { asset: \(source), tracks: [{ video: first, copy: true }], destination: \(output) }
                 """, in: scratch.path))
-        let frames = try Judge(output).decodedFrames()
-        #expect(frames.map(\.hash) == (try Judge(source).frameHashes()))
+        let frames = try FFmpegFile(output).decodedFrames()
+        #expect(frames.map(\.hash) == (try FFmpegFile(source).frameHashes()))
         #expect(frames.count == 15)
     }
 
@@ -237,15 +237,15 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
               mp4: { destination: \(scratch.file("a.mp4")) }
               mov: { destination: \(scratch.file("a.mov")) }
             """, in: scratch.path)
-        let hashes = try Judge(source).frameHashes()
+        let hashes = try FFmpegFile(source).frameHashes()
         for record in outcomes {
             #expect(
                 abs(try success(outcomes, record.id).outputs[0].duration.seconds - Double(frames) / 25)
                     < 0.001)
             let output = scratch.file("a." + record.id)
-            #expect(try Judge(output).frameHashes() == hashes)
+            #expect(try FFmpegFile(output).frameHashes() == hashes)
             let format =
-                try Judge(output).probe(["-show_entries", "format=duration"])["format"] as? [String: Any]
+                try FFmpegFile(output).probe(["-show_entries", "format=duration"])["format"] as? [String: Any]
             #expect(Double(format?["duration"] as? String ?? "") == Double(frames) / 25)
         }
         #expect(hashes.count == frames)
@@ -291,10 +291,10 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
               mkv: { destination: \(scratch.file("a.mkv")) }
               ts: { destination: \(scratch.file("a.ts")) }
             """, in: scratch.path)
-        let (hashes, times) = (try Judge(source).frameHashes(), try Judge(source).frames().times)
+        let (hashes, times) = (try FFmpegFile(source).frameHashes(), try FFmpegFile(source).frames().times)
         for record in outcomes {
             _ = try success(outcomes, record.id)
-            let output = Judge(scratch.file("a." + record.id))
+            let output = FFmpegFile(scratch.file("a." + record.id))
             #expect(try output.frameHashes() == hashes)
             let copiedTimes = try output.frames().times
             #expect(

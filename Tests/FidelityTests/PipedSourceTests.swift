@@ -25,7 +25,7 @@ import Testing
             let yaml =
                 "version: 1\njobs:\n  it: { asset: ./s.bin, on_damage: \(policy), tracks: [ { audio: first, encode: { codec: pcm_s16le } } ], destination: { path: o.wav, if_exists: replace } }\n"
             _ = try success(try await run(yaml, in: scratch.path))
-            #expect(try Judge(scratch.file("o.wav")).samples(channels: 1, rate: 44_100).count == 88_641)
+            #expect(try FFmpegFile(scratch.file("o.wav")).samples(channels: 1, rate: 44_100).count == 88_641)
         }
     }
 
@@ -38,7 +38,7 @@ import Testing
         let yaml =
             "version: 1\njobs:\n  it: { asset: ./s.bin, range: { start: -1s }, tracks: [ { video: first, encode: { codec: h264, preset: ultrafast } } ], destination: o.mp4 }\n"
         _ = try success(try await run(yaml, in: scratch.path))
-        let frames = try Judge(scratch.file("o.mp4")).frames().times.count
+        let frames = try FFmpegFile(scratch.file("o.mp4")).frames().times.count
         #expect(format == "ivf" ? frames == 25 : (24...26).contains(frames), "\(frames)")
     }
 
@@ -51,7 +51,7 @@ import Testing
         let yaml =
             "version: 1\njobs:\n  it: { asset: ./s.wav, tracks: [ { audio: first, encode: { codec: pcm_s16le } } ], destination: o.wav }\n"
         let records = try await run(yaml, in: scratch.path)
-        #expect(throws: JudgeError.self) { try success(records) }
+        #expect(throws: ProgramError.self) { try success(records) }
     }
 
     /// Positions of Ogg that don't begin at 0, as in a recording that was cut from a stream.
@@ -78,32 +78,32 @@ import Testing
                   copy: { asset: { path: ./b.ogg, timing: \(timing) }, tracks: [ { audio: first, copy: true } ], destination: "${job}.mka" }
                 """, in: scratch.path)
             for record in records { _ = try success(records, record.id) }
-            let whole = try Judge(scratch.file("whole.wav")).samples(channels: 1, rate: rate)
+            let whole = try FFmpegFile(scratch.file("whole.wav")).samples(channels: 1, rate: rate)
             // For Vorbis libavformat counts half a short block before the first page's first sample.
             #expect(
                 (5 * rate...5 * rate + (codec == "libvorbis" ? 128 : 0)).contains(whole.count),
                 "\(whole.count)")
-            let tail = try Judge(scratch.file("tail.wav")).samples(channels: 1, rate: rate)
+            let tail = try FFmpegFile(scratch.file("tail.wav")).samples(channels: 1, rate: rate)
             #expect(tail.count == 2 * rate)
             let difference =
                 zip(tail, whole.dropFirst(whole.count - tail.count)).map { abs($0 - $1) }.max() ?? 1
             #expect(difference < 0.001, "\(difference)")
-            let copy = try Judge(scratch.file("copy.mka")).samples(channels: 1, rate: rate)
+            let copy = try FFmpegFile(scratch.file("copy.mka")).samples(channels: 1, rate: rate)
             #expect(abs(copy.count - 5 * rate) <= 1024, "\(copy.count)")
         }
     }
 }
 
 /// Real files with a known number of samples.
-@Suite(.enabled(if: Places.media != nil)) struct PipedFileTests {
+@Suite(.enabled(if: TestPaths.media != nil)) struct PipedFileTests {
     @Test(arguments: [("pipe.wav", 96_000), ("oggflac_plus10s.oga", 8000)])
     func samples_areReadToTheEnd(_ name: String, _ count: Int) async throws {
         let scratch = try Scratch()
-        let media = try #require(Places.media) + "/reports/" + name
+        let media = try #require(TestPaths.media) + "/reports/" + name
         let yaml =
             "version: 1\njobs:\n  it: { asset: \"\(media)\", tracks: [ { audio: first, encode: { codec: pcm_s16le } } ], destination: o.wav }\n"
         _ = try success(try await run(yaml, in: scratch.path))
-        let stream = try Judge(scratch.file("o.wav")).stream("a:0", "duration_ts")
+        let stream = try FFmpegFile(scratch.file("o.wav")).stream("a:0", "duration_ts")
         #expect(stream["duration_ts"] as? Int == count)
     }
 }

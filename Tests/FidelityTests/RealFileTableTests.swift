@@ -3,17 +3,17 @@ import TestSupport
 import Testing
 
 /// Every readable real file, encoded without loss: frames and samples of the output equal the source's; of long files two seconds are
-/// compared. The comparison is the independent judge beside the media; the table is printed.
-@Suite(.enabled(if: Places.judge != nil && !Places.isQuick))
+/// compared. The comparison is an independent script beside the media; the table is printed.
+@Suite(.enabled(if: TestPaths.verificationScript != nil && !TestPaths.isQuick))
 struct RealFileTableTests {
     /// Files whose figures differ for a known reason.
     private static let exceptions = [
-        // The decoder hides its first samples; the judge counts them, so that everything is later by as much.
+        // The decoder hides its first samples; the script counts them, so that everything is later by as much.
         "bear-vbr-xing-header.mp3": "audio", "gapless.mp3": "audio", "bear.opus": "audio",
-        // Single timestamps are 10 ms late: the judge treats that as a pause, and inserts silence. `RealFileTests` compares this file's
+        // Single timestamps are 10 ms late: the script treats that as a pause, and inserts silence. `RealFileTests` compares this file's
         // samples with ffmpeg's own decoding.
         "big_buck_bunny_0_30.webm": "audio",
-        // Packed frames have no times of their own, and the judge doesn't split them.
+        // Packed frames have no times of their own, and the script doesn't split them.
         "packed_bframes.avi": "frames",
     ]
 
@@ -21,26 +21,27 @@ struct RealFileTableTests {
     /// padding at the end.
     private static let heardSamples = ["102400samples_qt-lc-aac.m4a": 102_400]
 
-    static let names = Places.mediaFiles.filter { !$0.contains("/") && !$0.hasSuffix(".png") }
+    static let names = TestPaths.mediaFiles.filter { !$0.contains("/") && !$0.hasSuffix(".png") }
 
     private func figures(
         _ figure: String, _ source: String, _ output: String, isLong: Bool
     ) throws -> [String: Any] {
         let range = isLong ? ["--range", "0.5", "2.5"] : []
-        let result = try program("python3", [try #require(Places.judge), figure, source, output] + range)
+        let result = try program(
+            "python3", [try #require(TestPaths.verificationScript), figure, source, output] + range)
         guard let json = try JSONSerialization.jsonObject(with: result.output) as? [String: Any] else {
-            throw JudgeError(message: "\(figure) of \(source): \(result.errors)")
+            throw ProgramError(message: "\(figure) of \(source): \(result.errors)")
         }
         return json
     }
 
     private func rules(_ source: String) throws -> [String] {
-        let judge = Judge(source)
-        let json = try judge.probe([
+        let ffmpegFile = FFmpegFile(source)
+        let json = try ffmpegFile.probe([
             "-show_entries", "stream=codec_type,pix_fmt:stream_disposition=attached_pic",
         ])
         let streams = json["streams"] as? [[String: Any]] ?? []
-        // The judge requests yuv420p, and ffmpeg then converts full range only if the name of the pixel format states it: source and output
+        // The script requests yuv420p, and ffmpeg then converts full range only if the name of the pixel format states it: source and output
         // must both have such a format, which FFV1 never has.
         let isFullRange = streams.contains { ($0["pix_fmt"] as? String)?.hasPrefix("yuvj") == true }
         let lossless = isFullRange ? "h264, lossless: true" : "ffv1"
@@ -57,10 +58,10 @@ struct RealFileTableTests {
 
     /// Returns the table's row of a file; nil if it has neither frames nor audio.
     private func row(_ name: String, in scratch: Scratch) throws -> String? {
-        let source = try #require(Places.media) + "/" + name
+        let source = try #require(TestPaths.media) + "/" + name
         let rules = (try? rules(source)) ?? []
         let format =
-            try Judge(source).probe(["-show_entries", "format=duration"])["format"] as? [String: Any]
+            try FFmpegFile(source).probe(["-show_entries", "format=duration"])["format"] as? [String: Any]
         // One file's header states two days; one has its first keyframe at 3.1 s of 4.004.
         let length = (format?["duration"] as? String).flatMap(Double.init) ?? 0
         let isLong = length > 4.5 && length < 1000
@@ -75,14 +76,14 @@ struct RealFileTableTests {
                 tracks: [ \(rules.joined(separator: ", ")) ]
                 destination: { path: o.mkv, if_exists: replace }
             """, to: "j.yaml")
-        let result = try program(Places.tandem, ["run", "j.yaml"], directory: scratch.path)
+        let result = try program(TestPaths.tandem, ["run", "j.yaml"], directory: scratch.path)
         guard result.status == 0 else {
             let why = result.errors.split(separator: "\n").first { $0.hasPrefix("FAIL") } ?? "?"
             return "refused: \(why.dropFirst(8))"
         }
         let output = scratch.file("o.mkv")
         // ffmpeg 7 crops frames to the clean aperture of a movie, which can't be compared with whole frames.
-        let isCut = "\(try Judge(source).probe(["-show_streams"]))".contains("Frame Cropping")
+        let isCut = "\(try FFmpegFile(source).probe(["-show_streams"]))".contains("Frame Cropping")
         let exception = Self.exceptions[name] ?? (isCut ? "frames" : nil)
         var cells: [String] = []
         if rules.contains(where: { $0.hasPrefix("{ video") }) {

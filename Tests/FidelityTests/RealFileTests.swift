@@ -10,7 +10,7 @@ struct RealFile: Sendable, CustomTestStringConvertible {
     var range: (start: String, end: String)?
     var hasVideo = true
     var hasAudio = true
-    /// Samples that the source's edit list shows, where the judge, which ignores an edit's end, counts more.
+    /// Samples that the source's edit list shows, where ffprobe, which ignores an edit's end, counts more.
     var samples: Int?
 
     var testDescription: String { name + (range == nil ? " whole" : " 1.1 s to 3.3 s") }
@@ -40,13 +40,13 @@ struct RealFile: Sendable, CustomTestStringConvertible {
     }()
 }
 
-@Suite(.enabled(if: Places.media != nil), .serialized)
+@Suite(.enabled(if: TestPaths.media != nil), .serialized)
 struct RealFileTests {
     /// Re-encodes, then compares times, frames, audio, orientation, pixel aspect ratio and color with the source.
     @Test(arguments: RealFile.all)
     func reencodeKeepsTimesFramesAndAudio(_ file: RealFile) async throws {
         let scratch = try Scratch()
-        let source = try #require(Places.media) + "/" + file.name
+        let source = try #require(TestPaths.media) + "/" + file.name
         let output = scratch.file("out.mp4")
         var rules = ""
         if file.hasVideo {
@@ -57,7 +57,7 @@ struct RealFileTests {
         let yaml =
             "version: 1\njobs:\n  one:\n    asset: \"\(source)\"\n\(range)    tracks:\n\(rules)    destination: \(output)\n"
         let result = try success(try await run(yaml, in: scratch.path))
-        let (before, after) = (Judge(source), Judge(output))
+        let (before, after) = (FFmpegFile(source), FFmpegFile(output))
         var row = [file.testDescription]
         #expect(try after.decodeErrors() == "")
         if file.hasVideo { row += try checkFrames(file, before, after) }
@@ -65,13 +65,13 @@ struct RealFileTests {
         print("measured: " + row.joined(separator: " | "))
     }
 
-    private func checkFrames(_ file: RealFile, _ before: Judge, _ after: Judge) throws -> [String] {
+    private func checkFrames(_ file: RealFile, _ before: FFmpegFile, _ after: FFmpegFile) throws -> [String] {
         let (source, hidden) = try before.frames()
         let (output, ownHidden) = try after.frames()
         var expected = source
         var first = 0
         if let range = file.range, let start = Double(range.start), let end = Double(range.end) {
-            // The judge's times are rounded to microseconds.
+            // ffprobe's times are rounded to microseconds.
             let onScreen = source.filter { $0 <= start + 1e-5 }
             let inside = source.filter { $0 > start + 1e-5 && $0 < end - 1e-5 }
             expected = (onScreen.isEmpty ? [] : [0]) + inside.map { $0 - start }
@@ -88,7 +88,7 @@ struct RealFileTests {
         return ["\(output.count) frames", "max error \(error * 1000) ms", "lowest PSNR \(psnr) dB"]
     }
 
-    private func checkShape(_ before: Judge, _ after: Judge) throws {
+    private func checkShape(_ before: FFmpegFile, _ after: FFmpegFile) throws {
         let entries =
             "width,height,sample_aspect_ratio,color_range,color_space,color_transfer,color_primaries"
         let (a, b) = (try before.stream("v:0", entries), try after.stream("v:0", entries))
@@ -107,7 +107,8 @@ struct RealFileTests {
         #expect(matrix(a) == matrix(b))
     }
 
-    private func checkAudio(_ file: RealFile, _ before: Judge, _ after: Judge, _ result: JobResult) throws
+    private func checkAudio(_ file: RealFile, _ before: FFmpegFile, _ after: FFmpegFile, _ result: JobResult)
+        throws
         -> [String]
     {
         let rate = Int(try before.stream("a:0", "sample_rate")["sample_rate"] as? String ?? "") ?? 0

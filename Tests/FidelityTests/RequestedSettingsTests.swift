@@ -81,7 +81,8 @@ import Testing
         let scratch = try Scratch()
         try source(in: scratch)
         _ = try success(try await run(yaml(rule, to: "o.mkv"), in: scratch.path))
-        #expect(try Judge(scratch.file("o.mkv")).stream("v:0", "profile")["profile"] as? String == profile)
+        #expect(
+            try FFmpegFile(scratch.file("o.mkv")).stream("v:0", "profile")["profile"] as? String == profile)
     }
 
     /// A default bit rate that an encoder doesn't support at a sample rate is adjusted without an error.
@@ -123,7 +124,7 @@ import Testing
         let codec = ["webm": "opus", "ogg": "opus", "mp3": "mp3"][container] ?? "aac"
         let text = yaml("audio: first, encode: { codec: \(codec) }, \(setting)", to: "o.\(container)")
         _ = try success(try await run(text, in: scratch.path))
-        let found = try Judge(scratch.file("o.\(container)")).probe([
+        let found = try FFmpegFile(scratch.file("o.\(container)")).probe([
             "-select_streams", "a:0", "-show_entries", "stream_tags:stream_disposition",
         ])
         let stream = try #require((found["streams"] as? [[String: Any]])?.first)
@@ -187,7 +188,7 @@ import Testing
         let text = yaml("audio: first, encode: { codec: \(codec) }", to: "o.\(container)")
             .replacingOccurrences(of: "s.mkv", with: "s.\(source)")
         let result = try success(try await run(text, in: scratch.path))
-        let probe = try Judge(scratch.file("o.\(container)")).probe(["-show_entries", "format_tags"])
+        let probe = try FFmpegFile(scratch.file("o.\(container)")).probe(["-show_entries", "format_tags"])
         let tags = ((probe["format"] as? [String: Any])?["tags"] as? [String: String]) ?? [:]
         let found = Dictionary(
             tags.map { ($0.key.lowercased(), $0.value) }, uniquingKeysWith: { first, _ in first })
@@ -232,7 +233,7 @@ import Testing
                 "audio: first, encode: { codec: aac }", to: "o.mp4",
                 more: isRequested ? "    metadata: { set: { track: B-side } }" : ""), to: "jobs.yaml")
         let result = try program(
-            Places.tandem, ["run", "--isolation", isolation, "jobs.yaml"], directory: scratch.path)
+            TestPaths.tandem, ["run", "--isolation", isolation, "jobs.yaml"], directory: scratch.path)
         #expect(result.status == (isRequested ? 1 : 0), "\(result.errors)")
         #expect(
             result.errors.contains("doesn't contain the track `\(isRequested ? "B" : "A")-side`"),
@@ -252,7 +253,7 @@ import Testing
         try scratch.write(
             yaml("video: first, encode: { codec: mjpeg\(color) }", to: "o.mov"), to: "jobs.yaml")
         let result = try program(
-            Places.tandem, ["run", "--isolation", isolation, "jobs.yaml"], directory: scratch.path)
+            TestPaths.tandem, ["run", "--isolation", isolation, "jobs.yaml"], directory: scratch.path)
         #expect(result.status == (isRequested ? 1 : 0), "\(result.errors)")
         #expect(result.errors.contains("doesn't contain the transfer `iec61966-2-1`"), "\(result.errors)")
         #expect(scratch.contents.contains("o.mov") == !isRequested)

@@ -21,8 +21,8 @@ import Testing
     }
 
     /// Returns the decoded samples from time zero on.
-    private func heard(_ path: String) throws -> [Float] {
-        try Array(decoded(path).dropFirst(Judge(path).samplesBeforeZero()))
+    private func decodedSamples(_ path: String) throws -> [Float] {
+        try Array(decoded(path).dropFirst(FFmpegFile(path).samplesBeforeZero()))
     }
 
     /// Returns the offset in samples from the `expected` position at which audio correlates best with `reference`.
@@ -65,7 +65,7 @@ import Testing
         try ffmpeg(
             "-f", "lavfi", "-i", Self.tone(44_100), "-c:a", codec, "-strict", "-2",
             scratch.file("s.\(from)"))
-        let reference = try heard(scratch.file("s.\(from)"))
+        let reference = try decodedSamples(scratch.file("s.\(from)"))
         for (text, start, end) in Self.ranges {
             _ = try success(
                 try await run(job("s.\(from)", "copy: true", range: text, to: "o.\(to)"), in: scratch.path))
@@ -129,7 +129,9 @@ import Testing
         try ffmpeg("-f", "lavfi", "-i", Self.tone(44_100), "-c:a", "aac", scratch.file("s.mkv"))
         _ = try success(
             try await run(job("s.mkv", "copy: true", range: nil, to: "o.mkv"), in: scratch.path))
-        let (all, copied) = (try heard(scratch.file("s.mkv")), try heard(scratch.file("o.mkv")))
+        let (all, copied) = (
+            try decodedSamples(scratch.file("s.mkv")), try decodedSamples(scratch.file("o.mkv"))
+        )
         #expect(all == copied)
     }
 
@@ -157,7 +159,8 @@ import Testing
         _ = try success(
             try await run(job("s.mkv", "copy: true", range: nil, to: "o.mp4"), in: scratch.path))
         func times(_ name: String) throws -> [Double] {
-            let packets = try Judge(scratch.file(name)).probe(["-show_entries", "packet=pts_time"])["packets"]
+            let packets = try FFmpegFile(scratch.file(name)).probe(["-show_entries", "packet=pts_time"])[
+                "packets"]
             return (packets as? [[String: Any]] ?? []).compactMap {
                 ($0["pts_time"] as? String).flatMap(Double.init)
             }
@@ -196,12 +199,14 @@ import Testing
         try ffmpeg(
             "-f", "lavfi", "-i", "aevalsrc=0.3*sin(2*PI*t*(300+80*t)):d=7:s=44100", "-af",
             "atrim=end_sample=278786", "-c:a", "libmp3lame", scratch.file("s.mkv"))
-        let heard = try heard(scratch.file("s.mkv")).count
+        let decodedSamples = try decodedSamples(scratch.file("s.mkv")).count
         _ = try success(
             try await run(job("s.mkv", "copy: true", range: nil, to: "o.mp4"), in: scratch.path))
         let edit = try #require(try MovieBoxes(scratch.file("o.mp4")).edits[0])
         // With the delay of 1105 samples, if it isn't declared.
-        #expect([279_891, 278_786].contains(heard) && abs(edit.media * 44_100 - Double(heard)) < 0.001)
+        #expect(
+            [279_891, 278_786].contains(decodedSamples)
+                && abs(edit.media * 44_100 - Double(decodedSamples)) < 0.001)
     }
 
     /// A range without an end includes the last sample, although the header only estimates the duration.
@@ -226,7 +231,7 @@ import Testing
         try ffmpeg(
             "-f", "lavfi", "-i", Self.tone(22_050), "-c:a", "libmp3lame", "-b:a", "32k", scratch.file("s.mkv")
         )
-        let reference = try heard(scratch.file("s.mkv"))
+        let reference = try decodedSamples(scratch.file("s.mkv"))
         _ = try success(
             try await run(
                 job("s.mkv", "copy: true", range: Self.ranges[1].text, to: "o.mp4"), in: scratch.path))

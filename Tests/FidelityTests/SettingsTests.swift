@@ -61,10 +61,10 @@ import Publishing
         let scratch = try Scratch()
         try frame("a.mp4", in: scratch)
         _ = try success(try await run(job(encode), in: scratch.path))
-        let stream = try Judge(scratch.file("o.mp4")).stream("v:0", "width,height,sample_aspect_ratio")
+        let stream = try FFmpegFile(scratch.file("o.mp4")).stream("v:0", "width,height,sample_aspect_ratio")
         #expect(stream["width"] as? Int == width && stream["height"] as? Int == height)
         #expect(stream["sample_aspect_ratio"] as? String ?? "1:1" == "1:1")
-        #expect(try Judge(scratch.file("o.mp4")).frames().times.count == 25)
+        #expect(try FFmpegFile(scratch.file("o.mp4")).frames().times.count == 25)
         let psnr = try likeness("o.mp4", "a.mp4", chain: chain, in: scratch)
         #expect(psnr > (encode.contains("inside") ? 24 : 34), "\(psnr)")
     }
@@ -77,7 +77,7 @@ import Publishing
         _ = try success(try await run(job("orientation: bake"), in: scratch.path))
         // ffmpeg rotates its input by default.
         #expect(try likeness("o.mp4", "a.mp4", chain: "null", in: scratch) > 34)
-        let rotation = try Judge(scratch.file("o.mp4")).probe([
+        let rotation = try FFmpegFile(scratch.file("o.mp4")).probe([
             "-select_streams", "v:0", "-show_entries", "stream_side_data=rotation",
         ])
         #expect("\(rotation)".contains("rotation\": ") == false)
@@ -91,7 +91,7 @@ import Publishing
             "+ildct+ilme", "-crf", "5", scratch.file("a.mp4"))
         _ = try success(try await run(job("deinterlace: auto"), in: scratch.path))
         #expect(try likeness("o.mp4", "a.mp4", chain: "bwdif=mode=send_frame", in: scratch) > 34)
-        let out = Judge(scratch.file("o.mp4"))
+        let out = FFmpegFile(scratch.file("o.mp4"))
         #expect(try out.stream("v:0", "field_order")["field_order"] as? String == "progressive")
         #expect(try out.frames().times.count == 25)
     }
@@ -105,7 +105,8 @@ import Publishing
             try await run(
                 job("color: { primaries: bt709, transfer: bt709, matrix: bt709, range: pc }"),
                 in: scratch.path))
-        let stream = try Judge(scratch.file("o.mp4")).stream("v:0", "color_space,color_range,color_primaries")
+        let stream = try FFmpegFile(scratch.file("o.mp4")).stream(
+            "v:0", "color_space,color_range,color_primaries")
         #expect(stream["color_space"] as? String == "bt709" && stream["color_range"] as? String == "pc")
         let chain =
             "zscale=primaries=709:transfer=709:matrix=709,scale=in_range=tv:out_range=pc,format=yuv420p"
@@ -127,7 +128,7 @@ import Publishing
             "tv",
             "-tag:v", "hvc1", scratch.file("a.mp4"))
         _ = try success(try await run(job(color), in: scratch.path))
-        let stream = try Judge(scratch.file("o.mp4")).stream(
+        let stream = try FFmpegFile(scratch.file("o.mp4")).stream(
             "v:0", "pix_fmt,color_space,color_transfer,color_primaries")
         for key in ["color_space", "color_transfer", "color_primaries"] {
             #expect(stream[key] as? String == "bt709", "\(key)")
@@ -146,7 +147,7 @@ import Publishing
             "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=1", "-c:v", "libx264", "-color_primaries",
             "smpte170m", "-color_trc", "smpte170m", "-colorspace", "smpte170m", scratch.file("a.mp4"))
         _ = try success(try await run(job("color: sdr"), in: scratch.path))
-        let stream = try Judge(scratch.file("o.mp4")).stream(
+        let stream = try FFmpegFile(scratch.file("o.mp4")).stream(
             "v:0", "color_space,color_transfer,color_primaries")
         for key in ["color_space", "color_transfer", "color_primaries"] {
             #expect(stream[key] as? String == "smpte170m", "\(key)")
@@ -160,7 +161,7 @@ import Publishing
             try await run(
                 job("color: sdr").replacingOccurrences(of: "o.mp4", with: "p.mp4"), in: scratch.path))
         #expect(
-            try Judge(scratch.file("p.mp4")).stream("v:0", "color_transfer")["color_transfer"] as? String
+            try FFmpegFile(scratch.file("p.mp4")).stream("v:0", "color_transfer")["color_transfer"] as? String
                 == "smpte2084")
     }
 
@@ -175,7 +176,7 @@ import Publishing
         let result = try success(try await run(yaml, in: scratch.path))
         let rate = Double(result.outputs[0].size) * 8 / 4
         #expect((300_000...520_000).contains(rate), "\(rate) bits a second")
-        #expect(try Judge(scratch.file("o.mkv")).frames().times.count == 100)
+        #expect(try FFmpegFile(scratch.file("o.mkv")).frames().times.count == 100)
         #expect(scratch.contents.sorted() == ["a.mkv", "o.mkv"])
     }
 
@@ -190,12 +191,12 @@ import Publishing
         let yaml =
             "version: 1\njobs:\n  one: { asset: ./a.wav, tracks: [ { audio: first, encode: { codec: pcm_s24le, normalize: { integrated: \(integrated), true_peak: \(peak) } } } ], destination: o.wav }\n"
         let result = try success(try await run(yaml, in: scratch.path))
-        let (loudness, truePeak) = try Judge(scratch.file("o.wav")).loudness()
+        let (loudness, truePeak) = try FFmpegFile(scratch.file("o.wav")).loudness()
         let (wanted, limit) = (try #require(Double(integrated)), try #require(Double(peak)))
         #expect(abs(loudness - wanted) <= 0.3, "\(loudness) LUFS")
         #expect(truePeak <= limit + 0.05, "\(truePeak) dBTP")
         #expect(result.outputs[0].loudness.count == 1)
-        let samples = try Judge(scratch.file("o.wav")).audio(rate: 44_100).count
+        let samples = try FFmpegFile(scratch.file("o.wav")).audio(rate: 44_100).count
         #expect(samples == 6 * 44_100)
         print("measured: loudness \(integrated): \(loudness) LUFS, peak \(truePeak) dBTP, \(samples) samples")
     }
@@ -216,7 +217,7 @@ import Publishing
         let yaml =
             "version: 1\njobs:\n  one: { asset: ./a.wav, tracks: [ { audio: first, encode: { \(encode), channels: stereo, normalize: { integrated: -14, true_peak: -1 } } } ], destination: o.\(type) }\n"
         let result = try success(try await run(yaml, in: scratch.path))
-        let (loudness, truePeak) = try Judge(scratch.file("o.\(type)")).loudness()
+        let (loudness, truePeak) = try FFmpegFile(scratch.file("o.\(type)")).loudness()
         let reported = try #require(result.outputs[0].loudness.first?.after)
         print("measured: \(encode): \(loudness) LUFS, peak \(truePeak) dBTP; reported: \(reported)")
         #expect(abs(loudness - -14) <= 0.15, "\(loudness) LUFS")
@@ -247,12 +248,12 @@ import Publishing
         let yaml =
             "version: 1\njobs:\n  one: { asset: ./a.wav, tracks: [ { audio: first, encode: { codec: pcm_f32le, gain: -6.02dB, filters: \"aphaser=decay=0,lowpass=f=20000\" } } ], destination: o.wav }\n  two: { asset: ./a.wav, tracks: [ { audio: first, encode: { codec: pcm_f32le, gain: -6.02dB } } ], destination: p.wav }\n"
         _ = try success(try await run(yaml, in: scratch.path), "two")
-        let before = try Judge(scratch.file("a.wav")).audio(rate: 48_000)
-        let after = try Judge(scratch.file("p.wav")).audio(rate: 48_000)
+        let before = try FFmpegFile(scratch.file("a.wav")).audio(rate: 48_000)
+        let after = try FFmpegFile(scratch.file("p.wav")).audio(rate: 48_000)
         #expect(before.count == after.count)
         let worst = zip(before, after).map { abs($0 * 0.5 - $1) }.max() ?? 1
         #expect(worst < 0.0002, "\(worst)")
-        #expect(try Judge(scratch.file("o.wav")).audio(rate: 48_000).count == before.count)
+        #expect(try FFmpegFile(scratch.file("o.wav")).audio(rate: 48_000).count == before.count)
     }
 
     /// The source's chapters move with the range; the job's own replace them.
@@ -273,7 +274,7 @@ import Publishing
             let yaml =
                 "version: 1\njobs:\n  one: { asset: ./a.mkv, range: { start: 1.5s, end: 3.5s }, tracks: [ { audio: first, encode: { codec: aac } } ]\(more), destination: { path: o.\(container), if_exists: replace } }\n"
             _ = try success(try await run(yaml, in: scratch.path))
-            let found = try Judge(scratch.file("o.\(container)")).probe(["-show_chapters"])
+            let found = try FFmpegFile(scratch.file("o.\(container)")).probe(["-show_chapters"])
             return (found["chapters"] as? [[String: Any]] ?? []).map { chapter in
                 let title = (chapter["tags"] as? [String: Any])?["title"] as? String ?? ""
                 let (start, end) = (
@@ -297,7 +298,7 @@ import Publishing
             try await run(
                 job("fit: stretch, size: 160x120", more: ", limit: { duration: 0.4s }"), in: scratch.path))
         #expect(result.outputs[0].duration == MediaTime(value: 2, timescale: 5))
-        #expect(try Judge(scratch.file("o.mp4")).frames().times.count == 10)
+        #expect(try FFmpegFile(scratch.file("o.mp4")).frames().times.count == 10)
     }
 
     /// A session that hangs in a sleeping filter ends with an error that names the tracks.

@@ -11,7 +11,7 @@ import Testing
         let hashes = try program(
             "ffmpeg", ["-v", "error", "-i", path, "-map", "0", "-f", "streamhash", "-hash", "md5", "-"]
         ).text.split(separator: "\n").map(String.init)
-        let counts = try Judge(path).probe(["-count_packets", "-show_entries", "stream=nb_read_packets"])
+        let counts = try FFmpegFile(path).probe(["-count_packets", "-show_entries", "stream=nb_read_packets"])
         let streams = counts["streams"] as? [[String: Any]] ?? []
         return zip(hashes, streams).map { hash, stream in
             "\(hash.split(separator: "=").last ?? "") \(stream["nb_read_packets"] ?? "")"
@@ -120,7 +120,7 @@ import Testing
         let outcomes = try await TestSupport.run(yaml, in: scratch.path)
         for id in ["f", "c"] { _ = try success(outcomes, id) }
         // The samples of the source's 5 s, and the padding of the last packet.
-        #expect(try Judge(scratch.file("f.flac")).samples(rate: 44_100).count == 221_184)
+        #expect(try FFmpegFile(scratch.file("f.flac")).samples(rate: 44_100).count == 221_184)
     }
 
     /// A stream in which libavformat finds no packet, and an index that points past the end, are reported as such.

@@ -24,7 +24,7 @@ import Testing
     }
 
     /// Expects that the output has the source's first frames, each at its time, and can be decoded.
-    private func expectPrefix(_ output: Judge, of source: Judge, isCopy: Bool) throws -> Int {
+    private func expectPrefix(_ output: FFmpegFile, of source: FFmpegFile, isCopy: Bool) throws -> Int {
         let (before, after) = (try source.decodedFrames(), try output.decodedFrames())
         #expect(after.count > 0 && after.count < before.count)
         // A transport stream counts from its first packet, which may be an encoder's delay.
@@ -40,7 +40,7 @@ import Testing
 
     /// Expects that the last edit of the second track ends at a time.
     private func expectAudioEnds(at end: Double, in output: String) throws {
-        let edit = try #require(try Judge(output).editDurations()[1])
+        let edit = try #require(try FFmpegFile(output).editDurations()[1])
         #expect(abs(edit.empty + edit.media - end) < 0.0001, "\(edit)")
     }
 
@@ -72,14 +72,14 @@ import Testing
             #expect(try size(output) <= limit)
             if limit > 100_000 { #expect(try size(output) > limit * 3 / 4) }
             #expect(result.warnings.count == 1 && result.warnings[0].contains("because of the `limit`"))
-            _ = try expectPrefix(Judge(output), of: Judge(path), isCopy: true)
+            _ = try expectPrefix(FFmpegFile(output), of: FFmpegFile(path), isCopy: true)
             let end = result.outputs[0].duration.seconds
             if container == "mp4" || container == "mov" {
                 try expectAudioEnds(at: end, in: output)
             } else {
                 // Whole packets inside.
-                let decoded = try Judge(output).samples(channels: 1, rate: 48_000).count
-                let audio = Double(decoded - (try Judge(path).samplesBeforeZero())) / 48_000
+                let decoded = try FFmpegFile(output).samples(channels: 1, rate: 48_000).count
+                let audio = Double(decoded - (try FFmpegFile(path).samplesBeforeZero())) / 48_000
                 #expect(audio <= end + 0.001 && audio > end - 0.045)
             }
         }
@@ -112,9 +112,10 @@ import Testing
         let output = scratch.file("o.\(container)")
         #expect(try size(output) <= limit)
         #expect(try size(output) > limit * 2 / 3)
-        _ = try expectPrefix(Judge(output), of: Judge(path), isCopy: video == "ffv1")
+        _ = try expectPrefix(FFmpegFile(output), of: FFmpegFile(path), isCopy: video == "ffv1")
         let (wanted, found) = (
-            try Judge(path).audio(rate: 48_000), try Judge(output).samples(channels: 1, rate: 48_000)
+            try FFmpegFile(path).audio(rate: 48_000),
+            try FFmpegFile(output).samples(channels: 1, rate: 48_000)
         )
         if container == "mp4" || container == "mov" {
             try expectAudioEnds(at: result.outputs[0].duration.seconds, in: output)
@@ -150,7 +151,8 @@ import Testing
         #expect(bytes > limit * 3 / 4)
         #expect(result.warnings.count == 1)
         let (wanted, found) = (
-            try Judge(path).audio(rate: 48_000), try Judge(output).samples(channels: 1, rate: 48_000)
+            try FFmpegFile(path).audio(rate: 48_000),
+            try FFmpegFile(output).samples(channels: 1, rate: 48_000)
         )
         #expect(abs(Double(found.count) / 48_000 - result.outputs[0].duration.seconds) < 0.06)
         let shift = lag(Array(wanted.prefix(found.count)), found, reach: 1200)
@@ -205,8 +207,8 @@ import Testing
                 """, in: scratch.path))
         let end = result.outputs[0].duration.seconds
         #expect(end > 1.5 && end < 6)
-        let judge = Judge(scratch.file("o.\(container)"))
-        let chapters = try judge.probe(["-show_chapters"])["chapters"] as? [[String: Any]] ?? []
+        let ffmpegFile = FFmpegFile(scratch.file("o.\(container)"))
+        let chapters = try ffmpegFile.probe(["-show_chapters"])["chapters"] as? [[String: Any]] ?? []
         #expect(chapters.count == 2)
         let last = Double(chapters.last?["end_time"] as? String ?? "") ?? 0
         #expect(abs(last - end) < 0.0021)
@@ -249,7 +251,7 @@ import Testing
                       - { audio: first, copy: true }
                     destination: o.mp4
                 """, in: scratch.path))
-        let (before, after) = (Judge(scratch.file("s.mp4")), Judge(scratch.file("o.mp4")))
+        let (before, after) = (FFmpegFile(scratch.file("s.mp4")), FFmpegFile(scratch.file("o.mp4")))
         #expect(result.outputs[0].duration.seconds > 5 && result.outputs[0].duration.seconds < 19)
         #expect(try after.decodedFrames().map(\.hash) == before.decodedFrames().map(\.hash))
         #expect(try after.stream("v:1", "nb_frames")["nb_frames"] as? String == "25")
@@ -298,7 +300,7 @@ import Testing
         }
         let end = result.outputs[0].duration.seconds
         for track in 0..<2 {
-            let packets = try Judge(output).probe(["-show_packets", "-select_streams", "v:\(track)"])[
+            let packets = try FFmpegFile(output).probe(["-show_packets", "-select_streams", "v:\(track)"])[
                 "packets"]
             let times = (packets as? [[String: Any]] ?? []).compactMap {
                 Double($0["pts_time"] as? String ?? "")
@@ -307,7 +309,7 @@ import Testing
             #expect(times.count == Int((end / step).rounded(.up)), "\(times) until \(end) s")
         }
         guard container == "mp4", isSlides else { return }
-        for edit in try Judge(output).editDurations() {
+        for edit in try FFmpegFile(output).editDurations() {
             let edit = try #require(edit)
             #expect(abs(edit.empty + edit.media - end) < 0.001, "\(edit)")
         }

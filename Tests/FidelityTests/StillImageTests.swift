@@ -6,7 +6,7 @@ import Testing
 
 /// Still images of every real file, compared with the frames on screen in a complete decode: at the frames' times and just before them,
 /// in any order.
-@Suite(.enabled(if: Places.media != nil))
+@Suite(.enabled(if: TestPaths.media != nil))
 struct StillImageTests {
     private struct Shown: Hashable {
         var time: MediaTime
@@ -14,7 +14,7 @@ struct StillImageTests {
     }
 
     private static var files: [String] {
-        guard let media = Places.media else { return [] }
+        guard let media = TestPaths.media else { return [] }
         return ((try? FileManager.default.contentsOfDirectory(atPath: media)) ?? []).sorted().filter {
             !$0.hasSuffix(".png") && !$0.hasSuffix(".tsv")
         }
@@ -67,7 +67,7 @@ struct StillImageTests {
 
     @Test(arguments: files)
     func stillsAreTheFramesOnScreen(_ name: String) throws {
-        let asset = Asset(.file(try #require(Places.media) + "/" + name), timing: .fast)
+        let asset = Asset(.file(try #require(TestPaths.media) + "/" + name), timing: .fast)
         guard let contents = try? asset.loadSynchronously(),
             let track = contents.tracks.first(where: { $0.mediaType == .video && !$0.isAttachedPicture }),
             // Damaged frames depend on where decoding begins; other tests cover them.
@@ -119,7 +119,7 @@ struct StillImageTests {
 
     @Test(arguments: files)
     func keyframeImagesMatchTheIndex(_ name: String) throws {
-        let path = try #require(Places.media) + "/" + name
+        let path = try #require(TestPaths.media) + "/" + name
         let asset = Asset(.file(path), timing: .fast)
         guard let contents = try? asset.loadSynchronously(),
             let track = contents.tracks.first(where: { $0.mediaType == .video && !$0.isAttachedPicture }),

@@ -25,7 +25,7 @@ extension StreamPropertyTests {
                 + "  w\($0): { asset: ./late.mkv, tracks: [ { video: first, copy: true } ], destination: whole.\($0) }\n"
         }
         let records = try await run("version: 1\njobs:\n" + jobs.joined(), in: scratch.path)
-        let source = try Judge(scratch.file("s.mkv")).decodedFrames()
+        let source = try FFmpegFile(scratch.file("s.mkv")).decodedFrames()
         for target in ["mkv", "mp4"] {
             _ = try success(records, target)
             let range = try #require(records.first { $0.id == target }?.plan?.inputs[0].range)
@@ -33,10 +33,10 @@ extension StreamPropertyTests {
             let wanted = source.filter {
                 $0.time > range.start.seconds - 0.01 && $0.time < range.end.seconds - 0.01
             }.map(\.hash)
-            #expect(try Judge(scratch.file("cut.\(target)")).decodedFrames().map(\.hash) == wanted)
+            #expect(try FFmpegFile(scratch.file("cut.\(target)")).decodedFrames().map(\.hash) == wanted)
             _ = try success(records, "w\(target)")
             #expect(
-                try Judge(scratch.file("whole.\(target)")).frameHashes().suffix(30)
+                try FFmpegFile(scratch.file("whole.\(target)")).frameHashes().suffix(30)
                     == source.map(\.hash).suffix(30))
         }
     }
@@ -57,7 +57,8 @@ extension StreamPropertyTests {
                           j: { asset: ./\(count).wav, tracks: [ { audio: first, encode: { codec: vorbis } } ], destination: \(count).\(target) }
                         """, in: scratch.path))
                 #expect(
-                    try Judge(scratch.file("\(count).\(target)")).samples(channels: 1, rate: 44_100).count
+                    try FFmpegFile(scratch.file("\(count).\(target)")).samples(channels: 1, rate: 44_100)
+                        .count
                         == count)
             }
         }

@@ -52,9 +52,9 @@ import Testing
             "-g", "25", "-bf", "0", scratch.file("whole.mp4"))
         try ffmpeg("-ss", "0.5", "-i", scratch.file("whole.mp4"), "-c", "copy", scratch.file("cut.mp4"))
         try await carry(Self.copy("./cut.mp4", "o.mp4") + Self.copy("./cut.mp4", "o.mov"), in: scratch)
-        let source = try Judge(scratch.file("cut.mp4")).decodedFrames().filter { $0.time >= 0 }
+        let source = try FFmpegFile(scratch.file("cut.mp4")).decodedFrames().filter { $0.time >= 0 }
         for name in ["o.mp4", "o.mov"] {
-            let copied = try Judge(scratch.file(name)).decodedFrames().filter { $0.time >= 0 }
+            let copied = try FFmpegFile(scratch.file(name)).decodedFrames().filter { $0.time >= 0 }
             #expect(copied.map(\.hash) == source.map(\.hash) && copied.map(\.time) == source.map(\.time))
         }
         let refused = try await run(
@@ -82,9 +82,9 @@ import Testing
                 + Self.copy("./s.\(container)", "e.mkv").replacingOccurrences(
                     of: "copy: true", with: "encode: { codec: ffv1 }"), in: scratch)
         // ffmpeg itself finds no time for the last frame.
-        let source = try Judge(scratch.file("e.mkv")).decodedFrames().map(\.hash)
+        let source = try FFmpegFile(scratch.file("e.mkv")).decodedFrames().map(\.hash)
         for name in ["c.mp4", "e.mkv"] {
-            let frames = try Judge(scratch.file(name)).decodedFrames()
+            let frames = try FFmpegFile(scratch.file(name)).decodedFrames()
             #expect(frames.count == 100 && frames.map(\.hash) == source, "\(name): \(frames.count)")
             let steps = zip(frames, frames.dropFirst()).map { $1.time - $0.time }
             #expect(steps.allSatisfy { abs($0 - 0.04) < 0.0011 }, "\(name): \(steps)")
@@ -140,7 +140,7 @@ import Testing
                         tracks: [ { video: first, copy: true }, { audio: first, encode: { codec: aac } } ]
                         destination: \(name)
                     """, in: scratch.path))
-            let frames = try Judge(scratch.file(name)).decodedFrames()
+            let frames = try FFmpegFile(scratch.file(name)).decodedFrames()
             let first = Int((start * 30000 / 1001).rounded(.down))
             let end = Int((end * 30000 / 1001).rounded(.up))
             #expect(frames.count == end - first, "\(name): \(frames.count)")
@@ -155,7 +155,7 @@ import Testing
             "-profile:v", "4444", scratch.file("s.mov"))
         try await carry(Self.copy("./s.mov", "o.mkv"), in: scratch)
         let frames = try [scratch.file("s.mov"), scratch.file("o.mkv")].map {
-            try Judge($0).decodedFrames().map(\.hash)
+            try FFmpegFile($0).decodedFrames().map(\.hash)
         }
         #expect(frames[0] == frames[1])
     }
@@ -193,7 +193,7 @@ import Testing
             _ = try success([record])
         }
         for (source, copy) in jobs {
-            let count = try Judge(scratch.file(copy)).samples(channels: 1, rate: 48_000).count
+            let count = try FFmpegFile(scratch.file(copy)).samples(channels: 1, rate: 48_000).count
             // WebM counts milliseconds.
             #expect(
                 abs(count - 144_000) <= (source.hasSuffix("webm") ? 48 : 0), "\(source) to \(copy): \(count)")
@@ -223,7 +223,7 @@ import Testing
             #expect(failure.message.contains("a gap from 1.0"), "\(failure.message)")
         }
         for id in ["c", "d"] { _ = try success(records, id) }
-        let filled = try Judge(scratch.file("d.mov")).samples(channels: 1, rate: 48_000).count
+        let filled = try FFmpegFile(scratch.file("d.mov")).samples(channels: 1, rate: 48_000).count
         #expect(abs(filled - 144_000) <= 1100, "\(filled)")
     }
 
@@ -241,7 +241,7 @@ import Testing
             _ = try success([record])
         }
         for index in starts.indices {
-            let output = Judge(scratch.file("o\(index).mkv"))
+            let output = FFmpegFile(scratch.file("o\(index).mkv"))
             #expect(abs(try output.samples(channels: 1, rate: 48_000).count - 48_000) <= 48)
             #expect([25, 26].contains(try output.decodedFrames().count))
         }
@@ -264,7 +264,7 @@ import Testing
                     """, in: scratch.path))
         }
         let hashes = try ["a", "b", "c"].map {
-            try Judge(scratch.file("\($0).mkv")).decodedFrames().map(\.hash)
+            try FFmpegFile(scratch.file("\($0).mkv")).decodedFrames().map(\.hash)
         }
         #expect(hashes[0] == hashes[1] && hashes[0] != hashes[2])
     }

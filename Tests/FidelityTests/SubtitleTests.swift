@@ -38,13 +38,13 @@ struct Cue: Hashable {
     var text: String
 }
 
-extension Judge {
+extension FFmpegFile {
     /// Returns the cues of the first subtitle track, in the file's own times.
     func cues() throws -> [Cue] {
         let result = try program(
             "ffmpeg",
             ["-v", "error", "-nostdin", "-copyts", "-i", path, "-map", "0:s:0", "-f", "srt", "-"])
-        guard result.status == 0 else { throw JudgeError(message: result.errors) }
+        guard result.status == 0 else { throw ProgramError(message: result.errors) }
         return result.text.components(separatedBy: "\n\n").compactMap { block in
             let lines = block.split(separator: "\n", omittingEmptySubsequences: true)
             guard lines.count >= 2, let times = lines.firstIndex(where: { $0.contains("-->") }) else {
@@ -98,7 +98,7 @@ extension Judge {
     @Test(arguments: SubtitlePath.all) func cuesFollowTheRange(_ path: SubtitlePath) async throws {
         let scratch = try Scratch()
         let source = try make(path, in: scratch)
-        let all = try Judge(source).cues()
+        let all = try FFmpegFile(source).cues()
         #expect(all.count == 4)
         // Video is copied where the target can hold it, and determines time zero.
         let hasVideo = !["srt", "ass", "vtt"].contains(path.target)
@@ -120,7 +120,7 @@ extension Judge {
             let wanted = all.filter { $0.end > start && $0.start < end }.map {
                 Cue(start: max($0.start, start) - start, end: min($0.end, end) - start, text: $0.text)
             }
-            let written = try Judge(output).cues()
+            let written = try FFmpegFile(output).cues()
             #expect(written.count == wanted.count, "\(name)")
             for (have, want) in zip(written, wanted) {
                 // SubStation Alpha counts hundredths.
@@ -129,7 +129,7 @@ extension Judge {
                 #expect(plain(have.text) == plain(want.text))
             }
             if hasVideo, path.target != "webm" || range.isEmpty {
-                let tags = try Judge(output).stream("s:0", "codec_name:stream_tags=language")["tags"]
+                let tags = try FFmpegFile(output).stream("s:0", "codec_name:stream_tags=language")["tags"]
                 #expect(["ger", "deu"].contains((tags as? [String: String])?["language"]), "\(name)")
             }
         }
@@ -179,7 +179,7 @@ extension Judge {
             """, to: "overlap.srt")
         let result = try await movText(of: "overlap.srt", in: scratch)
         #expect(result.warnings.isEmpty)
-        let cues = try Judge(scratch.file("out.mp4")).cues()
+        let cues = try FFmpegFile(scratch.file("out.mp4")).cues()
         let texts = cues.map { $0.text.replacingOccurrences(of: "\r\n", with: "\n") }
         #expect(
             texts.map { plain($0) } == [
@@ -196,7 +196,7 @@ extension Judge {
         try scratch.write(cues.joined(separator: "\n"), to: "crowd.srt")
         let result = try await movText(of: "crowd.srt", in: scratch)
         #expect(result.warnings.contains { $0.contains("4 cues dropped, because more are shown at once") })
-        let last = try #require(try Judge(scratch.file("out.mp4")).cues().last)
+        let last = try #require(try FFmpegFile(scratch.file("out.mp4")).cues().last)
         #expect(last.text.split(whereSeparator: \.isNewline).count == 16)
     }
 
@@ -233,10 +233,11 @@ extension Judge {
             if target == "mkv" {
                 _ = try success(outcomes)
                 #expect(
-                    try Judge(scratch.file("out.mkv")).stream("s:0", "codec_name")["codec_name"] as? String
+                    try FFmpegFile(scratch.file("out.mkv")).stream("s:0", "codec_name")["codec_name"]
+                        as? String
                         == "hdmv_pgs_subtitle")
             } else {
-                #expect(throws: JudgeError.self) { try success(outcomes) }
+                #expect(throws: ProgramError.self) { try success(outcomes) }
             }
         }
     }

@@ -69,8 +69,8 @@ import Media
         let result = BatchPlanner.plan([try #require(file, "\(sink.diagnostics)")])
         #expect(result.plan.refusals.isEmpty, "\(result.plan.refusals)")
         var policy = RunPolicy(budget: budget)
-        if let space { policy.space = { _ in RunPolicy.FreeSpace(fileSystem: 1, bytes: space) } }
-        let recorder = Recorder()
+        if let space { policy.freeSpace = { _ in RunPolicy.FreeSpace(fileSystem: 1, bytes: space) } }
+        let recorder = RecordingObserver()
         let idler = Idler(atOnce: atOnce, of: result.plan.jobs.count, suiting: suiting)
         let records = await BatchRunner(
             plan: result.plan, files: result.files, policy: policy, performer: idler, prober: LocalProber(),
@@ -134,7 +134,7 @@ import Media
         let holder = Holder()
         let runner = BatchRunner(
             plan: result.plan, files: result.files, policy: RunPolicy(budget: budget(cores: 1)),
-            performer: holder, prober: LocalProber(), observer: Recorder())
+            performer: holder, prober: LocalProber(), observer: RecordingObserver())
         async let records = runner.run()
         while holder.count < 1 { try await Task.sleep(for: .milliseconds(5)) }
         #expect(runner.snapshot().finished == 0)
@@ -175,18 +175,18 @@ import Media
         var budget = budget(cores: 2)
         for _ in 0..<2 {
             #expect(budget.admits(cost))
-            budget.take(cost)
+            budget.reserve(cost)
         }
         #expect(!budget.admits(cost))
         budget.wait(cost, for: true)
         #expect(budget.admits(cost))
-        budget.take(cost)
+        budget.reserve(cost)
         budget.wait(cost, for: true)
-        budget.take(cost)
+        budget.reserve(cost)
         #expect(!budget.admits(cost))
-        budget.give(back: cost, afterWaiting: true)
+        budget.release(cost, afterWaiting: true)
         #expect(!budget.admits(cost))
-        budget.give(back: cost)
+        budget.release(cost)
         #expect(budget.admits(cost))
     }
 
@@ -225,12 +225,12 @@ import Media
         let result = BatchPlanner.plan([try #require(file)])
         var policy = RunPolicy(budget: budget(cores: 1))
         for space in [nil, 1] as [Int64?] {
-            if let space { policy.space = { _ in RunPolicy.FreeSpace(fileSystem: 1, bytes: space) } }
+            if let space { policy.freeSpace = { _ in RunPolicy.FreeSpace(fileSystem: 1, bytes: space) } }
             let records = await BatchRunner(
                 plan: result.plan, files: result.files, policy: policy,
                 state: RunState(isForced: false, environment: SourceEnvironment()),
                 performer: LocalPerformer(MediaEnvironment()), prober: LocalProber(),
-                observer: Recorder()
+                observer: RecordingObserver()
             ).run()
             #expect(records.map(\.outcome.isSuccess) == [true])
             #expect(records.first?.outcome.isUpToDate == (space != nil))
@@ -253,12 +253,12 @@ import Media
         try #require(sizes.count == 2 && sizes[0] > 2 * sizes[1])
         var policy = RunPolicy(budget: budget(cores: 1))
         for space in [nil, sizes[1] + 1000] as [Int64?] {
-            if let space { policy.space = { _ in RunPolicy.FreeSpace(fileSystem: 1, bytes: space) } }
+            if let space { policy.freeSpace = { _ in RunPolicy.FreeSpace(fileSystem: 1, bytes: space) } }
             let records = await BatchRunner(
                 plan: result.plan, files: result.files, policy: policy,
                 state: RunState(isForced: false, environment: SourceEnvironment()),
                 performer: LocalPerformer(MediaEnvironment()), prober: LocalProber(),
-                observer: Recorder()
+                observer: RecordingObserver()
             ).run()
             let produced = try success(records).outputs.map(\.id)
             #expect(produced == (space == nil ? ["large", "small"] : ["small"]))
@@ -276,14 +276,14 @@ import Media
         let (file, _) = decode("version: 1\njobs:\n" + jobs, directory: scratch.path)
         let result = BatchPlanner.plan([try #require(file)])
         var policy = RunPolicy(budget: budget(cores: 1))
-        policy.notesFolder = "/notes"
-        policy.space = { path in
+        policy.passStatisticsFolder = "/notes"
+        policy.freeSpace = { path in
             path.hasPrefix("/notes/") ? free.map { RunPolicy.FreeSpace(fileSystem: 2, bytes: $0) } : nil
         }
         let records = await BatchRunner(
             plan: result.plan, files: result.files, policy: policy,
             performer: Idler(atOnce: 1, of: 1, suiting: nil),
-            prober: LocalProber(), observer: Recorder()
+            prober: LocalProber(), observer: RecordingObserver()
         ).run()
         // The idle performer ends jobs as cancelled, which shows that the job started.
         guard case .failed(let failure)? = records.first?.outcome else { return #expect(fits) }

@@ -58,7 +58,7 @@ private struct CoverProber: SourceProber {
 
             """
         let (file, sink) = decode(yaml, directory: "/jobs")
-        guard let file, !sink.hasErrors else { throw JudgeError(message: rendered(sink, yaml)) }
+        guard let file, !sink.hasErrors else { throw ProgramError(message: rendered(sink, yaml)) }
         return (BatchPlanner.plan([file], prober: CoverProber(covers: covers)), yaml)
     }
 

@@ -37,7 +37,7 @@ private struct ProberWithoutDevices: SourceProber {
     private func file(_ encode: String) throws -> JobFile {
         let yaml = Self.yaml(encode)
         let (file, sink) = decode(yaml)
-        guard let file, !sink.hasErrors else { throw JudgeError(message: rendered(sink, yaml)) }
+        guard let file, !sink.hasErrors else { throw ProgramError(message: rendered(sink, yaml)) }
         return file
     }
 
@@ -46,7 +46,7 @@ private struct ProberWithoutDevices: SourceProber {
         let job = try #require(result.plan.jobs.first, "\(result.diagnostics.diagnostics.map(\.message))")
         let task = try #require(job.tasks.first)
         guard case .encode(let encoding) = task.output.tracks[0].action else {
-            throw JudgeError(message: "not encoded")
+            throw ProgramError(message: "not encoded")
         }
         return (encoding, try PlanDigest(task))
     }

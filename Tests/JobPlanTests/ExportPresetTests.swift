@@ -21,10 +21,10 @@ import Testing
                 destination: ./out
             """
         let (file, sink) = decode(yaml, directory: "/nowhere")
-        guard let file, sink.diagnostics.isEmpty else { throw JudgeError(message: rendered(sink, yaml)) }
+        guard let file, sink.diagnostics.isEmpty else { throw ProgramError(message: rendered(sink, yaml)) }
         let result = BatchPlanner.plan([file])
         guard let plan = result.plan.jobs.first else {
-            throw JudgeError(message: rendered(result.diagnostics, yaml))
+            throw ProgramError(message: rendered(result.diagnostics, yaml))
         }
         return plan
     }

@@ -24,7 +24,7 @@ import Testing
         while let next = queue.next {
             queue.takeNext()
             order.append(plan.jobs[next].id)
-            queue.ended(plan.jobs[next])
+            queue.jobEnded(plan.jobs[next])
         }
         return order
     }
@@ -42,7 +42,7 @@ import Testing
         #expect(queue.next.map { plan.jobs[$0].id } == "b")
         queue.takeNext()
         #expect(queue.next == nil, "the others depend on the running job")
-        queue.ended(plan.jobs[try #require(plan.jobs.firstIndex { $0.id == "b" })])
+        queue.jobEnded(plan.jobs[try #require(plan.jobs.firstIndex { $0.id == "b" })])
         #expect(queue.next.map { plan.jobs[$0].id } == "c")
     }
 
@@ -104,9 +104,9 @@ import Testing
                 running.append(next)
                 if seen.count == count / 2, seed % 3 == 0 {
                     #expect(
-                        Set(queue.drain().map { plan.jobs[$0].id })
+                        Set(queue.removeAll().map { plan.jobs[$0].id })
                             == Set(plan.jobs.map(\.id)).subtracting(seen))
-                    #expect(queue.next == nil && queue.drain().isEmpty)
+                    #expect(queue.next == nil && queue.removeAll().isEmpty)
                     return
                 }
             } else {
@@ -114,7 +114,7 @@ import Testing
                     running.indices.randomElement(using: &random), "no job is ready or running")
                 let done = running.remove(at: position)
                 ended.insert(plan.jobs[done].id)
-                queue.ended(plan.jobs[done])
+                queue.jobEnded(plan.jobs[done])
             }
         }
         #expect(queue.next == nil)

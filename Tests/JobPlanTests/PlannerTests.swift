@@ -13,7 +13,7 @@ import Publishing
 @Suite struct PlannerTests {
     private func plan(_ yaml: String, in scratch: Scratch) throws -> BatchPlanner.Result {
         let (file, sink) = decode(yaml, directory: scratch.path)
-        guard let file, !sink.hasErrors else { throw JudgeError(message: rendered(sink, yaml)) }
+        guard let file, !sink.hasErrors else { throw ProgramError(message: rendered(sink, yaml)) }
         return BatchPlanner.plan([file])
     }
 

@@ -44,7 +44,7 @@ import Testing
 
     @Test func validDescriptionsAreAccepted() throws {
         let own = try description()
-        #expect(ReplyValidator.holds(.description(own)))
+        #expect(ReplyValidator.isValid(.description(own)))
         #expect(own.tracks.count == 2)
     }
 
@@ -52,7 +52,7 @@ import Testing
         let sound = CoverImage(
             codec: "png", width: 1, height: 1, pixelFormat: .yuv420p, size: 1,
             digest: String(repeating: "0", count: 64))
-        #expect(ReplyValidator.holds(.cover(sound)))
+        #expect(ReplyValidator.isValid(.cover(sound)))
         let changes: [(String, Bool, (inout CoverImage) -> Void)] = [
             ("codec", false, { $0.codec = "h264" }), ("no width", false, { $0.width = 0 }),
             ("no height", false, { $0.height = -1 }),
@@ -69,7 +69,7 @@ import Testing
         for (name, isSound, change) in changes {
             var image = sound
             change(&image)
-            #expect(ReplyValidator.holds(.cover(image)) == isSound, "\(name)")
+            #expect(ReplyValidator.isValid(.cover(image)) == isSound, "\(name)")
         }
     }
 
@@ -102,12 +102,12 @@ import Testing
         for (name, change) in changes {
             var other = own
             change(&other)
-            #expect(!ReplyValidator.holds(.description(other)), "\(name)")
+            #expect(!ReplyValidator.isValid(.description(other)), "\(name)")
         }
     }
 
     @Test func verdictsHaveBounds() {
-        func holds(_ verdict: SettingsValidation.Outcome) -> Bool { ReplyValidator.holds(.verdict(verdict)) }
+        func holds(_ verdict: SettingsValidation.Outcome) -> Bool { ReplyValidator.isValid(.verdict(verdict)) }
         func form(_ width: Int, _ height: Int) -> SettingsValidation.Outcome {
             .outputs(
                 FrameFormat(
@@ -125,16 +125,16 @@ import Testing
         #expect(!unheeded("level", String(repeating: "x", count: 257), nil))
         #expect(!unheeded("bitrate", "0", 0) && !unheeded("bitrate", "0", 1 << 41))
         let far = MediaTime(value: .max, timescale: 1)
-        #expect(ReplyValidator.holds(.order(nil)) && ReplyValidator.holds(.order(.unordered(at: .zero))))
-        #expect(!ReplyValidator.holds(.order(.unordered(at: far))))
-        #expect(!ReplyValidator.holds(.order(.hiddenBetween(at: .zero - far))))
+        #expect(ReplyValidator.isValid(.order(nil)) && ReplyValidator.isValid(.order(.unordered(at: .zero))))
+        #expect(!ReplyValidator.isValid(.order(.unordered(at: far))))
+        #expect(!ReplyValidator.isValid(.order(.hiddenBetween(at: .zero - far))))
     }
 
     @Test func findingsMustMatchThePlansOutputs() throws {
         let audio = try report()
         func checked(_ outcome: WorkOutcome, _ tracks: [Int]) -> WorkFindings? {
             guard
-                case .finished(let findings)? = ReplyValidator.checked(
+                case .finished(let findings)? = ReplyValidator.validated(
                     outcome, tracks: tracks, makesPreview: false)
             else { return nil }
             return findings
@@ -158,7 +158,7 @@ import Testing
         }
         #expect(checked(outcome([[audio]], stop: .zero), [1]) == nil)
         #expect(checked(outcome([[audio]], stop: MediaTime(value: 1, timescale: 25)), [1]) != nil)
-        guard case .cancelled? = ReplyValidator.checked(.cancelled, tracks: [9], makesPreview: false) else {
+        guard case .cancelled? = ReplyValidator.validated(.cancelled, tracks: [9], makesPreview: false) else {
             Issue.record("a cancelled outcome must be accepted")
             return
         }
@@ -174,7 +174,7 @@ import Testing
         findings.outputs[0].preview = JobPreview()
         findings.outputs[0].preview?.problems = (0..<20).map { _ in String(repeating: "y", count: 400) }
         guard
-            case .finished(let checked)? = ReplyValidator.checked(
+            case .finished(let checked)? = ReplyValidator.validated(
                 .finished(findings), tracks: [1], makesPreview: true)
         else {
             Issue.record("the outcome must be accepted")

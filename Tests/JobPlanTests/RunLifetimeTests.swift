@@ -48,7 +48,7 @@ import Testing
         let watcher = Watcher()
         let runner = BatchRunner(
             plan: plan.plan, files: plan.files, performer: watcher, prober: LocalProber(),
-            observer: Recorder())
+            observer: RecordingObserver())
         let records = await runner.run()
         #expect(records.count == 4 && watcher.begun >= 3)
         // Dispatch queues release their objects slightly later.

@@ -12,7 +12,7 @@ import Testing
 @Suite struct SourceLimitTests {
     private func plan(_ yaml: String, in scratch: Scratch) throws -> BatchPlanner.Result {
         let (file, sink) = decode(yaml, directory: scratch.path)
-        guard let file, !sink.hasErrors else { throw JudgeError(message: rendered(sink, yaml)) }
+        guard let file, !sink.hasErrors else { throw ProgramError(message: rendered(sink, yaml)) }
         return BatchPlanner.plan([file])
     }
 
@@ -107,7 +107,7 @@ import Testing
     @Test func loudnessTags_inContainersWithoutThem_areErrors() throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=1", scratch.file("s.flac"))
-        #expect(throws: JudgeError.self) {
+        #expect(throws: ProgramError.self) {
             try plan(
                 "s.flac", encode: "encode: { codec: aac, normalize: { tags: true } }", to: "o.m4a",
                 in: scratch)

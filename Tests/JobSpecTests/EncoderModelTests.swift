@@ -7,7 +7,7 @@ import Testing
 @Suite struct EncoderModelTests {
     @Test func everyCodecHasAnEncoder() {
         let codecs =
-            CodecCatalog.video + CodecCatalog.audio + CodecCatalog.stills + CodecCatalog.animations
+            CodecCatalog.video + CodecCatalog.audio + CodecCatalog.imageCodecs + CodecCatalog.animations
             + [CodecCatalog.waveform]
         for codec in codecs {
             #expect(!codec.codec.encoders.isEmpty, "\(codec.name)")

@@ -12,7 +12,7 @@ import Testing
         -> [JobSpec]
     {
         let (file, sink) = decode(yaml, directory: directory, variables: set)
-        if sink.hasErrors { throw JudgeError(message: rendered(sink, yaml)) }
+        if sink.hasErrors { throw ProgramError(message: rendered(sink, yaml)) }
         return try #require(file).jobs
     }
 
@@ -101,7 +101,7 @@ import Testing
         let (file, sink) = decode(yaml, directory: scratch.path)
         #expect(!sink.hasErrors, "\(rendered(sink, yaml))")
         let job = try #require(file?.jobs.first)
-        guard case .file(let path) = job.asset.source else { throw JudgeError(message: "no file") }
+        guard case .file(let path) = job.asset.source else { throw ProgramError(message: "no file") }
         let destination = try #require(job.outputs[0].destination?.path)
         #expect(file?.absolutePath(destination) == scratch.file("out.mp4"))
         #expect(file?.absolutePath(path) == scratch.file("lib/clip.mp4"))
@@ -123,7 +123,7 @@ import Testing
             """)
         guard case .encodeVideo(let first) = found[0].outputs[0].tracks[0].action,
             case .encodeVideo(let second) = found[0].outputs[0].tracks[1].action
-        else { throw JudgeError(message: "no encodings") }
+        else { throw ProgramError(message: "no encodings") }
         #expect(first.rateControl?.value == .bitRate(2_000_000) && first.size?.value.height == 360)
         #expect(first.preset?.value == "fast")
         #expect(second.rateControl?.value == .crf(20_000))

@@ -9,7 +9,7 @@ import Testing
 /// Files in `ok/` produce no diagnostics; beside each `err/x.yaml` is `err/x.out` with the expected diagnostics. A missing `.out` is
 /// written, and the test fails.
 @Suite struct GoldenTests {
-    static let folder = Places.repository + "/Tests/JobSpecTests"
+    static let folder = TestPaths.repository + "/Tests/JobSpecTests"
     static func files(_ kind: String) -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: folder + "/" + kind)) ?? []).filter {
             $0.hasSuffix(".yaml")
@@ -46,14 +46,15 @@ import Testing
 
     @Test func schemaIsUpToDate() throws {
         let checkedIn = try String(
-            contentsOfFile: Places.repository + "/schemas/tandem-v1.schema.json", encoding: .utf8)
+            contentsOfFile: TestPaths.repository + "/schemas/tandem-v1.schema.json", encoding: .utf8)
         #expect(
             SchemaGenerator.schema() == checkedIn,
             "the schema is out of date; replace it by the output of `tandem schema`")
     }
 
     @Test func referenceIsUpToDate() throws {
-        let checkedIn = try String(contentsOfFile: Places.repository + "/docs/reference.md", encoding: .utf8)
+        let checkedIn = try String(
+            contentsOfFile: TestPaths.repository + "/docs/reference.md", encoding: .utf8)
         #expect(
             ReferenceGenerator.reference() == checkedIn,
             "the reference is out of date; replace it by the output of `tandem schema --reference`")
@@ -85,17 +86,18 @@ import Testing
                 print("no" if next(validator.iter_errors(document), None) else "yes")
             """
         let result = try program(
-            "/usr/bin/python3", ["-c", check, Places.repository + "/schemas/tandem-v1.schema.json"] + paths)
+            "/usr/bin/python3",
+            ["-c", check, TestPaths.repository + "/schemas/tandem-v1.schema.json"] + paths)
         #expect(result.status == 0 && result.errors == "", "\(result.errors)")
         return result.text.split(separator: "\n").map { $0 == "unread" ? nil : $0 == "yes" }
     }
 
     @Test func goodFilesConformToTheSchema() throws {
-        let examples = try FileManager.default.contentsOfDirectory(atPath: Places.repository + "/jobs").filter
-        { $0.hasSuffix(".yaml") }
+        let examples = try FileManager.default.contentsOfDirectory(atPath: TestPaths.repository + "/jobs")
+            .filter { $0.hasSuffix(".yaml") }
         #expect(examples.count >= 3)
         let paths =
-            examples.map { Places.repository + "/jobs/" + $0 }
+            examples.map { TestPaths.repository + "/jobs/" + $0 }
             + Self.files("ok").map { Self.folder + "/ok/" + $0 }
         for (path, fits) in zip(paths, try conformsToTheSchema(paths)) { #expect(fits == true, "\(path)") }
     }

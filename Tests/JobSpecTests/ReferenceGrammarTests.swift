@@ -28,7 +28,7 @@ internal import Testing
         scope.variables = ["name": Scope.Value(text: "")]
         scope.matrix = [("key", Scope.Value(text: ""))]
         (scope.job, scope.index, scope.output) = ("job", 1, "hd")
-        scope.asset = AssetFacts(id: "a", path: "a")
+        scope.asset = AssetProperties(id: "a", path: "a")
         #expect(Set(ReferenceGrammar.variables.map(\.0)) == Set(scope.names + ["env.NAME"]))
     }
 }

@@ -164,7 +164,7 @@ private struct DocumentGenerator {
         let result = try program(
             "/usr/bin/python3",
             [
-                "-c", check, Places.repository + "/schemas/tandem-v1.schema.json",
+                "-c", check, TestPaths.repository + "/schemas/tandem-v1.schema.json",
                 scratch.file("documents.json"),
             ])
         let answers = result.text.split(separator: "\n").map { $0 == "1" }

@@ -60,10 +60,10 @@ import Testing
         let output = URL(fileURLWithPath: scratch.file("o.mp4"))
         let result = try await composing(intro: intro, talk: talk, output: output)
         #expect(result.size > 0)
-        let judge = Judge(output.path)
+        let ffmpegFile = FFmpegFile(output.path)
         // 2 s, 1.5 s that overlap by 1 s, and half a second of black.
-        #expect(try judge.frames().times.count == 75)
-        let audio = try judge.samples(channels: 1, rate: 48_000)
+        #expect(try ffmpegFile.frames().times.count == 75)
+        let audio = try ffmpegFile.samples(channels: 1, rate: 48_000)
         // AAC's last packet is decoded as a whole.
         #expect((144_000...145_024).contains(audio.count))
         // The mixed-in audio is audible during the gap.
@@ -129,8 +129,8 @@ import Testing
         let scratch = try Scratch()
         let output = URL(fileURLWithPath: scratch.file("o.mp4"))
         try await writingPixelBuffers(output: output)
-        let judge = Judge(output.path)
-        let times = try judge.frames().times
+        let ffmpegFile = FFmpegFile(output.path)
+        let times = try ffmpegFile.frames().times
         #expect(times.count == 50)
         #expect(zip(times, 0...).allSatisfy { abs($0 - Double($1) / 25) < 0.0005 })
         // Frame 25, shown at 1 s and decoded by ffmpeg: its red is that of the number, its green that of the rows.
@@ -151,7 +151,7 @@ import Testing
         #expect(
             try await reencodingWithCancel(input: input, output: output, patience: .seconds(200))
                 == "completed")
-        #expect(try Judge(output.path).frames().times.count == 50)
+        #expect(try FFmpegFile(output.path).frames().times.count == 50)
         let long = try await Self.endlessMovie(in: scratch)
         let cut = URL(fileURLWithPath: scratch.file("cut.mp4"))
         #expect(
@@ -165,7 +165,7 @@ import Testing
         let input = try await Self.movie(in: scratch)
         let output = URL(fileURLWithPath: scratch.file("o.mkv"))
         try await passthrough(input: input, output: output)
-        #expect(try Judge(output.path).frameHashes() == Judge(input.path).frameHashes())
+        #expect(try FFmpegFile(output.path).frameHashes() == FFmpegFile(input.path).frameHashes())
     }
 
     @Test func exportedRangeHasItsDuration() async throws {
@@ -174,7 +174,7 @@ import Testing
         let output = URL(fileURLWithPath: scratch.file("o.mp4"))
         let result = try await exporting(input: input, output: output)
         #expect(result.duration == MediaTime(value: 1, timescale: 1))
-        #expect(try Judge(output.path).frames().times.count == 26)
+        #expect(try FFmpegFile(output.path).frames().times.count == 26)
     }
 
     @Test func stillsHaveTheTimesOfFrames() async throws {
@@ -184,7 +184,7 @@ import Testing
         let found = try await stills(input: input, output: output)
         #expect(found.map(\.actualTime.seconds) == [1, 0.08, 0.48, 0.88])
         #expect(found.allSatisfy { $0.image.width == 160 && $0.image.height == 120 })
-        #expect(try Judge(output.path).stream("v:0", "width,height")["width"] as? Int == 160)
+        #expect(try FFmpegFile(output.path).stream("v:0", "width,height")["width"] as? Int == 160)
     }
 
     @Test func waveformHasAPixelPer512Samples() async throws {
@@ -202,8 +202,8 @@ import Testing
         let input = try await Self.movie(in: scratch)
         let output = URL(fileURLWithPath: scratch.file("o.wav"))
         try await mixing(input: input, output: output)
-        let samples = try Judge(output.path).samples(channels: 1, rate: 48_000)
-        let whole = try Judge(input.path).samples(channels: 1, rate: 48_000)
+        let samples = try FFmpegFile(output.path).samples(channels: 1, rate: 48_000)
+        let whole = try FFmpegFile(input.path).samples(channels: 1, rate: 48_000)
         #expect(abs(samples.count - 96_000) <= 1)
         // The gain is a half at 0.5 s, and 1 from 1 s on.
         for position in [24_000, 60_000, 90_000] where position < min(samples.count, whole.count) {

@@ -21,7 +21,7 @@ import Testing
     private func encode(
         _ output: AssetReaderOutput, of asset: Asset, to name: String, in scratch: Scratch,
         range: TimeRange? = nil
-    ) async throws -> Judge {
+    ) async throws -> FFmpegFile {
         let format = output.track.format
         var settings = EncoderConfiguration(encoder: "ffv1", mediaType: .video, timeBase: Rational(1, 25))
         (settings.width, settings.height) = (format.width, format.height)
@@ -33,7 +33,7 @@ import Testing
         try session.addTrack(
             output: output, input: AssetWriterInput(mediaType: .video, settings: .encode(settings)))
         if case .failed(let error) = await session.run() { throw error }
-        return Judge(url.path)
+        return FFmpegFile(url.path)
     }
 
     @Test func videoCompositionOverlaysTwoTracks() async throws {
@@ -54,7 +54,7 @@ import Testing
         let output = try AssetReaderVideoCompositionOutput(tracks: tracks, videoComposition: composition)
         let composed = try await encode(output, of: asset, to: "o.mkv", in: scratch)
         #expect(try composed.frames().times.count == 50)
-        let wanted = Judge(scratch.file("wanted.mkv"))
+        let wanted = FFmpegFile(scratch.file("wanted.mkv"))
         #expect(try composed.lowestPSNR(against: wanted, first: 0, count: 50, own: 0) > 40)
         // A range at half the frame rate: every second frame from frame 12 on.
         composition.canvas.frameRate = Rational(25, 2)

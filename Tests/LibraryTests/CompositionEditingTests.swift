@@ -5,7 +5,7 @@ import Testing
 
 /// Insertions, removals and changes of speed, compared with a model that is an array of frames.
 @Suite struct CompositionEditingTests {
-    private typealias Dice = MisuseWalkTests.Dice
+    private typealias WalkGenerator = MisuseWalkTests.WalkGenerator
 
     private static let rate = 25.0
 
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(arguments: [UInt64](1...60)) func randomEditsMatchTheModel(_ seed: UInt64) async throws {
-        var dice = Dice(state: seed &* 7919)
+        var random = WalkGenerator(state: seed &* 7919)
         var composition = Self.composition()
         let pattern = Asset(
             .pattern(
@@ -139,10 +139,10 @@ import Testing
         #expect(model.count == 200)
         for _ in 0..<6 {
             let count = model.count
-            let start = Int.random(in: 0..<count, using: &dice)
-            let length = Int.random(in: 1...max(1, count / 4), using: &dice)
+            let start = Int.random(in: 0..<count, using: &random)
+            let length = Int.random(in: 1...max(1, count / 4), using: &random)
             let end = min(count, start + length)
-            switch Int.random(in: 0..<3, using: &dice) {
+            switch Int.random(in: 0..<3, using: &random) {
             case 0:
                 try composition.insert(
                     pattern, timeRange: Self.range(5, 15), at: Self.time(start))
@@ -272,7 +272,7 @@ import Testing
         #expect(bright == wanted)
         let url = URL(fileURLWithPath: scratch.file("o.mp4"))
         try await ExportSession(asset: asset, preset: .highest).export(to: url)
-        let samples = try Judge(url.path).audio(rate: 48_000)
+        let samples = try FFmpegFile(url.path).audio(rate: 48_000)
         func crossings(_ range: Range<Double>) -> Double {
             let part = samples[Int(range.lowerBound * 48_000)..<Int(range.upperBound * 48_000)]
             let count = zip(part, part.dropFirst()).count { ($0 < 0) != ($1 < 0) }

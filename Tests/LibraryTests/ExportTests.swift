@@ -188,7 +188,7 @@ import Testing
             Issue.record("the session isn't completed")
             return
         }
-        #expect(try Judge(output.path).stream("v:0", "width")["width"] as? Int == 160)
+        #expect(try FFmpegFile(output.path).stream("v:0", "width")["width"] as? Int == 160)
     }
 
     /// A reader that starts at the position of an interrupted one: each frame and sample is read once.
@@ -295,7 +295,7 @@ import Testing
         let batch = try JobBatch(contentsOf: [file], variables: ["size": "160x120"])
         let records = try await batch.plan().run()
         #expect(records.count == 2 && records.allSatisfy(\.outcome.isSuccess))
-        #expect(try Judge(scratch.file("small.mp4")).stream("v:0", "width")["width"] as? Int == 160)
+        #expect(try FFmpegFile(scratch.file("small.mp4")).stream("v:0", "width")["width"] as? Int == 160)
         let rerun = try await batch.plan().run()
         let isUpToDate = rerun.map { $0.outcome.isUpToDate }
         #expect(isUpToDate == [true, true])

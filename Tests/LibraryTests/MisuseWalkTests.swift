@@ -8,7 +8,7 @@ import Testing
 /// only complete files.
 @Suite struct MisuseWalkTests {
     /// A seeded generator of random numbers.
-    struct Dice: RandomNumberGenerator {
+    struct WalkGenerator: RandomNumberGenerator {
         var state: UInt64
         mutating func next() -> UInt64 {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -20,7 +20,7 @@ import Testing
     }
 
     /// The objects under test, and the calls on them.
-    final class Bench: Sendable {
+    final class TestObjects: Sendable {
         let asset: Asset
         let tracks: [AssetTrack]
         let reader: AssetReader
@@ -34,7 +34,7 @@ import Testing
         let waveform: WaveformReader
         let export: ExportSession
         let buffer: PixelBuffer
-        let samples = Shelf()
+        let samples = KeptSamples()
         let queue = DispatchQueue(label: "walk")
         let scratch: Scratch
 
@@ -45,7 +45,7 @@ import Testing
         }
 
         /// The samples that are kept between calls.
-        final class Shelf: @unchecked Sendable {
+        final class KeptSamples: @unchecked Sendable {
             private let lock = NSLock()
             private var boxes: [Box] = []
 
@@ -54,7 +54,7 @@ import Testing
             }
         }
 
-        init(_ scratch: Scratch, _ dice: inout Dice) throws {
+        init(_ scratch: Scratch, _ random: inout WalkGenerator) throws {
             self.scratch = scratch
             let pattern = TestPattern(
                 name: "testsrc", width: 64, height: 48, frameRate: Rational(25, 1),
@@ -62,7 +62,7 @@ import Testing
             asset = Asset(.pattern(pattern), environment: MediaEnvironment())
             tracks = try asset.loadSynchronously().tracks
             reader = try AssetReader(asset: asset)
-            let form = VideoOutputSettings(pixelFormat: Bool.random(using: &dice) ? .yuv420p : .rgb24)
+            let form = VideoOutputSettings(pixelFormat: Bool.random(using: &random) ? .yuv420p : .rgb24)
             outputs = [
                 AssetReaderTrackOutput(track: tracks[0], settings: .video(form)),
                 AssetReaderTrackOutput(track: tracks[1], settings: .audio(AudioOutputSettings())),
@@ -78,20 +78,20 @@ import Testing
             let types: [ContainerType] = [.mp4, .matroska, .mov, .wav, .transportStream]
             writer = try AssetWriter(
                 url: URL(fileURLWithPath: scratch.file("o")),
-                container: types.randomElement(using: &dice) ?? .mp4)
+                container: types.randomElement(using: &random) ?? .mp4)
             var settings = EncoderConfiguration(
                 encoder: "libx264", mediaType: .video, timeBase: Rational(1, 25))
             (settings.width, settings.height, settings.pixelFormat) = (64, 48, .yuv420p)
             settings.options = [MetadataEntry(key: "preset", value: "ultrafast")]
             video = AssetWriterInput(mediaType: .video, settings: .encode(settings))
-            video.expectsMediaDataInRealTime = Bool.random(using: &dice)
+            video.expectsMediaDataInRealTime = Bool.random(using: &random)
             var encoder = EncoderConfiguration(
                 encoder: "aac", mediaType: .audio, timeBase: Rational(1, 48_000))
             (encoder.sampleRate, encoder.sampleFormat, encoder.channelLayout) = (48_000, .planarFloat, .mono)
             audio = AssetWriterInput(mediaType: .audio, settings: .encode(encoder))
             session = ReencodeSession(reader: reader, writer: writer)
             adaptor = try AssetWriterInputPixelBufferAdaptor(
-                input: video, pixelFormat: Bool.random(using: &dice) ? .rgb24 : nil)
+                input: video, pixelFormat: Bool.random(using: &random) ? .rgb24 : nil)
             generator = AssetImageGenerator(asset: asset)
             waveform = WaveformReader(asset: asset)
             export = ExportSession(asset: asset, preset: .low)
@@ -110,10 +110,10 @@ import Testing
         }
 
         /// Makes the call with the given number.
-        func call(_ number: Int, _ dice: inout Dice) async throws {
-            let time = MediaTime(value: Int64.random(in: -2...30, using: &dice), timescale: 25)
-            let output = outputs.randomElement(using: &dice) ?? outputs[0]
-            let input = Bool.random(using: &dice) ? video : audio
+        func call(_ number: Int, _ random: inout WalkGenerator) async throws {
+            let time = MediaTime(value: Int64.random(in: -2...30, using: &random), timescale: 25)
+            let output = outputs.randomElement(using: &random) ?? outputs[0]
+            let input = Bool.random(using: &random) ? video : audio
             switch number {
             case 0: try reader.add(output)
             case 1: _ = reader.canAdd(output)
@@ -142,25 +142,26 @@ import Testing
             case 24: _ = await session.run()
             case 25: _ = try await generator.image(at: time)
             case 26: try generator.images(at: [time, .zero, time]) { _ in }
-            case 27: if Int.random(in: 0..<4, using: &dice) == 0 { generator.cancel() }
+            case 27: if Int.random(in: 0..<4, using: &random) == 0 { generator.cancel() }
             case 28:
                 _ = try await waveform.waveform(
-                    .init(samplesPerPixel: Int.random(in: -1...500, using: &dice)))
-            case 29: if Int.random(in: 0..<4, using: &dice) == 0 { waveform.cancel() }
+                    .init(samplesPerPixel: Int.random(in: -1...500, using: &random)))
+            case 29: if Int.random(in: 0..<4, using: &random) == 0 { waveform.cancel() }
             case 30: try await export.export(to: URL(fileURLWithPath: scratch.file("e.mp4")))
             case 31: export.cancelExport()
             case 32: _ = (export.status, export.progress, export.error.map { "\($0)" })
             case 33:
-                try buffer.withMutablePlane(Int.random(in: -1...4, using: &dice)) { bytes, _ in bytes[0] = 1 }
+                try buffer.withMutablePlane(Int.random(in: -1...4, using: &random)) { bytes, _ in bytes[0] = 1
+                }
             case 34:
-                try buffer.withPlane(Int.random(in: -1...4, using: &dice)) { bytes, _ in
+                try buffer.withPlane(Int.random(in: -1...4, using: &random)) { bytes, _ in
                     _ = bytes[bytes.count - 1]
                 }
             case 35: _ = try buffer.makeFrame()
             case 36: _ = try PixelBuffer(pixelFormat: .none, width: 4, height: 4)
             case 37:
                 _ = try PixelBuffer(
-                    pixelFormat: .rgb24, width: .max, height: Int.random(in: -1...2, using: &dice))
+                    pixelFormat: .rgb24, width: .max, height: Int.random(in: -1...2, using: &random))
             case 38:
                 try input.append(
                     SampleBuffer(
@@ -178,20 +179,20 @@ import Testing
                     codec: "h264", sampleRate: 0, layout: .mono, sampleFormat: .none)
             case 46: try buffer.write(to: URL(fileURLWithPath: scratch.file("s.png")))
             case 47: try buffer.write(to: URL(fileURLWithPath: scratch.file("s.xyz")), quality: 3)
-            case 48: try await edit(&dice)
+            case 48: try await edit(&random)
             default: _ = try AssetReader(asset: asset).canAdd(output)
             }
         }
 
         /// Edits a composition at random; it stays sound, also where an edit throws.
-        private func edit(_ dice: inout Dice) async throws {
+        private func edit(_ random: inout WalkGenerator) async throws {
             var composition = Composition()
             for _ in 0..<8 {
                 func time() -> MediaTime {
-                    MediaTime(value: Int64.random(in: -3...60, using: &dice), timescale: 25)
+                    MediaTime(value: Int64.random(in: -3...60, using: &random), timescale: 25)
                 }
                 let range = TimeRange(start: time(), end: time())
-                switch Int.random(in: 0..<7, using: &dice) {
+                switch Int.random(in: 0..<7, using: &random) {
                 case 0: try? composition.append(asset, overlap: time())
                 case 1: try? composition.insert(asset, timeRange: range, at: time())
                 case 2: try? composition.appendGap(time())
@@ -219,26 +220,26 @@ import Testing
         async throws
     {
         let scratch = try Scratch()
-        var dice = Dice(state: seed)
-        let bench = try Bench(scratch, &dice)
+        var random = WalkGenerator(state: seed)
+        let objects = try TestObjects(scratch, &random)
         // Every other seed begins with calls in their correct order, so that later states are reached.
         if seed.isMultiple(of: 2) {
-            for number in [0, 6, 6, 2, 8, 9] { try? await bench.call(number, &dice) }
+            for number in [0, 6, 6, 2, 8, 9] { try? await objects.call(number, &random) }
         }
         for _ in 0..<60 {
-            try? await bench.call(Int.random(in: 0..<Bench.calls, using: &dice), &dice)
+            try? await objects.call(Int.random(in: 0..<TestObjects.calls, using: &random), &random)
         }
-        try await end(bench, scratch)
+        try await end(objects, scratch)
     }
 
     @Test(.timeLimit(.minutes(10)), arguments: [UInt64](1...12)) func concurrentRandomCallsNeverTrap(
         _ seed: UInt64
     ) async throws {
         let scratch = try Scratch()
-        var dice = Dice(state: seed &* 977)
-        let bench = try Bench(scratch, &dice)
+        var random = WalkGenerator(state: seed &* 977)
+        let objects = try TestObjects(scratch, &random)
         if seed.isMultiple(of: 2) {
-            for number in [0, 6, 6, 2, 8, 9] { try? await bench.call(number, &dice) }
+            for number in [0, 6, 6, 2, 8, 9] { try? await objects.call(number, &random) }
         }
         await withTaskGroup(of: Void.self) { group in
             for thread in 0..<3 {
@@ -246,25 +247,27 @@ import Testing
                 let any = [1, 4, 5, 7, 14, 15, 22, 23, 25, 27, 28, 29, 31, 32, 34, 42, 43, 46]
                 let own = [3, 8, 9, 11, 12, 13, 17]
                 group.addTask {
-                    var dice = Dice(state: seed &* 31 &+ UInt64(thread))
+                    var random = WalkGenerator(state: seed &* 31 &+ UInt64(thread))
                     let calls = thread == 0 ? own + own + any : any
-                    for _ in 0..<40 { try? await bench.call(calls.randomElement(using: &dice) ?? 5, &dice) }
+                    for _ in 0..<40 {
+                        try? await objects.call(calls.randomElement(using: &random) ?? 5, &random)
+                    }
                 }
             }
         }
-        try await end(bench, scratch)
+        try await end(objects, scratch)
     }
 
-    private func end(_ bench: Bench, _ scratch: Scratch) async throws {
-        bench.reader.cancelReading()
-        bench.writer.cancelWriting()
-        bench.session.cancel()
-        bench.export.cancelExport()
+    private func end(_ objects: TestObjects, _ scratch: Scratch) async throws {
+        objects.reader.cancelReading()
+        objects.writer.cancelWriting()
+        objects.session.cancel()
+        objects.export.cancelExport()
         // Every published file is complete.
         for name in scratch.contents {
             #expect(["o", "e.mp4", "s.png"].contains(name), "unexpected file \(name)")
-            let judge = Judge(scratch.file(name))
-            #expect(try judge.decodeErrors().isEmpty, "\(name)")
+            let ffmpegFile = FFmpegFile(scratch.file(name))
+            #expect(try ffmpegFile.decodeErrors().isEmpty, "\(name)")
         }
     }
 }

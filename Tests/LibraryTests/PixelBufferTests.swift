@@ -53,7 +53,7 @@ import Testing
         try writer.endSession(atSourceTime: MediaTime(value: 1500, timescale: 1000))
         try input.markAsFinished()
         try await writer.finishWriting()
-        let found = try Judge(url.path).frames().times
+        let found = try FFmpegFile(url.path).frames().times
         #expect(found.count == times.count)
         #expect(zip(found, times).allSatisfy { abs($0 - Double($1) / 1000) < 0.0005 }, "\(found)")
         let asset = Asset(url: url)
@@ -163,7 +163,7 @@ import Testing
         try input.markAsFinished()
         try await writer.finishWriting()
         #expect(input.droppedSamples > 0)
-        #expect(try Judge(url.path).frames().times.count == 60 - input.droppedSamples)
+        #expect(try FFmpegFile(url.path).frames().times.count == 60 - input.droppedSamples)
     }
 
     /// A session appends to a real-time input only while it accepts data: nothing is dropped, and the session completes.
@@ -183,7 +183,7 @@ import Testing
             return
         }
         #expect(session.writer.inputs.allSatisfy { $0.droppedSamples == 0 })
-        #expect(try Judge(url.path).frames().times.count == 50)
+        #expect(try FFmpegFile(url.path).frames().times.count == 50)
     }
 
     /// A rejected sample doesn't end a real-time recording, and the last frame is written.
@@ -215,7 +215,7 @@ import Testing
         try await writer.finishWriting()
         #expect(refusals == 1)
         #expect(try await Asset(url: url).load(.duration) == MediaTime(value: 1, timescale: 1))
-        #expect(try Judge(url.path).frames().times.last == 0.4)
+        #expect(try FFmpegFile(url.path).frames().times.last == 0.4)
     }
 
     /// A buffer that was rejected, or written as a still image, stays writable.
@@ -272,10 +272,11 @@ import Testing
         }
         try input.markAsFinished()
         try await writer.finishWriting()
-        let heard = try Judge(url.path).samples(channels: 1, rate: 48_000)
-        #expect(heard.count == 52_800)
+        let samples = try FFmpegFile(url.path).samples(channels: 1, rate: 48_000)
+        #expect(samples.count == 52_800)
         #expect(
-            abs(heard[100] - 0.25) < 0.001 && abs(heard[20_000]) < 0.001 && abs(heard[50_000] - 0.25) < 0.001)
+            abs(samples[100] - 0.25) < 0.001 && abs(samples[20_000]) < 0.001
+                && abs(samples[50_000] - 0.25) < 0.001)
     }
 
     /// Audio samples, and packets with a format description, that a program creates.
@@ -297,9 +298,9 @@ import Testing
         }
         try input.markAsFinished()
         try await writer.finishWriting()
-        let heard = try Judge(url.path).samples(channels: 2, rate: 48_000)
-        #expect(heard.count == 96_000)
-        #expect(zip(heard, both).allSatisfy { abs($0 - $1) < 0.0001 })
+        let samples = try FFmpegFile(url.path).samples(channels: 2, rate: 48_000)
+        #expect(samples.count == 96_000)
+        #expect(zip(samples, both).allSatisfy { abs($0 - $1) < 0.0001 })
 
         // PCM packets with a format description that the program creates.
         let format = try FormatDescription.audio(
@@ -321,7 +322,7 @@ import Testing
         }
         try packets.markAsFinished()
         try await copier.finishWriting()
-        let written = try Judge(copy.path).samples(channels: 1, rate: 48_000)
+        let written = try FFmpegFile(copy.path).samples(channels: 1, rate: 48_000)
         #expect(written.count == 48_000)
         #expect(abs(written[4800 * 3 + 5] - Float(3 * 256 + 3) / 32_768) < 0.0001)
     }

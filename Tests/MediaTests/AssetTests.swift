@@ -12,9 +12,9 @@ import Testing
             "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=1", "-f", "lavfi", "-i",
             "sine=duration=1", "-metadata", "title=Name", path)
         let asset = Asset(url: URL(fileURLWithPath: path))
-        guard case .unknown = asset.status(of: .duration) else { throw JudgeError(message: "not unknown") }
+        guard case .unknown = asset.status(of: .duration) else { throw ProgramError(message: "not unknown") }
         #expect(try await asset.load(.duration) >= MediaTime(value: 1, timescale: 1))
-        guard case .loaded = asset.status(of: .tracks) else { throw JudgeError(message: "not loaded") }
+        guard case .loaded = asset.status(of: .tracks) else { throw ProgramError(message: "not loaded") }
         let tracks = try await asset.load(.tracks)
         #expect(tracks.map(\.mediaType) == [.video, .audio])
         #expect(tracks[0].characteristics == [.visual] && tracks[1].characteristics == [.audible])
@@ -26,12 +26,12 @@ import Testing
         let scratch = try Scratch()
         let missing = Asset(.file(scratch.file("missing.mp4")))
         await #expect(throws: InputError.self) { try await missing.load(.duration) }
-        guard case .failed = missing.status(of: .duration) else { throw JudgeError(message: "not failed") }
+        guard case .failed = missing.status(of: .duration) else { throw ProgramError(message: "not failed") }
         let cancelled = Asset(.file(scratch.file("missing.mp4")))
         cancelled.cancelLoading()
         await #expect(throws: CancellationError.self) { try await cancelled.load(.duration) }
         guard case .cancelled = cancelled.status(of: .duration) else {
-            throw JudgeError(message: "not cancelled")
+            throw ProgramError(message: "not cancelled")
         }
     }
 
@@ -78,9 +78,9 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: Places.media != nil))
+    @Test(.enabled(if: TestPaths.media != nil))
     func realFilesHaveTheirKnownProperties() throws {
-        let media = try #require(Places.media)
+        let media = try #require(TestPaths.media)
         let rotated = try Asset(.file(media + "/sample_rotate_and_reflect.mp4")).loadSynchronously()
         let transform = try #require(rotated.tracks(of: .video).first?.preferredTransform)
         #expect(transform.isReflected && transform.isQuarterTurn)

@@ -14,7 +14,7 @@ import Testing
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=2", "-c:v", "libx264", "-x264-params", "keyint=1",
             path)
-        let json = try Judge(path).probe(["-select_streams", "v:0", "-show_entries", "packet=pos"])
+        let json = try FFmpegFile(path).probe(["-select_streams", "v:0", "-show_entries", "packet=pos"])
         let packets = try #require(json["packets"] as? [[String: Any]])
         #expect(packets.count == 50)
         let at = try #require((packets[damaged]["pos"] as? String).flatMap { Int($0) })

@@ -83,7 +83,7 @@ import Testing
         let scratch = try Scratch()
         let path = scratch.file("a.mp4")
         try ffmpeg(Self.video + Self.h264 + [path])
-        let json = try Judge(path).probe(["-select_streams", "v:0", "-show_entries", "packet=pos,flags"])
+        let json = try FFmpegFile(path).probe(["-select_streams", "v:0", "-show_entries", "packet=pos,flags"])
         let packets = try #require(json["packets"] as? [[String: Any]])
         let key = try #require(packets.last { ($0["flags"] as? String)?.hasPrefix("K") == true })
         let at = try #require((key["pos"] as? String).flatMap { Int($0) })

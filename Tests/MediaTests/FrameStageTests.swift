@@ -85,12 +85,12 @@ import Testing
             case .sample(let sample): samples.append(Sample(sample))
             case .ended:
                 guard case .ended = try chain.next() else {
-                    throw JudgeError(message: "a sample follows the end")
+                    throw ProgramError(message: "a sample follows the end")
                 }
                 return samples
             case .pending:
                 remaining -= 1
-                if remaining < 0 { throw JudgeError(message: "the chain stays pending") }
+                if remaining < 0 { throw ProgramError(message: "the chain stays pending") }
             }
         }
     }

@@ -24,7 +24,7 @@ import Publishing
         switch await session.run() {
         case .completed: try target.publish(replacing: true)
         case .failed(let error): throw error
-        case .cancelled: throw JudgeError(message: "cancelled")
+        case .cancelled: throw ProgramError(message: "cancelled")
         }
         return session.reports
     }
@@ -42,7 +42,7 @@ import Publishing
         let far = try await copy(apart, to: scratch.file("far-out.mkv"), container: "mkv")
         #expect(far[0].appendedSamples == 1000)
         // Every sample of audio, whatever the packets it came in.
-        #expect(try Judge(scratch.file("far-out.mkv")).audio(rate: 8000).count == 320_000)
+        #expect(try FFmpegFile(scratch.file("far-out.mkv")).audio(rate: 8000).count == 320_000)
     }
 
     @Test func aMuchShorterTrackIsCopied() async throws {
@@ -54,7 +54,7 @@ import Publishing
             "-preset", "ultrafast", source)
         let reports = try await copy(source, to: scratch.file("out.mp4"), container: "mp4")
         #expect(reports[0].appendedSamples == 1500)
-        #expect(try Judge(scratch.file("out.mp4")).frames().times.count == 1500)
+        #expect(try FFmpegFile(scratch.file("out.mp4")).frames().times.count == 1500)
     }
 
     @Test func subtitleEventsAnHourApartAreCopied() async throws {

@@ -129,11 +129,11 @@ import Publishing
         }
         #expect(error == nil, "\(String(describing: error))")
         try output.publish(replacing: false)
-        let judge = Judge(scratch.file("out.mp4"))
-        let times = try judge.frames().times
+        let ffmpegFile = FFmpegFile(scratch.file("out.mp4"))
+        let times = try ffmpegFile.frames().times
         #expect(times.count == 62 && abs((times.first ?? 1) - 0) < 0.001, "\(times.count) \(times.prefix(3))")
         // The edit lists state what is presented; ffmpeg decodes the last packet whole.
-        let edits = try judge.editDurations().compactMap { $0?.media }
+        let edits = try ffmpegFile.editDurations().compactMap { $0?.media }
         #expect(edits.count == 2 && edits.allSatisfy { abs($0 - 2.48) < 0.0001 }, "\(edits)")
     }
 

@@ -51,7 +51,7 @@ import Publishing
         let scratch = try Scratch()
         let (session, output) = try Self.session(in: scratch)
         guard case .completed = await session.run() else {
-            throw JudgeError(message: "not completed: \(String(describing: session.writer.error))")
+            throw ProgramError(message: "not completed: \(String(describing: session.writer.error))")
         }
         #expect(session.reader.status == .completed)
         #expect(session.writer.status == .completed)
@@ -59,7 +59,7 @@ import Publishing
         #expect(scratch.contents.isEmpty, "nothing is visible before it is published")
         try output.publish(replacing: false)
         #expect(scratch.contents == ["out.mp4"])
-        #expect(try Judge(scratch.file("out.mp4")).frames().times.count == 100)
+        #expect(try FFmpegFile(scratch.file("out.mp4")).frames().times.count == 100)
         #expect(throws: PublishingError.destinationExists) {
             try TemporaryFile(destination: scratch.file("out.mp4")).publish(replacing: false)
         }
@@ -79,7 +79,7 @@ import Publishing
         timer.activate()
         let outcome = await session.run()
         timer.cancel()
-        guard case .cancelled = outcome else { throw JudgeError(message: "\(outcome)") }
+        guard case .cancelled = outcome else { throw ProgramError(message: "\(outcome)") }
         #expect(session.writer.status == .cancelled || session.writer.status == .unknown)
         #expect(scratch.contents.isEmpty)
     }
@@ -88,7 +88,7 @@ import Publishing
         let scratch = try Scratch()
         let (session, _) = try Self.session(in: scratch)
         session.cancel()
-        guard case .cancelled = await session.run() else { throw JudgeError(message: "not cancelled") }
+        guard case .cancelled = await session.run() else { throw ProgramError(message: "not cancelled") }
         #expect(scratch.contents.isEmpty)
     }
 
@@ -100,17 +100,17 @@ import Publishing
         while session.progress == .zero, session.writer.error == nil { await Task.yield() }
         session.cancel()
         session.cancel()
-        guard case .cancelled = await outcome else { throw JudgeError(message: "not cancelled") }
+        guard case .cancelled = await outcome else { throw ProgramError(message: "not cancelled") }
         #expect(scratch.contents.isEmpty)
     }
 
     @Test func cancelAfterTheEndChangesNothing() async throws {
         let scratch = try Scratch()
         let (session, output) = try Self.session(in: scratch, seconds: 1)
-        guard case .completed = await session.run() else { throw JudgeError(message: "not completed") }
+        guard case .completed = await session.run() else { throw ProgramError(message: "not completed") }
         session.cancel()
         try output.publish(replacing: false)
-        #expect(try Judge(scratch.file("out.mp4")).decodeErrors() == "")
+        #expect(try FFmpegFile(scratch.file("out.mp4")).decodeErrors() == "")
     }
 
     /// Cancels at random times: each track leaves the dispatch group once, whatever the order of events.

@@ -67,7 +67,7 @@ import Publishing
         let last = frame.pts
         while wakes.count.load(ordering: .relaxed) == known { _ = try second.next(into: try Frame()) }
         guard case .frame = try first.next(into: frame) else {
-            throw JudgeError(message: "the reader was woken without a frame")
+            throw ProgramError(message: "the reader was woken without a frame")
         }
         #expect(frame.pts == last + 1)
     }
@@ -82,7 +82,7 @@ import Publishing
         _ = try second?.next(into: frame)
         second = nil
         guard case .pending = try first.next(into: frame) else {
-            throw JudgeError(message: "frames of the unclaimed third port are lost")
+            throw ProgramError(message: "frames of the unclaimed third port are lost")
         }
         decoder.close(2)
         while case .frame = try first.next(into: frame) { read += 1 }
@@ -265,8 +265,8 @@ import Publishing
             Self.source(seconds: 8), [Form(), Form(limit: 200_000)], in: scratch)
         try await Self.complete(session)
         for output in outputs { try output.publish(replacing: false) }
-        #expect(try Judge(scratch.file("out-0.mkv")).frames().times.count == 200)
-        let limited = try Judge(scratch.file("out-1.mkv")).frames().times.count
+        #expect(try FFmpegFile(scratch.file("out-0.mkv")).frames().times.count == 200)
+        let limited = try FFmpegFile(scratch.file("out-1.mkv")).frames().times.count
         #expect((1..<200).contains(limited))
         #expect(outputs[1].size <= 200_000)
     }
@@ -276,7 +276,7 @@ import Publishing
         let (session, _) = try Self.session(
             Self.source(seconds: 60), [Form(), Form(limit: 1500), Form(encoder: "mpeg4")], in: scratch)
         guard case .failed(let error) = await session.run() else {
-            throw JudgeError(message: "the session didn't fail")
+            throw ProgramError(message: "the session didn't fail")
         }
         guard case MediaError.nothingFits = error else { throw error }
         #expect(session.writers.allSatisfy { $0.status == .failed })

@@ -181,11 +181,11 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: Places.media != nil))
+    @Test(.enabled(if: TestPaths.media != nil))
     func headersOfRealFilesMatchDecodedFrames() throws {
-        let media = try #require(Places.media)
+        let media = try #require(TestPaths.media)
         var count = 0
-        for name in Places.mediaFiles where name.hasSuffix(".mp4") || name.hasSuffix(".mov") {
+        for name in TestPaths.mediaFiles where name.hasSuffix(".mp4") || name.hasSuffix(".mov") {
             guard let decoded = try? Self.inspect(media + "/" + name) else { continue }
             let parsed = try Self.inspect(media + "/" + name, read: Self.read)
             #expect(parsed.tracks == decoded.tracks, "\(name)")

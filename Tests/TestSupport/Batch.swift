@@ -29,7 +29,7 @@ package func rendered(_ sink: DiagnosticSink, _ yaml: String, file: String = "jo
 }
 
 /// An observer that records the start and end of jobs.
-package final class Recorder: RunObserver {
+package final class RecordingObserver: RunObserver {
     private let events = Guarded<[String]>([])
     /// Creates an empty recorder.
     package init() {}
@@ -48,15 +48,15 @@ package final class Recorder: RunObserver {
 package func run(
     _ yaml: String, in directory: String, limit: Int = 2, keepsFailed: Bool = false,
     endlessSpace: Bool = false,
-    observer: any RunObserver = Recorder()
+    observer: any RunObserver = RecordingObserver()
 ) async throws -> [JobRecord] {
     let (file, sink) = decode(yaml, directory: directory)
-    guard let file, !sink.hasErrors else { throw JudgeError(message: rendered(sink, yaml)) }
+    guard let file, !sink.hasErrors else { throw ProgramError(message: rendered(sink, yaml)) }
     let result = BatchPlanner.plan([file])
-    guard !result.conflicts.hasErrors else { throw JudgeError(message: rendered(result.conflicts, yaml)) }
+    guard !result.conflicts.hasErrors else { throw ProgramError(message: rendered(result.conflicts, yaml)) }
     var policy = RunPolicy(budget: .ofThisMachine(jobs: limit))
     policy.keepsFailed = keepsFailed
-    if endlessSpace { policy.space = { _ in nil } }
+    if endlessSpace { policy.freeSpace = { _ in nil } }
     return await BatchRunner(
         plan: result.plan, files: result.files, policy: policy, performer: LocalPerformer(MediaEnvironment()),
         prober: LocalProber(),
@@ -67,12 +67,12 @@ package func run(
 /// Returns the result of a job, the first by default; throws if it didn't succeed.
 package func success(_ outcomes: [JobRecord], _ id: String? = nil) throws -> JobResult {
     guard let found = outcomes.first(where: { id == nil || $0.id == id }) else {
-        throw JudgeError(message: "no such job")
+        throw ProgramError(message: "no such job")
     }
     switch found.outcome {
     case .succeeded(let result): return result
     case .failed(let failure):
-        throw JudgeError(message: "\(found.id): \(failure.location): \(failure.message)")
-    default: throw JudgeError(message: "\(found.id): \(found.outcome)")
+        throw ProgramError(message: "\(found.id): \(failure.location): \(failure.message)")
+    default: throw ProgramError(message: "\(found.id): \(found.outcome)")
     }
 }

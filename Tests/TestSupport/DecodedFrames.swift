@@ -8,14 +8,14 @@ public struct DecodedFrame: Hashable, Sendable {
     public var hash: String
 }
 
-extension Judge {
+extension FFmpegFile {
     /// Returns all shown frames in order.
     public func decodedFrames() throws -> [DecodedFrame] {
         let times = try frames()
         let hashes = try hashes([])
         // Hidden frames precede time zero.
         guard hashes.count == times.times.count + times.hidden else {
-            throw JudgeError(
+            throw ProgramError(
                 message: "\(path): \(hashes.count) frames, \(times.times.count + times.hidden) timestamps")
         }
         return zip(times.times, hashes.dropFirst(times.hidden)).map { DecodedFrame(time: $0, hash: $1) }
@@ -35,7 +35,7 @@ extension Judge {
             ["-v", "error", "-nostdin", "-noautorotate"] + before
                 + ["-i", path, "-map", "0:v:0", "-fps_mode", "passthrough", "-enc_time_base", "-1"]
                 + (count.map { ["-frames:v", "\($0)"] } ?? []) + ["-f", "framemd5", "-"])
-        guard result.status == 0 else { throw JudgeError(message: "\(path): \(result.errors)") }
+        guard result.status == 0 else { throw ProgramError(message: "\(path): \(result.errors)") }
         return result.text.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap {
             $0.split(separator: ",").last.map { $0.trimmingCharacters(in: .whitespaces) }
         }

@@ -32,11 +32,11 @@ final class ForkServer: Sendable {
         compiler.executableURL = URL(filePath: "/usr/bin/env")
         compiler.arguments = [
             "cc", "-shared", "-fPIC", "-O1", "-o", library,
-            Places.repository + "/Tests/ForkServer/fork-server.c",
+            TestPaths.repository + "/Tests/ForkServer/fork-server.c",
         ]
         try compiler.run()
         compiler.waitUntilExit()
-        guard compiler.terminationStatus == 0 else { throw JudgeError(message: "cc failed") }
+        guard compiler.terminationStatus == 0 else { throw ProgramError(message: "cc failed") }
         socketName = "tandem-tests-\(UUID().uuidString)"
         lifeline = Pipe()
         _ = fcntl(lifeline.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
@@ -44,7 +44,7 @@ final class ForkServer: Sendable {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         let candidates = folders.map { "\($0)/\(program)" }
         guard let path = candidates.first(where: FileManager.default.isExecutableFile) else {
-            throw JudgeError(message: "\(program) is not installed")
+            throw ProgramError(message: "\(program) is not installed")
         }
         process.executableURL = URL(filePath: path)
         process.environment = ProcessInfo.processInfo.environment.merging([
@@ -57,7 +57,7 @@ final class ForkServer: Sendable {
         try ready.fileHandleForWriting.close()
         // The server writes a byte once it listens; the library may be removed then. If it ends instead, the pipe does too.
         guard ready.fileHandleForReading.readData(ofLength: 1).count == 1 else {
-            throw JudgeError(message: "\(program): no fork server")
+            throw ProgramError(message: "\(program): no fork server")
         }
     }
 

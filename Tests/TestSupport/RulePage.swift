@@ -32,7 +32,7 @@ package struct RulePage: Sendable {
 
     /// Returns the whole page.
     package static func text() throws -> String {
-        try String(contentsOfFile: Places.repository + "/docs/rules.md", encoding: .utf8)
+        try String(contentsOfFile: TestPaths.repository + "/docs/rules.md", encoding: .utf8)
     }
 
     private init(section: String) {

@@ -43,7 +43,7 @@ public final class Scratch: Sendable {
 }
 
 /// Paths used by tests.
-public enum Places {
+public enum TestPaths {
     /// Path of the repository.
     public static let repository: String = {
         var url = URL(fileURLWithPath: #filePath)
@@ -75,7 +75,7 @@ public enum Places {
     public static let isQuick = ProcessInfo.processInfo.environment["TANDEM_SHORT"] != nil
 
     /// Path of an independent verification script beside the real files; nil if it doesn't exist.
-    public static let judge: String? = media.map { $0 + "/../tools/judge.py" }.flatMap {
+    public static let verificationScript: String? = media.map { $0 + "/../tools/judge.py" }.flatMap {
         FileManager.default.fileExists(atPath: $0) ? $0 : nil
     }
 

@@ -54,7 +54,7 @@ public func ffmpeg(_ arguments: String...) throws { try ffmpeg(arguments) }
 /// Runs ffmpeg to create media; throws its messages if it fails.
 public func ffmpeg(_ arguments: [String]) throws {
     let result = try program("ffmpeg", ["-v", "error", "-nostdin", "-y"] + marking(arguments))
-    if result.status != 0 { throw JudgeError(message: "ffmpeg: \(result.errors)") }
+    if result.status != 0 { throw ProgramError(message: "ffmpeg: \(result.errors)") }
 }
 
 /// Returns the arguments with a filter that marks frames with the encoder's color options, since ffmpeg 7 uses only the frames' values.
@@ -83,7 +83,7 @@ private func marking(_ arguments: [String]) -> [String] {
 }
 
 /// A failed measurement or setup of a test.
-public struct JudgeError: Error, CustomStringConvertible {
+public struct ProgramError: Error, CustomStringConvertible {
     /// Reason of the failure.
     public var message: String
     /// Reason of the failure.

@@ -39,7 +39,7 @@ package struct SourceAccess: Sendable {
             guard let file = files.first else {
                 throw EngineError(.usage, "--untrusted requires --root here")
             }
-            if let linked = link(onTheWayTo: file) {
+            if let linked = firstLink(in: file) {
                 throw EngineError(
                     .usage,
                     "\(SafeText.line(linked)) is a symbolic link, with which --untrusted requires --root"
@@ -64,7 +64,7 @@ package struct SourceAccess: Sendable {
 
     /// Returns the first symbolic link among a path's folders, which may be untrusted: its target would
     /// become the root.
-    private static func link(onTheWayTo path: String) -> String? {
+    private static func firstLink(in path: String) -> String? {
         var folder = path.utf8.first == UInt8(ascii: "/") ? "" : "."
         for part in path.pathParts.dropLast() {
             folder += "/" + part

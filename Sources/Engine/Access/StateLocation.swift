@@ -22,7 +22,7 @@ package struct StateLocation: Sendable {
     /// - Throws: An environment error if a folder is in use or can't be locked.
     package func lock(_ set: JobFileSet, waits: Bool = false) throws(EngineError) -> [StateLock] {
         if isIgnored(set.access) { return [] }
-        let folders = Set(set.files.map { place(of: $0, set.access) })
+        let folders = Set(set.files.map { stateFolder(of: $0, set.access) })
         var locks: [StateLock] = []
         for folder in folders.sorted(by: { $0.path < $1.path }) {
             let notify = notify
@@ -30,7 +30,7 @@ package struct StateLocation: Sendable {
                 notify("waiting for the state folder \(folder.path) (\(holder))")
             }
             locks.append(
-                try Self.converting { () throws(StateError) in
+                try Self.convertingErrors { () throws(StateError) in
                     try StateLock(folder, for: set.paths, onWait: waits ? onWait : nil)
                 })
         }
@@ -43,13 +43,13 @@ package struct StateLocation: Sendable {
         _ set: JobFileSet, isForced: Bool = false, isReading: Bool = false
     ) throws(EngineError) -> RunState {
         if isIgnored(set.access) { return RunState(isForced: isForced, environment: set.access.sources) }
-        let state = try Self.converting { () throws(StateError) in
+        let state = try Self.convertingErrors { () throws(StateError) in
             try RunState(
                 files: set.files.map(\.path), folder: folder.map { StateFolder(path: $0) },
                 environment: set.access.sources, specs: set.fingerprints, mode: mode, isForced: isForced,
                 isReading: isReading)
         }
-        for damaged in state.damaged {
+        for damaged in state.damagedFolders {
             notify(
                 "warning: the state in \(damaged.path) was damaged, and is created anew; the damaged file is kept as state.sqlite.damaged"
             )
@@ -61,7 +61,7 @@ package struct StateLocation: Sendable {
     /// - Throws: An environment error if the state can't be read.
     package func open(files: [String], _ access: SourceAccess) throws(EngineError) -> RunState {
         if isIgnored(access) { return RunState(isForced: false, environment: access.sources) }
-        return try Self.converting { () throws(StateError) in
+        return try Self.convertingErrors { () throws(StateError) in
             try RunState(
                 files: files, folder: folder.map { StateFolder(path: $0) }, environment: access.sources,
                 specs: [:], isReading: true)
@@ -72,13 +72,13 @@ package struct StateLocation: Sendable {
     /// supplied with them.
     private func isIgnored(_ access: SourceAccess) -> Bool { folder == nil && access.isUntrusted }
 
-    private func place(of file: JobFile, _ access: SourceAccess) -> StateFolder {
+    private func stateFolder(of file: JobFile, _ access: SourceAccess) -> StateFolder {
         folder.map { StateFolder(path: $0) }
-            ?? StateFolder(besideJobFile: file.path, beneath: access.root)
+            ?? StateFolder(adjacentToJobFile: file.path, beneath: access.root)
     }
 
     /// Runs `body` and converts a state error to an environment error.
-    package static func converting<Value>(
+    package static func convertingErrors<Value>(
         _ body: () throws(StateError) -> Value
     ) throws(EngineError) -> Value {
         do throws(StateError) {

@@ -21,11 +21,11 @@ package struct WorkerSettings: Sendable {
     package init(notify: @escaping @Sendable (String) -> Void) { self.notify = notify }
 
     /// Creates the pool of workers; nil if media are read in this process. `state` is a folder that only this
-    /// run uses, nil if there is none; `onlyLooks` is for commands that write no output.
+    /// run uses, nil if there is none; `onlyProbes` is for commands that write no output.
     /// - Throws: A usage error if a required sandbox is disabled; an environment error if the machine lacks a
     ///   part of it.
     package func pool(
-        in state: StateFolder?, _ access: SourceAccess, onlyLooks: Bool = false
+        in state: StateFolder?, _ access: SourceAccess, onlyProbes: Bool = false
     ) throws(EngineError) -> WorkerPool? {
         let isRequired = requiresSandbox || access.isUntrusted
         if isRequired, !usesWorkers || !isSandboxed {
@@ -36,15 +36,15 @@ package struct WorkerSettings: Sendable {
             return nil
         }
         var options = WorkerPool.Options()
-        options.onlyLooks = onlyLooks
+        options.onlyProbes = onlyProbes
         options.isLockedDown = isSandboxed
         options.memory = memory ?? ResourceBudget.ofThisMachine().memory
-        let pool = try StateLocation.converting { () throws(StateError) in
+        let pool = try StateLocation.convertingErrors { () throws(StateError) in
             try WorkerPool(options, environment: access.sources, in: state)
         }
         if isRequired {
-            pool.warm()
-            let lacking = pool.lacking(within: 10)
+            pool.prestart()
+            let lacking = pool.missingSandboxParts(within: 10)
             if lacking?.isEmpty != true {
                 throw EngineError(
                     .environment,
@@ -59,7 +59,7 @@ package struct WorkerSettings: Sendable {
     package func probing<Result>(
         _ access: SourceAccess, _ body: (any SourceProber) throws -> Result
     ) throws -> Result {
-        let pool = try pool(in: nil, access, onlyLooks: true)
+        let pool = try pool(in: nil, access, onlyProbes: true)
         defer {
             report(pool)
             pool?.close()
@@ -83,7 +83,9 @@ package struct WorkerSettings: Sendable {
 
     /// Reports the parts of the sandbox that this machine lacks.
     package func report(_ pool: WorkerPool?) {
-        guard isSandboxed, let lacking = pool?.lacking(within: 0), !lacking.isEmpty else { return }
+        guard isSandboxed, let lacking = pool?.missingSandboxParts(within: 0), !lacking.isEmpty else {
+            return
+        }
         notify("note: workers ran without \(lacking.joined(separator: ", "))")
     }
 }

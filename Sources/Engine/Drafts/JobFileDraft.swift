@@ -16,13 +16,13 @@ package struct JobFileDraft {
     package init(_ template: JobFileTemplate, prober: any SourceProber) {
         var template = template
         var problems: [String] = []
-        guard template.isOfUse else {
+        guard template.isUsable else {
             (text, self.problems) = (nil, [])
             return
         }
         // Each round removes at least one rule.
         for _ in 0...template.source.tracks.count {
-            let draft = template.render(isTrial: true)
+            let draft = template.render(isDraft: true)
             let (plan, diagnostics) = Self.plan(draft.text, prober)
             let errors = diagnostics.diagnostics.filter { $0.severity == .error }
             if errors.isEmpty {
@@ -34,21 +34,21 @@ package struct JobFileDraft {
                 break
             }
             problems = errors.map(\.message)
-            var isLess = false
+            var isReduced = false
             for error in errors {
-                guard let place = draft.tracks.first(where: { $0.lines.contains(error.range.line) }),
-                    template.omitted[place.index] == nil
+                guard let trackLines = draft.tracks.first(where: { $0.lines.contains(error.range.line) }),
+                    template.omitted[trackLines.index] == nil
                 else { continue }
-                template.omitted[place.index] = error.message
-                isLess = true
+                template.omitted[trackLines.index] = error.message
+                isReduced = true
             }
-            guard isLess else {
+            guard isReduced else {
                 (text, self.problems) = (nil, problems)
                 return
             }
-            guard template.isOfUse else { break }
+            guard template.isUsable else { break }
         }
-        (text, self.problems) = (template.isOfUse ? template.render().text : nil, problems)
+        (text, self.problems) = (template.isUsable ? template.render().text : nil, problems)
     }
 
     private static func plan(_ text: String, _ prober: any SourceProber) -> (OutputPlan?, DiagnosticSink) {

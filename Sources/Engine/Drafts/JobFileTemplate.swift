@@ -24,7 +24,7 @@ package struct JobFileTemplate {
     }
 
     /// Returns the file's text, and the ranges of lines that belong to a track, by track index.
-    func render(isTrial: Bool = false) -> (text: String, tracks: [(lines: Range<Int>, index: Int)]) {
+    func render(isDraft: Bool = false) -> (text: String, tracks: [(lines: Range<Int>, index: Int)]) {
         let video = source.tracks(of: .video)
         let audio = source.tracks(of: .audio)
         var lines = [
@@ -34,14 +34,14 @@ package struct JobFileTemplate {
             "version: 1", "", "assets:", "  source: \(assetText)",
             "", "jobs:", "  web:",
         ]
-        lines.append("    asset: source            # \(about)")
+        lines.append("    asset: source            # \(sourceSummary)")
         lines += option("range", "{ start: \"0:00\", end: end }", .job)
         lines.append("    tracks:")
-        var places: [(lines: Range<Int>, index: Int)] = []
+        var trackLines: [(lines: Range<Int>, index: Int)] = []
         for track in source.tracks {
             let first = lines.count + 1
             lines += rule(track)
-            places.append((first..<(lines.count + 1), track.index))
+            trackLines.append((first..<(lines.count + 1), track.index))
         }
         if !source.chapters.isEmpty { lines += option("chapters", "drop", .job) }
         lines += option("metadata", "{ set: { title: \"…\" } }", .job)
@@ -49,15 +49,15 @@ package struct JobFileTemplate {
         if !video.isEmpty || audio.count > 1 { lines += ["    optimize_for_network: true"] }
         let destination = Self.quoted("out/${asset.stem}-web.\(fileExtension)")
         lines.append(
-            "    destination: \(isTrial ? "{ path: \(destination), if_exists: replace }" : destination)")
-        return (lines.joined(separator: "\n") + "\n", places)
+            "    destination: \(isDraft ? "{ path: \(destination), if_exists: replace }" : destination)")
+        return (lines.joined(separator: "\n") + "\n", trackLines)
     }
 
     /// Whether any track has a rule.
-    var isOfUse: Bool { source.tracks.contains { plays($0) && omitted[$0.index] == nil } }
+    var isUsable: Bool { source.tracks.contains { isPlayable($0) && omitted[$0.index] == nil } }
 
     /// Returns whether a track is video or audio that this build can decode.
-    private func plays(_ track: TrackDescription) -> Bool {
+    private func isPlayable(_ track: TrackDescription) -> Bool {
         !track.isAttachedPicture && [.video, .audio].contains(track.mediaType) && track.isDecodable
     }
 
@@ -73,10 +73,10 @@ package struct JobFileTemplate {
     /// Path of the asset. Without a `/` or a `.`, it would be parsed as an asset's id.
     private var assetPath: String { path.contains("/") || path.contains(".") ? path : "./" + path }
 
-    private var about: String { "\(source.container), \(PlanText.time(source.duration))" }
+    private var sourceSummary: String { "\(source.container), \(PlanText.time(source.duration))" }
 
     /// Text subtitle codec that the container supports; nil if there is none.
-    private var cues: SubtitleCodec? {
+    private var subtitleCodec: SubtitleCodec? {
         let container = ContainerType.named(fileExtension)
         return SubtitleCodec.allCases.first { container?.canHold(codec: $0.libavName) == true }
     }
@@ -87,8 +87,10 @@ package struct JobFileTemplate {
         let kind = track.mediaType
         let position = source.tracks(of: kind).firstIndex { $0.index == track.index } ?? 0
         let head = "      - \(kind.rawValue): \(position)  \(note)"
-        if plays(track) { return [head, "        encode:"] + (kind == .video ? video(track) : audio(track)) }
-        if kind == .subtitle, let codec = cues, SubtitleCodec.canConvert(from: track.codec) {
+        if isPlayable(track) {
+            return [head, "        encode:"] + (kind == .video ? video(track) : audio(track))
+        }
+        if kind == .subtitle, let codec = subtitleCodec, SubtitleCodec.canConvert(from: track.codec) {
             return track.codec == codec.libavName
                 ? [head, "        copy: true"]
                 : [

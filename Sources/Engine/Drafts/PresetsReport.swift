@@ -22,7 +22,7 @@ package struct PresetsReport: Encodable, Sendable {
         presets = ExportPreset.all.map { preset in
             Entry(
                 name: preset.name, summary: preset.summary, containers: preset.containers,
-                problem: asset.flatMap { PresetTrial(preset, of: $0, prober: prober).problem })
+                problem: asset.flatMap { PresetPlan(preset, of: $0, prober: prober).problem })
         }
     }
 

@@ -59,7 +59,7 @@ package struct CodecsReport: Encodable, Sendable {
         }
     }
     /// A format of still images or animations.
-    struct Still: Encodable, Sendable {
+    struct ImageFormat: Encodable, Sendable {
         let format: String
         let encoder: String?
 
@@ -70,8 +70,8 @@ package struct CodecsReport: Encodable, Sendable {
     let codecs: [Codec]
     let containers: [String]
     let models: [Container]
-    let stills: [Still]
-    let animations: [Still]
+    let stills: [ImageFormat]
+    let animations: [ImageFormat]
     let decoders: [String]
     private enum CodingKeys: String, CodingKey {
         case version, codecs, containers, stills, animations, decoders
@@ -87,8 +87,8 @@ package struct CodecsReport: Encodable, Sendable {
             Self.describe(
                 container, codecs: codecs.filter { $0.containers.contains(container.name) }.map(\.name))
         }
-        stills = CodecCatalog.stills.map { Still($0) }
-        animations = CodecCatalog.animations.map { Still($0) }
+        stills = CodecCatalog.imageCodecs.map { ImageFormat($0) }
+        animations = CodecCatalog.animations.map { ImageFormat($0) }
         decoders = CodecNames.decodable
     }
 

@@ -45,8 +45,8 @@ package struct DoctorReport: Encodable, Sendable {
             close(file)
             unlink(path)
         }
-        guard let findings = pool.escape(from: path, network: allowsNetwork),
-            let lacking = pool.lacking(within: 10)
+        guard let findings = pool.testSandbox(from: path, network: allowsNetwork),
+            let lacking = pool.missingSandboxParts(within: 10)
         else { throw EngineError(.environment, "can't start a worker, or it ended unexpectedly") }
         (ffmpeg, kernel, landlock) = (
             LibraryVersions.ffmpeg, Self.kernelVersion, KernelFeatures.landlockVersion

@@ -19,9 +19,9 @@ package enum Pipeline {
         /// Returns the exit status for some diagnostics; nil if they don't end the pipeline.
         package func status(of diagnostics: DiagnosticSink) -> RunStatus? {
             if diagnostics.hasErrors {
-                return diagnostics.hasOnlyEnvironmentErrors ? .environment : .specWrong
+                return diagnostics.hasOnlyEnvironmentErrors ? .environment : .invalidSpec
             }
-            return warningsAreErrors && diagnostics.hasWarnings ? .specWrong : nil
+            return warningsAreErrors && diagnostics.hasWarnings ? .invalidSpec : nil
         }
     }
 
@@ -152,7 +152,7 @@ package enum Pipeline {
         /// Returns the plan for a run.
         /// - Throws: `Rejection` if outputs collide.
         package func runnable() throws(Rejection) -> Runnable {
-            if conflicts.hasErrors { throw Rejection(diagnostics: conflicts, status: .specWrong) }
+            if conflicts.hasErrors { throw Rejection(diagnostics: conflicts, status: .invalidSpec) }
             return Runnable(planned: self)
         }
     }

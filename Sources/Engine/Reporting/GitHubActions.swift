@@ -17,10 +17,10 @@ package enum GitHubActions {
             let slash = file.utf8.lastIndex(of: 0x2f)
             let name = slash.map { String(file[file.index(after: $0)...]) } ?? file
             let folder = slash.map { $0 == file.startIndex ? "/" : String(file[..<$0]) } ?? "."
-            guard let place = RealPath.of(folder).map({ ($0 == "/" ? "" : $0) + "/" + name }),
-                place.hasPrefix(workspace + "/")
+            guard let absolute = RealPath.of(folder).map({ ($0 == "/" ? "" : $0) + "/" + name }),
+                absolute.hasPrefix(workspace + "/")
             else { return file }
-            return String(place.dropFirst(workspace.count + 1))
+            return String(absolute.dropFirst(workspace.count + 1))
         }
     }
 

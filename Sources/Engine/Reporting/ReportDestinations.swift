@@ -43,26 +43,27 @@ package struct ReportDestinations: Sendable {
         writing paths: [String], with plan: BatchPlan, of files: [JobFile]
     ) -> String? {
         if paths.isEmpty { return nil }
-        let here = FileManager.default.currentDirectoryPath
+        let currentFolder = FileManager.default.currentDirectoryPath
         let destinations = Set(
             (plan.jobs.flatMap(\.outputs).flatMap(\.files)
                 + plan.settled.flatMap(\.outputs).flatMap(\.files)).compactMap { DestinationPath($0) })
         lazy var inputs = inputs(of: files)
         var seen: Set<DestinationPath> = []
         for path in paths {
-            guard let place = DestinationPath(path.hasPrefix("/") ? path : here + "/" + path) else {
+            guard let destination = DestinationPath(path.hasPrefix("/") ? path : currentFolder + "/" + path)
+            else {
                 return "\(path) can't be written: the path is invalid"
             }
-            if !seen.insert(place).inserted { return "\(path) is given twice" }
-            if destinations.contains(place) { return "\(path) is the destination of a job" }
-            let folder = place.path.lastSlash.map { String(place.path[..<$0]) } ?? ""
+            if !seen.insert(destination).inserted { return "\(path) is given twice" }
+            if destinations.contains(destination) { return "\(path) is the destination of a job" }
+            let folder = destination.path.lastSlash.map { String(destination.path[..<$0]) } ?? ""
             guard access(folder.isEmpty ? "/" : folder, W_OK | X_OK) == 0 else {
                 return "\(path) can't be written: \(String(cString: strerror(errno)))"
             }
-            if let identity = FileIdentity(path: place.path), inputs.contains(SourceFileKey(identity)) {
+            if let identity = FileIdentity(path: destination.path), inputs.contains(SourceFileKey(identity)) {
                 return "\(path) is a job file or a source, which can't be overwritten"
             }
-            if let problem = ReportFile.problem(place.path) { return problem }
+            if let problem = ReportFile.problem(destination.path) { return problem }
         }
         return nil
     }

@@ -23,29 +23,31 @@ package final class UnfinishedRun: Sendable {
     /// Creates the run and records its start.
     package init(_ destinations: ReportDestinations) { self.destinations = destinations }
 
-    package func concerns(_ files: [String]) { state.withLock { $0.files = files } }
+    package func setFiles(_ files: [String]) { state.withLock { $0.files = files } }
 
     /// Sets the diagnostics to report. `jobs` are the files as far as they were decoded.
-    package func found(_ sink: DiagnosticSink, in jobs: [JobFile]) {
+    package func setDiagnostics(_ sink: DiagnosticSink, in jobs: [JobFile]) {
         state.withLock { ($0.problems, $0.jobs) = (sink.diagnostics, jobs) }
     }
 
     /// Disables the reports, because the run itself writes them, or none are written.
-    package func isOver() { state.withLock { $0.isOver = true } }
+    package func disableReports() { state.withLock { $0.isOver = true } }
 
     /// Writes the reports with a status. Returns messages for the user.
-    package func end(_ status: RunStatus) -> [String] {
-        let known = state.withLock { state in
+    package func writeReports(_ status: RunStatus) -> [String] {
+        let current = state.withLock { state in
             defer { state.isOver = true }
             return state.isOver ? nil : state
         }
-        guard let known else { return [] }
+        guard let current else { return [] }
         let report = RunReport(
-            problems: known.problems, in: known.jobs, files: known.files, begun: begun,
+            problems: current.problems, in: current.jobs, files: current.files, begun: begun,
             seconds: Date().timeIntervalSince1970 - begun, status: status.word)
-        let kept = destinations.paths.filter { !Self.mayWrite($0, known.files) }
-        guard kept.isEmpty else { return kept.map { "error: \($0) is not a report, and is not overwritten" } }
-        if let events = destinations.events { EventWriter(path: events)?.tell(report) }
+        let protected = destinations.paths.filter { !Self.mayWrite($0, current.files) }
+        guard protected.isEmpty else {
+            return protected.map { "error: \($0) is not a report, and is not overwritten" }
+        }
+        if let events = destinations.events { EventWriter(path: events)?.writeEvents(report) }
         let problems = destinations.write(report)
         return problems
             + (GitHubActions.summarize(report) ? [] : ["warning: the step summary can't be written"])

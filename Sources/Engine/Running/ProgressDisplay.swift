@@ -29,28 +29,29 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
     }
 
     /// The command line that repeats the run.
-    package struct Again: Sendable {
+    package struct RerunCommand: Sendable {
         /// Arguments after the program's name.
-        package var words: [String]
+        package var arguments: [String]
         /// Whether `--only` can be added.
-        package var takesNames: Bool
+        package var acceptsNames: Bool
 
         /// Creates a command line.
-        package init(words: [String], takesNames: Bool) {
-            self.words = words
-            self.takesNames = takesNames
+        package init(arguments: [String], acceptsNames: Bool) {
+            self.arguments = arguments
+            self.acceptsNames = acceptsNames
         }
     }
 
-    private let again: Again?
+    private let rerunCommand: RerunCommand?
 
     /// Creates a display. `renderer` renders failures with excerpts of the job files.
     package init(
-        on console: Console, renderer: TextRenderer, verbosity: Verbosity = .normal, again: Again? = nil
+        on console: Console, renderer: TextRenderer, verbosity: Verbosity = .normal,
+        rerunCommand: RerunCommand? = nil
     ) {
         self.console = console
         self.renderer = renderer
-        self.again = again
+        self.rerunCommand = rerunCommand
         self.verbosity = verbosity
     }
 
@@ -61,18 +62,18 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
             let timer = DispatchSource.makeTimerSource(queue: queue)
             let interval = console.isInteractive ? DispatchTimeInterval.milliseconds(200) : .seconds(10)
             timer.schedule(deadline: .now() + interval, repeating: interval, leeway: .milliseconds(50))
-            timer.setEventHandler { @Sendable [weak self] in self?.show(runner.snapshot()) }
+            timer.setEventHandler { @Sendable [weak self] in self?.drawProgress(runner.snapshot()) }
             timer.activate()
             self.timer = timer
         }
     }
 
     /// Prints a line above the bars.
-    package func say(_ text: String) { queue.async { @Sendable in self.line(text) } }
+    package func printLine(_ text: String) { queue.async { @Sendable in self.writeLine(text) } }
 
     package func jobStarted(_ plan: JobPlan) {
         guard !console.isInteractive, verbosity != .quiet else { return }
-        say("\(TextRenderer.printable(plan.id)): started")
+        printLine("\(TextRenderer.printable(plan.id)): started")
     }
 
     package func jobFinished(_ record: JobRecord) {
@@ -81,55 +82,62 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
         switch record.outcome {
         case .succeeded(let result):
             if verbosity == .quiet { return }
-            for output in result.outputs { tell(output, of: record.id, seconds: result.seconds) }
+            for output in result.outputs { printOutput(output, of: record.id, seconds: result.seconds) }
             for (output, why) in result.skipped.sorted(by: { $0.key < $1.key }) {
                 let name = TextRenderer.printable(OutputTask.name(job: record.id, output: output))
-                say(mark("skip", "36") + " \(name): \(TextRenderer.printable(why))")
+                printLine(statusWord("skip", "36") + " \(name): \(TextRenderer.printable(why))")
             }
-            for warning in result.warnings { say("     \(id): warning: \(TextRenderer.printable(warning))") }
-        case .upToDate: if verbosity == .verbose { say(mark("same", "36") + " \(id): up to date") }
+            for warning in result.warnings {
+                printLine("     \(id): warning: \(TextRenderer.printable(warning))")
+            }
+        case .upToDate:
+            if verbosity == .verbose { printLine(statusWord("same", "36") + " \(id): up to date") }
         case .skipped(let why):
-            if verbosity != .quiet { say(mark("skip", "36") + " \(id): \(TextRenderer.printable(why))") }
+            if verbosity != .quiet {
+                printLine(statusWord("skip", "36") + " \(id): \(TextRenderer.printable(why))")
+            }
         case .failed(let failure):
-            let again = record.attempts > 1 ? " (attempt \(record.attempts))" : ""
-            say(mark("fail", "31") + " \(id): \(TextRenderer.printable(failure.message))\(again)")
-        case .cancelled: say(mark("stop", "33") + " \(id): cancelled")
-        case .notRun(let why): say(mark("stop", "33") + " \(id): not run, \(TextRenderer.printable(why))")
+            let attemptNote = record.attempts > 1 ? " (attempt \(record.attempts))" : ""
+            printLine(
+                statusWord("fail", "31") + " \(id): \(TextRenderer.printable(failure.message))\(attemptNote)")
+        case .cancelled: printLine(statusWord("stop", "33") + " \(id): cancelled")
+        case .notRun(let why):
+            printLine(statusWord("stop", "33") + " \(id): not run, \(TextRenderer.printable(why))")
         }
     }
 
     /// Prints a line about a created output.
-    private func tell(_ output: OutputResult, of job: String, seconds: Double) {
+    private func printOutput(_ output: OutputResult, of job: String, seconds: Double) {
         let id = TextRenderer.printable(OutputTask.name(job: job, output: output.id))
-        if !output.stills.isEmpty {
-            let last = output.stills.last?.path.flatMap { $0.pathParts.last } ?? ""
-            let more = output.stills.count > 1 && !last.isEmpty ? " … \(TextRenderer.printable(last))" : ""
-            return say(
-                mark("done", "32")
-                    + " \(id): \(TextRenderer.printable(output.destination ?? ""))\(more) (\(counted(output.stills.count, "image")), \(PlanText.bytes(output.size)), \(Self.one(seconds)) s)"
+        if !output.images.isEmpty {
+            let last = output.images.last?.path.flatMap { $0.pathParts.last } ?? ""
+            let more = output.images.count > 1 && !last.isEmpty ? " … \(TextRenderer.printable(last))" : ""
+            return printLine(
+                statusWord("done", "32")
+                    + " \(id): \(TextRenderer.printable(output.destination ?? ""))\(more) (\(counted(output.images.count, "image")), \(PlanText.bytes(output.size)), \(Self.oneDecimal(seconds)) s)"
             )
         }
         let speed = seconds > 0 ? output.duration.seconds / seconds : 0
-        let made = output.destination.map { TextRenderer.printable($0) } ?? "checked"
+        let destination = output.destination.map { TextRenderer.printable($0) } ?? "checked"
         let size = output.destination == nil ? "" : "\(PlanText.bytes(output.size)), "
-        say(
-            mark("done", "32")
-                + " \(id): \(made) (\(PlanText.time(output.duration)), \(size)\(Self.one(seconds)) s, \(Self.one(speed))x)"
+        printLine(
+            statusWord("done", "32")
+                + " \(id): \(destination) (\(PlanText.time(output.duration)), \(size)\(Self.oneDecimal(seconds)) s, \(Self.oneDecimal(speed))x)"
         )
         for one in output.loudness {
-            say(
+            printLine(
                 "     \(id): track \(one.track): \(Self.signed(one.before.integrated)) LUFS, peak \(Self.signed(one.before.truePeak)) dBTP → \(Self.signed(one.after.integrated)) LUFS, peak \(Self.signed(one.after.truePeak)) dBTP"
             )
         }
         if !output.expectations.isEmpty {
-            let found = output.expectations.map(\.summary).joined(separator: "; ")
-            say("     \(id): as expected: \(TextRenderer.printable(found))")
+            let summaries = output.expectations.map(\.summary).joined(separator: "; ")
+            printLine("     \(id): as expected: \(TextRenderer.printable(summaries))")
         }
     }
 
-    /// Prints failures and the summary, and returns them as diagnostics. `place` is the source location of a job.
+    /// Prints failures and the summary, and returns them as diagnostics. `location` is the source location of a job.
     package func end(
-        _ records: [JobRecord], refusals: [BatchPlan.Refusal], place: (JobRecord) -> SourceRange?
+        _ records: [JobRecord], refusals: [BatchPlan.Refusal], location: (JobRecord) -> SourceRange?
     ) -> DiagnosticSink {
         queue.sync { () -> DiagnosticSink in
             timer?.cancel()
@@ -138,9 +146,9 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
             var details = DiagnosticSink()
             for refusal in refusals { for diagnostic in refusal.diagnostics { details.add(diagnostic) } }
             let refused = Set(refusals.map { JobKey(file: $0.file, id: $0.id) })
-            var left: [String] = []
+            var unsuccessful: [String] = []
             for record in records where !record.outcome.isSuccess {
-                left.append(record.id)
+                unsuccessful.append(record.id)
                 guard !refused.contains(JobKey(file: record.file, id: record.id)),
                     case .failed(let failure) = record.outcome
                 else { continue }
@@ -152,28 +160,30 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
             // Warnings about created outputs were printed when they were created; those about outputs that
             // are up to date follow.
             for record in records {
-                for warning in record.kept.sorted(by: { $0.key < $1.key }).flatMap(\.value) {
+                for warning in record.earlierWarnings.sorted(by: { $0.key < $1.key }).flatMap(\.value) {
                     console.write(
                         "\(TextRenderer.printable(record.id)): warning: \(TextRenderer.printable(warning))\n")
                 }
             }
             for record in records {
-                guard let place = place(record) else { continue }
+                guard let location = location(record) else { continue }
                 for warning in record.warnings {
-                    details.warning(.jobWarning, "\(record.id): \(warning)", at: place)
+                    details.warning(.jobWarning, "\(record.id): \(warning)", at: location)
                 }
             }
             let current = records.count { $0.outcome.isUpToDate }
-            let done = records.count - left.count
-            if verbosity == .quiet, left.isEmpty { return details }
+            let done = records.count - unsuccessful.count
+            if verbosity == .quiet, unsuccessful.isEmpty { return details }
             console.write(
                 "\(done) of \(records.count) jobs done"
                     + (current > 0 ? ", \(current) of them up to date" : "")
-                    + (left.isEmpty ? "" : ", \(left.count) not done") + "\n")
-            if let again, !left.isEmpty, records.count > 1 {
+                    + (unsuccessful.isEmpty ? "" : ", \(unsuccessful.count) not done") + "\n")
+            if let rerunCommand, !unsuccessful.isEmpty, records.count > 1 {
                 // Jobs that are done are skipped, so that without names the same command suffices.
-                let names = again.takesNames && left.count <= 8 ? left.flatMap { ["--only", $0] } : []
-                let words = (again.words + names).map(SafeText.shellWord)
+                let names =
+                    rerunCommand.acceptsNames && unsuccessful.count <= 8
+                    ? unsuccessful.flatMap { ["--only", $0] } : []
+                let words = (rerunCommand.arguments + names).map(SafeText.shellWord)
                 console.write("run again: tandem \(words.joined(separator: " "))\n")
             }
             return details
@@ -182,7 +192,7 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
 
     // MARK: Drawing, on `queue`
 
-    private func line(_ text: String) {
+    private func writeLine(_ text: String) {
         clear()
         console.write(text + "\n")
     }
@@ -193,11 +203,12 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
         drawn = 0
     }
 
-    private func show(_ state: (running: [RunningJob], finished: Int, total: Int, remaining: Double?)) {
+    private func drawProgress(_ state: (running: [RunningJob], finished: Int, total: Int, remaining: Double?))
+    {
         guard timer != nil else { return }
         if !console.isInteractive {
             for job in state.running {
-                console.write("\(TextRenderer.printable(job.id)): \(Self.figures(job))\n")
+                console.write("\(TextRenderer.printable(job.id)): \(Self.progressText(job))\n")
             }
             if state.total > 1 { console.write("\(state.finished) of \(state.total) jobs\n") }
             return
@@ -206,13 +217,13 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
         var text = drawn > 0 ? "\r\u{1b}[\(drawn)A\u{1b}[J" : ""
         let name = min(24, state.running.map(\.id.count).max() ?? 0)
         for job in state.running {
-            let figures = Self.figures(job)
-            let space = max(4, min(40, width - name - figures.count - 6))
+            let progressText = Self.progressText(job)
+            let space = max(4, min(40, width - name - progressText.count - 6))
             let filled = Int(Double(space) * job.fraction)
             let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: space - filled)
             let whole = TextRenderer.printable(job.id)
             let id = String(whole.prefix(name)) + String(repeating: " ", count: max(0, name - whole.count))
-            text += String("\(id) \(bar) \(figures)".prefix(max(10, width - 1))) + "\n"
+            text += String("\(id) \(bar) \(progressText)".prefix(max(10, width - 1))) + "\n"
         }
         text += "\(state.finished) of \(state.total) jobs"
         if let remaining = state.remaining { text += ", about \(Self.clock(remaining)) left" }
@@ -221,10 +232,11 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
         console.write(text)
     }
 
-    private static func figures(_ job: RunningJob) -> String {
+    private static func progressText(_ job: RunningJob) -> String {
         let percent = Int(job.fraction * 100)
         var text =
-            String(repeating: " ", count: max(0, 3 - "\(percent)".count)) + "\(percent) %  \(one(job.speed))x"
+            String(repeating: " ", count: max(0, 3 - "\(percent)".count))
+            + "\(percent) %  \(oneDecimal(job.speed))x"
         if let remaining = job.remaining { text += "  \(clock(remaining)) left" }
         return text
     }
@@ -237,14 +249,14 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
             : "\(whole / 60):\(two(whole % 60))"
     }
 
-    private static func one(_ value: Double) -> String {
+    private static func oneDecimal(_ value: Double) -> String {
         let tenths = Int((max(0, min(value, 1e9)) * 10).rounded())
         return "\(tenths / 10).\(tenths % 10)"
     }
 
-    private static func signed(_ value: Double) -> String { (value < 0 ? "-" : "") + one(abs(value)) }
+    private static func signed(_ value: Double) -> String { (value < 0 ? "-" : "") + oneDecimal(abs(value)) }
 
-    private func mark(_ word: String, _ color: String) -> String {
+    private func statusWord(_ word: String, _ color: String) -> String {
         console.usesColor ? "\u{1b}[1;\(color)m\(word)\u{1b}[0m" : word
     }
 }

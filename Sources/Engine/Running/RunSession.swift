@@ -64,9 +64,9 @@ package struct RunSession: Sendable {
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
         var policy = policy
-        if let pool { policy.notesFolder = pool.folder }
-        policy.previews = destinations.wantsPreviews ? HTMLRenderer.previews : 0
-        try StateLocation.converting { () throws(StateError) in try state.begin() }
+        if let pool { policy.passStatisticsFolder = pool.folder }
+        policy.maxPreviews = destinations.wantsPreviews ? HTMLRenderer.maxPreviews : 0
+        try StateLocation.convertingErrors { () throws(StateError) in try state.begin() }
         let runner = runnable.runner(
             policy, state: state,
             performer: pool ?? LocalPerformer(MediaEnvironment(sources: set.access.sources)),
@@ -75,7 +75,7 @@ package struct RunSession: Sendable {
         signals.handle(
             SignalWatch.Handlers(
                 onFirstInterrupt: {
-                    display.say(
+                    display.printLine(
                         "interrupted: running jobs finish, and no further job starts; interrupt again to cancel them"
                     )
                     runner.stopAdmitting()
@@ -85,8 +85,8 @@ package struct RunSession: Sendable {
         display.begin(runner)
         let records = state.withWarnings(await runner.run())
         pool?.dismiss()
-        let places = JobPlaces(records.contains { !$0.warnings.isEmpty } ? planned.files : [])
-        let details = display.end(records, refusals: planned.plan.refusals, place: places.range)
+        let ranges = JobRanges(records.contains { !$0.warnings.isEmpty } ? planned.files : [])
+        let details = display.end(records, refusals: planned.plan.refusals, location: ranges.range)
         return finish(records, details, events, signals.status)
     }
 
@@ -109,7 +109,8 @@ package struct RunSession: Sendable {
         var previews = HTMLRenderer.previews(of: records)
         if destinations.wantsReport {
             state.complete(
-                &report, previews: &previews, most: destinations.wantsPreviews ? HTMLRenderer.previews : 0)
+                &report, previews: &previews, limit: destinations.wantsPreviews ? HTMLRenderer.maxPreviews : 0
+            )
         }
         messages += state.end(records, status: report.status).map {
             "warning: \($0); the next run may repeat finished jobs"
@@ -148,16 +149,16 @@ package struct RunSession: Sendable {
 }
 
 /// The locations of jobs, for messages about their outputs.
-private struct JobPlaces {
-    private let places: [JobKey: SourceRange]
+private struct JobRanges {
+    private let ranges: [JobKey: SourceRange]
 
     init(_ files: [JobFile]) {
-        places = Dictionary(
+        ranges = Dictionary(
             files.flatMap { file in
                 file.jobs.map { (JobKey(file: file.path, id: $0.id.value), $0.id.range) }
             },
             uniquingKeysWith: { first, _ in first })
     }
 
-    func range(of record: JobRecord) -> SourceRange? { places[JobKey(file: record.file, id: record.id)] }
+    func range(of record: JobRecord) -> SourceRange? { ranges[JobKey(file: record.file, id: record.id)] }
 }

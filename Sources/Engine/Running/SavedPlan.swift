@@ -29,14 +29,14 @@ package struct SavedPlan: Sendable {
             do throws(ShardFolder.Problem) {
                 file = try folder.shard(index)
             } catch {
-                throw EngineError(.specWrong, "\(error)")
+                throw EngineError(.invalidSpec, "\(error)")
             }
             self.folder = folder
         } else {
             do {
                 file = try PlanFile.read(try Data(contentsOf: URL(filePath: path)))
             } catch {
-                throw EngineError(.specWrong, "\(path) is not a readable plan")
+                throw EngineError(.invalidSpec, "\(path) is not a readable plan")
             }
             folder = nil
         }
@@ -53,7 +53,7 @@ package struct SavedPlan: Sendable {
     private static func refuse(_ problem: String?) throws(EngineError) {
         guard let problem else { return }
         throw EngineError(
-            .specWrong, "the plan can't be run: \(problem); create a new one with `tandem plan`")
+            .invalidSpec, "the plan can't be run: \(problem); create a new one with `tandem plan`")
     }
 
     private static func isFolder(_ path: String) -> Bool {

@@ -14,7 +14,7 @@ internal import Locking
 /// Unchecked `Sendable`: the source is created and activated in the initializer and only kept alive
 /// afterwards.
 package final class SignalWatch: @unchecked Sendable {
-    private struct Seen: Sendable {
+    private struct ReceivedSignals: Sendable {
         var interrupts = 0
         var isTerminated = false
     }
@@ -35,7 +35,7 @@ package final class SignalWatch: @unchecked Sendable {
         }
     }
 
-    private let seen = Guarded(Seen())
+    private let received = Guarded(ReceivedSignals())
     private let handlers: Guarded<Handlers>
     private let source: any DispatchSourceRead
 
@@ -49,9 +49,9 @@ package final class SignalWatch: @unchecked Sendable {
             fileDescriptor: descriptor, queue: DispatchQueue(label: "tandem.signals"))
         source.setEventHandler { @Sendable [weak self] in
             while let self, let number = Self.next(descriptor) {
-                let isFirst = seen.withLock { seen in
-                    if number != SIGINT { seen.isTerminated = true } else { seen.interrupts += 1 }
-                    return number == SIGINT && seen.interrupts == 1
+                let isFirst = received.withLock { received in
+                    if number != SIGINT { received.isTerminated = true } else { received.interrupts += 1 }
+                    return number == SIGINT && received.interrupts == 1
                 }
                 let now = handlers.withLock { $0 }
                 if isFirst { now.onFirstInterrupt() } else { now.onCancel() }
@@ -70,6 +70,6 @@ package final class SignalWatch: @unchecked Sendable {
 
     /// Exit status after a signal; nil if none arrived.
     package var status: RunStatus? {
-        seen.withLock { $0.isTerminated ? .terminated : $0.interrupts > 0 ? .interrupted : nil }
+        received.withLock { $0.isTerminated ? .terminated : $0.interrupts > 0 ? .interrupted : nil }
     }
 }

@@ -13,13 +13,13 @@ package struct StrayOutputs: Sendable {
 
     /// Compares the destinations of job files with a state. Patterns are expanded; no source is probed.
     package init(_ set: JobFileSet, state: RunState) {
-        let (destinations, stills, sources, problems) = BatchPlanner.places(
+        let (destinations, imageJobs, sources, problems) = BatchPlanner.places(
             set.files, beneath: set.access.root)
         all =
             problems.hasErrors
             ? []
             : state.strays(
-                asked: destinations, stills: stills, sources: Set(sources.map(SourceFileKey.init)))
+                requested: destinations, imageJobs: imageJobs, sources: Set(sources.map(SourceFileKey.init)))
         self.problems = problems
         self.state = state
     }
@@ -27,6 +27,6 @@ package struct StrayOutputs: Sendable {
     /// Removes an output. Returns false if it was changed since it was published.
     /// - Throws: An environment error if the output can't be removed.
     package func remove(_ stray: Stray) throws(EngineError) -> Bool {
-        try StateLocation.converting { () throws(StateError) in try state.remove(stray) }
+        try StateLocation.convertingErrors { () throws(StateError) in try state.remove(stray) }
     }
 }

@@ -11,14 +11,14 @@ internal import Synchronization
 /// Admission: whether a job can start, and whether its outputs fit on disk.
 extension BatchRunner {
     /// Returns the reason why a job can't start although all its dependencies have ended; nil if it can.
-    func obstacle(to job: JobPlan) -> String? {
+    func blockingReason(for job: JobPlan) -> String? {
         func failed(_ id: String) -> Bool {
             outcomes[JobKey(file: job.file, id: id)].map { !$0.isSuccess } ?? false
         }
         if let id = job.readJobs.sorted().first(where: failed) {
             return "the job `\(id)`, whose output it reads, did not succeed"
         }
-        for need in job.needs where !bases.contains(JobKey(file: job.file, id: need)) {
+        for need in job.needs where !jobsWithInstances.contains(JobKey(file: job.file, id: need)) {
             return "the job `\(need)`, which it needs, has no instance"
         }
         for need in job.needs where failures.contains(JobKey(file: job.file, id: need)) {
@@ -29,69 +29,72 @@ extension BatchRunner {
 
     /// Returns the estimated space that a job's outputs fill, and the reason why they don't fit in addition
     /// to those of running jobs.
-    func room(for job: JobPlan) -> Room {
-        let room = room(for: job, without: [])
+    func spaceEstimate(for job: JobPlan) -> SpaceEstimate {
+        let estimate = spaceEstimate(for: job, without: [])
         // Outputs that are up to date need no space. Finding them takes a digest, or reading the whole source, so
         // they are determined only if space is short.
-        guard room.lack != nil, job.outputs.count > 1, let state else { return room }
-        let kept = job.tasks.filter { state.standing($0).standing != .other }
-        return kept.isEmpty
-            ? room : self.room(for: job, without: Set(kept.compactMap(\.output.destination?.exact)))
+        guard estimate.shortage != nil, job.outputs.count > 1, let state else { return estimate }
+        let upToDate = job.tasks.filter { state.standing($0).standing != .other }
+        return upToDate.isEmpty
+            ? estimate
+            : self.spaceEstimate(for: job, without: Set(upToDate.compactMap(\.output.destination?.exact)))
     }
 
-    private func room(for job: JobPlan, without kept: Set<ExactString>) -> Room {
-        var room = Room(fills: [])
+    private func spaceEstimate(for job: JobPlan, without upToDate: Set<ExactString>) -> SpaceEstimate {
+        var estimate = SpaceEstimate(usage: [])
         for output in job.outputs {
-            guard let destination = output.destination, !kept.contains(destination.exact),
+            guard let destination = output.destination, !upToDate.contains(destination.exact),
                 let size = output.expectedSize.map({ $0.adding(upToLimit: output.files.count > 1 ? $0 : 0) })
             else { continue }
             // Several files are written as one file, which is then split.
-            add(size, at: destination, to: &room) { free in
+            add(size, at: destination, to: &estimate) { free in
                 "the estimated size of the output is \(PlanText.bytes(size)) for \(PlanText.time(output.expectedDuration)), but only \(PlanText.bytes(free)) are free at \(destination); `limit: { size }` overrides the estimate"
             }
         }
-        if let folder = policy.notesFolder, job.expectedNotes > 0 {
+        if let folder = policy.passStatisticsFolder, job.expectedNotes > 0 {
             let size = job.expectedNotes
-            add(size, at: folder + "/notes", to: &room) { free in
+            add(size, at: folder + "/notes", to: &estimate) { free in
                 "the estimated size of the two-pass statistics is \(PlanText.bytes(size)), but only \(PlanText.bytes(free)) are free in \(folder)"
             }
         }
-        return room
+        return estimate
     }
 
     /// Adds bytes to a job's estimate, and compares the sum with the free space, considering the running jobs
     /// and the space that the job already fills.
-    private func add(_ size: Int64, at path: String, to room: inout Room, lack: (_ free: Int64) -> String) {
-        guard let space = policy.space(path) else { return }
-        let taken = (running.values.flatMap(\.fills) + room.fills).reduce(Int64(0)) { sum, fills in
-            fills.fileSystem == space.fileSystem ? sum &+ fills.bytes : sum
+    private func add(
+        _ size: Int64, at path: String, to estimate: inout SpaceEstimate, shortage: (_ free: Int64) -> String
+    ) {
+        guard let space = policy.freeSpace(path) else { return }
+        let taken = (running.values.flatMap(\.diskUsage) + estimate.usage).reduce(Int64(0)) { sum, usage in
+            usage.fileSystem == space.fileSystem ? sum &+ usage.bytes : sum
         }
-        room.fills.append(RunPolicy.FreeSpace(fileSystem: space.fileSystem, bytes: size))
-        if taken &+ size > space.bytes { room.lack = room.lack ?? lack(space.bytes) }
+        estimate.usage.append(RunPolicy.FreeSpace(fileSystem: space.fileSystem, bytes: size))
+        if taken &+ size > space.bytes { estimate.shortage = estimate.shortage ?? shortage(space.bytes) }
     }
 
     /// The estimated space that a job fills, and the reason why it isn't available. An output that is up to
     /// date needs none.
-    struct Room {
-        var fills: [RunPolicy.FreeSpace]
-        var lack: String?
+    struct SpaceEstimate {
+        var usage: [RunPolicy.FreeSpace]
+        var shortage: String?
     }
 
     /// Removes temporary files of killed runs from a destination's folder, once for each folder. `destination` is
     /// nil for a check, which has no such files.
-    func collectDeadParts(beside destination: String?) {
+    func removeAbandonedFiles(inFolderOf destination: String?) {
         guard let destination else { return }
         let (folder, _) = Self.split(destination)
-        if cleaned.insert(folder.exact).inserted {
+        if cleanedFolders.insert(folder.exact).inserted {
             _ = TemporaryFile.removeAbandonedParts(in: folder, of: namesByFolder[folder.exact] ?? [])
         }
     }
 
     /// Returns a file of `plan` that is also the destination of another output of this run; nil if there is none.
-    /// `foretold` is the plan from before the source existed. Files that it contains were checked when it was
+    /// `prediction` is the plan from before the source existed. Files that it contains were checked when it was
     /// planned.
-    func takenName(of plan: JobPlan, beyond foretold: JobPlan) -> String? {
-        let known = Set(foretold.outputs.flatMap(\.files).map(\.exact))
+    func destinationConflict(of plan: JobPlan, predicted prediction: JobPlan) -> String? {
+        let known = Set(prediction.outputs.flatMap(\.files).map(\.exact))
         return plan.outputs.flatMap(\.files).first { path in
             let (folder, name) = Self.split(path)
             return !known.contains(path.exact) && namesByFolder[folder.exact]?.contains(name) == true

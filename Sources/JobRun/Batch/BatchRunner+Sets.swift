@@ -22,9 +22,9 @@ extension BatchRunner {
                 if let destination = task.output.destination { tasks[destination.exact] = task }
             }
         }
-        let settled = Set(plan.settled.flatMap(\.outputs).flatMap(\.files).map(\.exact))
+        let upToDate = Set(plan.settled.flatMap(\.outputs).flatMap(\.files).map(\.exact))
         for set in sets {
-            let known = set.destinations.filter { tasks[$0.exact] != nil || settled.contains($0.exact) }
+            let known = set.destinations.filter { tasks[$0.exact] != nil || upToDate.contains($0.exact) }
             // The set of another batch, or of a job that isn't selected, is ignored.
             guard known.count == set.destinations.count else { continue }
             guard let missing = set.missing(),

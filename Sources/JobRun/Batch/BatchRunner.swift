@@ -56,7 +56,7 @@ package actor BatchRunner {
     /// Jobs with an instance that did not succeed, by the ids in the job files.
     var failures: Set<JobKey> = []
     /// Jobs that have an instance, by the ids in the job files.
-    let bases: Set<JobKey>
+    let jobsWithInstances: Set<JobKey>
     /// A running job.
     struct Running {
         let executor: JobExecutor
@@ -64,32 +64,32 @@ package actor BatchRunner {
         let lane: Int
         let begun: Double
         /// File systems that the job's output and its two-pass statistics fill, with the estimated bytes.
-        let fills: [RunPolicy.FreeSpace]
+        let diskUsage: [RunPolicy.FreeSpace]
         var attempts = 1
         /// Whether the work is done and the output is being published: the job's processors are free for other jobs.
         var isPublishing = false
     }
     var running: [JobKey: Running] = [:]
     /// Jobs being replanned: their source is the output of another job and is being probed.
-    private var replanning: [JobKey: (job: JobPlan, cost: JobCost)] = [:]
+    private var jobsBeingReplanned: [JobKey: (job: JobPlan, cost: JobCost)] = [:]
     /// Jobs that wait for their next attempt.
-    private var pausing: [JobKey: (plan: JobPlan, outcome: JobOutcome)] = [:]
+    private var jobsAwaitingRetry: [JobKey: (plan: JobPlan, outcome: JobOutcome)] = [:]
     /// Number of jobs that ended without being started.
-    private var notRun = 0
+    private var notRunCount = 0
     var outcomes: [JobKey: JobOutcome] = [:]
     private var records: [JobRecord] = []
-    private var started = 0
-    private var previewsMade = 0
+    private var startedCount = 0
+    private var previewCount = 0
     /// Reason why no further jobs start; nil while jobs do.
-    private var stop: String?
+    private var stopReason: String?
     private var isCancelled = false
     private let begun = DispatchTime.now()
     /// Folders that were already searched for temporary files of dead runs.
-    var cleaned: Set<ExactString> = []
+    var cleanedFolders: Set<ExactString> = []
     let namesByFolder: [ExactString: Set<String>]
     /// Estimated seconds of work in all jobs, from which the remaining time is predicted.
-    private let workInAll: Double
-    private var workDone = 0.0
+    private let totalWork: Double
+    private var completedWork = 0.0
 
     /// Creates a runner of a plan. `files` are the job files that the plan was created from; `performer`
     /// carries out the work and `prober` probes sources that jobs created, in this process or in others;
@@ -112,15 +112,15 @@ package actor BatchRunner {
         budget = policy.budget
         let work: (JobPlan) -> Double = { state?.seconds(of: $0) ?? JobCost($0).work }
         queue = JobQueue(plan, work: work)
-        workInAll = plan.jobs.reduce(0) { $0 + work($1) }
+        totalWork = plan.jobs.reduce(0) { $0 + work($1) }
         var names: [ExactString: Set<String>] = [:]
-        let settled = plan.settled.flatMap(\.outputs).flatMap(\.files)
-        for path in plan.jobs.flatMap(\.outputs).flatMap(\.files) + settled {
+        let upToDateFiles = plan.settled.flatMap(\.outputs).flatMap(\.files)
+        for path in plan.jobs.flatMap(\.outputs).flatMap(\.files) + upToDateFiles {
             let (folder, name) = Self.split(path)
             names[folder.exact, default: []].insert(name)
         }
         namesByFolder = names
-        bases = Set(
+        jobsWithInstances = Set(
             plan.jobs.map { JobKey(file: $0.file, id: $0.base) }
                 + plan.settled.map { JobKey(file: $0.file, id: $0.base) }
                 + plan.refusals.map { JobKey(file: $0.file, id: String($0.id.prefix { $0 != "[" })) })
@@ -139,8 +139,8 @@ package actor BatchRunner {
     package func run() async -> [JobRecord] {
         completeInterruptedSets()
         for settled in plan.settled {
-            for output in settled.outputs { collectDeadParts(beside: output.destination) }
-            note(settled)
+            for output in settled.outputs { removeAbandonedFiles(inFolderOf: output.destination) }
+            recordUpToDate(settled)
         }
         for refusal in plan.refusals { refuse(refusal) }
         admit()
@@ -151,33 +151,33 @@ package actor BatchRunner {
     }
 
     /// Runs `body` on the actor's queue, after earlier calls.
-    private nonisolated func later(
-        after pause: DispatchTimeInterval? = nil, _ body: @escaping @Sendable (isolated BatchRunner) -> Void
+    private nonisolated func enqueue(
+        after delay: DispatchTimeInterval? = nil, _ body: @escaping @Sendable (isolated BatchRunner) -> Void
     ) {
         let work = { @Sendable in self.assumeIsolated { body($0) } }
-        guard let pause else { return control.queue.async(execute: work) }
-        control.queue.asyncAfter(deadline: .now() + pause, execute: work)
+        guard let delay else { return control.queue.async(execute: work) }
+        control.queue.asyncAfter(deadline: .now() + delay, execute: work)
     }
 
     /// Starts no further job. Running jobs continue to their end.
     package nonisolated func stopAdmitting() {
-        later { runner in
-            runner.stop = runner.stop ?? "the run was interrupted"
+        enqueue { runner in
+            runner.stopReason = runner.stopReason ?? "the run was interrupted"
             runner.admit()
         }
     }
 
     /// Cancels the running jobs and starts no further job.
-    package nonisolated func cancel() { later { $0.cancelAll() } }
+    package nonisolated func cancel() { enqueue { $0.cancelAll() } }
 
     private func cancelAll() {
-        stop = stop ?? "the run was interrupted"
+        stopReason = stopReason ?? "the run was interrupted"
         isCancelled = true
         for job in running.values { job.executor.cancel() }
-        let looked = replanning.values
-        replanning = [:]
-        for (job, cost) in looked {
-            budget.give(back: cost)
+        let entries = jobsBeingReplanned.values
+        jobsBeingReplanned = [:]
+        for (job, cost) in entries {
+            budget.release(cost)
             finish(job, .cancelled)
         }
         admit()
@@ -188,23 +188,23 @@ package actor BatchRunner {
     package nonisolated func snapshot() -> (
         running: [RunningJob], finished: Int, total: Int, remaining: Double?
     ) {
-        control.queue.sync { assumeIsolated { $0.told } }
+        control.queue.sync { assumeIsolated { $0.currentProgress } }
     }
 
-    private var told: (running: [RunningJob], finished: Int, total: Int, remaining: Double?) {
+    private var currentProgress: (running: [RunningJob], finished: Int, total: Int, remaining: Double?) {
         let jobs = running.values.map(\.executor).sorted { $0.number < $1.number }.map { executor in
             let progress = executor.progress
             return RunningJob(
                 id: executor.plan.id, file: executor.plan.file, fraction: progress.fraction,
                 media: progress.media, elapsed: executor.elapsed)
         }
-        let partly = running.values.reduce(0) {
+        let runningWork = running.values.reduce(0) {
             $0 + $1.executor.progress.fraction * work($1.executor.plan)
         }
-        let done = workDone + partly
-        let remaining = done > 0 && now > 2 ? now / done * max(0, workInAll - done) : nil
+        let done = completedWork + runningWork
+        let remaining = done > 0 && now > 2 ? now / done * max(0, totalWork - done) : nil
         return (
-            jobs, outcomes.count - notRun, plan.jobs.count + plan.settled.count + plan.refusals.count,
+            jobs, outcomes.count - notRunCount, plan.jobs.count + plan.settled.count + plan.refusals.count,
             remaining
         )
     }
@@ -220,10 +220,10 @@ package actor BatchRunner {
         end(JobRecord(id: refusal.id, file: refusal.file, outcome: .failed(failure)))
     }
 
-    private func note(_ settled: BatchPlan.Settled) {
+    private func recordUpToDate(_ settled: BatchPlan.Settled) {
         outcomes[JobKey(file: settled.file, id: settled.id)] = .upToDate
         var record = JobRecord(id: settled.id, file: settled.file, outcome: .upToDate)
-        record.settled = settled.outputs
+        record.upToDateOutputs = settled.outputs
         end(record)
     }
 
@@ -236,7 +236,7 @@ package actor BatchRunner {
         case .failed(let failure):
             state?.ended(
                 record.file, record.id, outcome: "failed", message: failure.message, seconds: record.seconds)
-            if policy.failsFast { stop = stop ?? "a job failed, and `--fail-fast` is set" }
+            if policy.failsFast { stopReason = stopReason ?? "a job failed, and `--fail-fast` is set" }
         case .cancelled:
             state?.ended(record.file, record.id, outcome: "cancelled", message: "", seconds: record.seconds)
         case .notRun(let why):
@@ -246,59 +246,62 @@ package actor BatchRunner {
 
     /// Starts all jobs that may start.
     private func admit() {
-        while stop == nil {
+        while stopReason == nil {
             queue.bringForward { performer.isPrepared(for: plan.jobs[$0]) }
             guard let index = queue.next else { break }
             let job = plan.jobs[index]
-            if let why = obstacle(to: job) {
+            if let why = blockingReason(for: job) {
                 queue.takeNext()
                 finish(job, .notRun(why))
                 continue
             }
             let cost = JobCost(job)
             guard budget.admits(cost) else { return }
-            let room = self.room(for: job)
+            let space = self.spaceEstimate(for: job)
             // The running jobs may fill less than predicted, or free space by replacing files.
-            if room.lack != nil, !running.isEmpty || !replanning.isEmpty { return }
+            if space.shortage != nil, !running.isEmpty || !jobsBeingReplanned.isEmpty { return }
             queue.takeNext()
-            start(job, cost, room)
+            start(job, cost, space)
         }
-        if let stop {
+        if let stopReason {
             // No retry is started after a stop.
-            let given = pausing.values
-            pausing = [:]
-            for (plan, outcome) in given { finish(plan, isCancelled ? .cancelled : outcome) }
-            for index in queue.drain() {
-                finish(plan.jobs[index], isCancelled ? .cancelled : .notRun(stop))
+            let waitingRetries = jobsAwaitingRetry.values
+            jobsAwaitingRetry = [:]
+            for (plan, outcome) in waitingRetries { finish(plan, isCancelled ? .cancelled : outcome) }
+            for index in queue.removeAll() {
+                finish(plan.jobs[index], isCancelled ? .cancelled : .notRun(stopReason))
             }
         }
     }
 
-    private func start(_ job: JobPlan, _ cost: JobCost, _ room: Room) {
-        budget.take(cost)
-        guard !job.readJobs.isEmpty else { return launch(job, cost, room) }
+    private func start(_ job: JobPlan, _ cost: JobCost, _ space: SpaceEstimate) {
+        budget.reserve(cost)
+        guard !job.readJobs.isEmpty else { return launch(job, cost, space) }
         // The plan was a prediction until now. The file exists, and probing it may take time.
         let key = JobKey(file: job.file, id: job.id)
-        replanning[key] = (job, cost)
+        jobsBeingReplanned[key] = (job, cost)
         let (files, prober) = (files, prober)
         DispatchQueue.global().async { @Sendable in
             let result = Result { () throws(PlanningError) in
                 try BatchPlanner.replan(job, in: files, prober: prober)
             }
-            self.later { $0.replanned(key, result, room) }
+            self.enqueue { $0.finishReplanning(key, result, space) }
         }
     }
 
     /// Continues with a job whose source was probed. Does nothing after a cancel.
-    private func replanned(
-        _ key: JobKey, _ result: Result<JobPlan, PlanningError>, _ room: Room
+    private func finishReplanning(
+        _ key: JobKey, _ result: Result<JobPlan, PlanningError>, _ space: SpaceEstimate
     ) {
-        guard let (job, cost) = replanning.removeValue(forKey: key) else { return }
+        guard let (job, cost) = jobsBeingReplanned.removeValue(forKey: key) else { return }
         switch result {
         case .success(let plan):
-            guard let taken = takenName(of: plan, beyond: job) else { return launch(plan, cost, room) }
+            guard let conflict = destinationConflict(of: plan, predicted: job) else {
+                return launch(plan, cost, space)
+            }
             refuse(
-                job, cost, "another output of this run has the destination \(taken)", .destinationCollision)
+                job, cost, "another output of this run has the destination \(conflict)", .destinationCollision
+            )
         case .failure(let error):
             let first = error.diagnostics.first
             refuse(job, cost, first?.message ?? "\(error)", first?.rule, at: first?.range)
@@ -307,29 +310,30 @@ package actor BatchRunner {
 
     /// Fails a job whose source was created but can't be used.
     private func refuse(
-        _ job: JobPlan, _ cost: JobCost, _ why: String, _ rule: Rule?, at place: SourceRange? = nil
+        _ job: JobPlan, _ cost: JobCost, _ why: String, _ rule: Rule?, at location: SourceRange? = nil
     ) {
-        budget.give(back: cost)
-        finish(job, .failed(JobFailure(why, at: place ?? job.location, rule: rule)))
+        budget.release(cost)
+        finish(job, .failed(JobFailure(why, at: location ?? job.location, rule: rule)))
         admit()
     }
 
-    private func launch(_ plan: JobPlan, _ cost: JobCost, _ room: Room) {
-        for output in plan.outputs { collectDeadParts(beside: output.destination) }
+    private func launch(_ plan: JobPlan, _ cost: JobCost, _ space: SpaceEstimate) {
+        for output in plan.outputs { removeAbandonedFiles(inFolderOf: output.destination) }
         let lanes = Set(running.values.map(\.lane))
         let lane = (0...).first { !lanes.contains($0) } ?? 0
         begin(
             plan,
             Running(
-                executor: executor(plan, lack: room.lack), cost: cost, lane: lane, begun: now,
-                fills: room.fills))
+                executor: executor(plan, spaceShortage: space.shortage), cost: cost, lane: lane, begun: now,
+                diskUsage: space.usage))
     }
 
-    private func executor(_ plan: JobPlan, lack: String?) -> JobExecutor {
-        started += 1
+    private func executor(_ plan: JobPlan, spaceShortage: String?) -> JobExecutor {
+        startedCount += 1
         return JobExecutor(
-            plan: plan, lack: lack, sources: sources, number: started, keepsFailed: policy.keepsFailed,
-            makesPreview: previewsMade < policy.previews, state: state, performer: performer,
+            plan: plan, spaceShortage: spaceShortage, sources: sources, number: startedCount,
+            keepsFailed: policy.keepsFailed,
+            makesPreview: previewCount < policy.maxPreviews, state: state, performer: performer,
             root: prober.environment.root)
     }
 
@@ -338,14 +342,14 @@ package actor BatchRunner {
         if isCancelled { job.executor.cancel() }
         job.executor.start(
             onWork: { @Sendable in
-                if job.attempts == 1 { self.later { $0.observer.jobStarted(plan) } }
+                if job.attempts == 1 { self.enqueue { $0.observer.jobStarted(plan) } }
             },
-            onPublish: { @Sendable in self.later { $0.publishes(plan) } },
-            completion: { @Sendable outcome in self.later { $0.ended(plan, outcome) } })
+            onPublish: { @Sendable in self.enqueue { $0.beginPublishing(plan) } },
+            completion: { @Sendable outcome in self.enqueue { $0.attemptEnded(plan, outcome) } })
     }
 
     /// Frees the processors of a job that only has to publish its outputs.
-    private func publishes(_ plan: JobPlan) {
+    private func beginPublishing(_ plan: JobPlan) {
         let key = JobKey(file: plan.file, id: plan.id)
         guard let job = running[key], !job.isPublishing else { return }
         running[key]?.isPublishing = true
@@ -354,36 +358,36 @@ package actor BatchRunner {
     }
 
     /// Ends an attempt. A transient failure is retried in the job's lane.
-    private func ended(_ plan: JobPlan, _ outcome: JobOutcome) {
+    private func attemptEnded(_ plan: JobPlan, _ outcome: JobOutcome) {
         guard let job = running[JobKey(file: plan.file, id: plan.id)] else { return }
-        guard case .failed(let failure) = outcome, failure.isTransient, stop == nil,
+        guard case .failed(let failure) = outcome, failure.isTransient, stopReason == nil,
             job.attempts <= plan.scheduling.retries
         else { return finish(plan, outcome) }
         let key = JobKey(file: plan.file, id: plan.id)
         if job.isPublishing { budget.wait(job.cost, for: false) }
         running[key]?.isPublishing = false
-        pausing[key] = (plan, outcome)
-        let pause = DispatchTimeInterval.milliseconds(250 << min(job.attempts, 7))
-        later(after: pause) { runner in
-            guard runner.pausing.removeValue(forKey: key) != nil else { return }
+        jobsAwaitingRetry[key] = (plan, outcome)
+        let delay = DispatchTimeInterval.milliseconds(250 << min(job.attempts, 7))
+        enqueue(after: delay) { runner in
+            guard runner.jobsAwaitingRetry.removeValue(forKey: key) != nil else { return }
             runner.begin(
                 plan,
                 Running(
-                    executor: runner.executor(plan, lack: nil), cost: job.cost, lane: job.lane,
-                    begun: job.begun, fills: job.fills, attempts: job.attempts + 1))
+                    executor: runner.executor(plan, spaceShortage: nil), cost: job.cost, lane: job.lane,
+                    begun: job.begun, diskUsage: job.diskUsage, attempts: job.attempts + 1))
         }
     }
 
     private func finish(_ plan: JobPlan, _ outcome: JobOutcome) {
         let key = JobKey(file: plan.file, id: plan.id)
         let job = running.removeValue(forKey: key)
-        if let job { budget.give(back: job.cost, afterWaiting: job.isPublishing) }
-        workDone += work(plan)
-        if outcome.hasPreview { previewsMade += 1 }
+        if let job { budget.release(job.cost, afterWaiting: job.isPublishing) }
+        completedWork += work(plan)
+        if outcome.hasPreview { previewCount += 1 }
         outcomes[key] = outcome
-        if case .notRun = outcome { notRun += 1 }
+        if case .notRun = outcome { notRunCount += 1 }
         if !outcome.isSuccess { failures.insert(JobKey(file: plan.file, id: plan.base)) }
-        queue.ended(plan)
+        queue.jobEnded(plan)
         end(
             JobRecord(
                 id: plan.id, file: plan.file, outcome: outcome, plan: plan, begun: job?.begun,

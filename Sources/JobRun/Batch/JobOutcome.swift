@@ -83,17 +83,17 @@ public struct OutputResult: Sendable {
     /// Warnings for the user, such as dropped samples.
     public var warnings: [String]
     /// Expectations with their measured values.
-    public var expectations: [JudgedExpectation] = []
+    public var expectations: [ExpectationResult] = []
     /// Loudness of the normalized tracks.
     public var loudness: [Normalization] = []
     /// Preview for the report; nil if the report shows none.
     package var preview: JobPreview?
 
     /// Still images of an image output; empty for other outputs.
-    public var stills: [Still] = []
+    public var images: [Image] = []
 
     /// A still image that was created.
-    public struct Still: Codable, Sendable {
+    public struct Image: Codable, Sendable {
         /// Requested time, on the source's time line.
         public var requested: MediaTime
         /// Presentation time of the frame, on the source's time line.
@@ -124,10 +124,10 @@ public struct JobFailure: Error, Codable, Sendable {
     /// Whether the failure is transient, such as a server that doesn't respond, and the job is worth another attempt.
     public var isTransient: Bool
     /// Expectations with their measured values, if an unmet expectation is the reason.
-    package var expectations: [JudgedExpectation] = []
+    package var expectations: [ExpectationResult] = []
     /// Sentence endings that state whether outputs with unmet expectations were kept, by output id; the key is empty
     /// for the only output of a job.
-    package var kept: [String: String] = [:]
+    package var keptNotes: [String: String] = [:]
     /// Preview of an output with unmet expectations.
     package var preview: JobPreview?
 
@@ -139,12 +139,13 @@ public struct JobFailure: Error, Codable, Sendable {
             return [(rule ?? .jobFailed, message, location)]
         }
         // The sentence ending of an output is reported once.
-        var told: Set<String> = []
+        var reported: Set<String> = []
         return ([first] + failed.dropFirst()).map { one in
             let output = one.output ?? ""
-            let isNew = told.insert(output).inserted
+            let isNew = reported.insert(output).inserted
             return (
-                .expectationFailed, one.message + (isNew ? kept[output] ?? "" : ""), one.expectation.location
+                .expectationFailed, one.message + (isNew ? keptNotes[output] ?? "" : ""),
+                one.expectation.location
             )
         }
     }

@@ -12,7 +12,7 @@ public struct JobRecord: Sendable {
     public var plan: JobPlan? { boxed?.plan }
     private let boxed: Box?
     /// Published outputs of a job that was up to date before planning.
-    public var settled: [BatchPlan.Output] = []
+    public var upToDateOutputs: [BatchPlan.Output] = []
     /// Seconds from the start of the run to the start of the job; nil if the job was not started.
     public var begun: Double?
     /// Wall-clock seconds that the job took.
@@ -25,7 +25,7 @@ public struct JobRecord: Sendable {
     public var warnings: [String] = []
     /// Warnings about outputs that were created by earlier runs, by output id; the key is empty for the only output
     /// of a job.
-    package var kept: [String: [String]] = [:]
+    package var earlierWarnings: [String: [String]] = [:]
 
     /// A box, because a plan is large and there are many records.
     private final class Box: Sendable {

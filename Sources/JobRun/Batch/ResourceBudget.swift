@@ -46,7 +46,7 @@ package struct ResourceBudget: Sendable {
     }
 
     /// Records that a job starts.
-    package mutating func take(_ cost: JobCost) {
+    package mutating func reserve(_ cost: JobCost) {
         running += 1
         usedCores += cost.cores
         usedMemory += cost.memory
@@ -60,7 +60,7 @@ package struct ResourceBudget: Sendable {
 
     /// Records that a job has ended. `afterWaiting`: whether its processors are already free, because it
     /// waited for its disk.
-    package mutating func give(back cost: JobCost, afterWaiting: Bool = false) {
+    package mutating func release(_ cost: JobCost, afterWaiting: Bool = false) {
         running -= 1
         usedCores -= afterWaiting ? 0 : cost.cores
         usedMemory -= cost.memory

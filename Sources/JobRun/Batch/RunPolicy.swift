@@ -11,14 +11,14 @@ package struct RunPolicy: Sendable {
     /// Whether no further jobs start after the first failure.
     package var failsFast = false
     /// Maximum number of finished outputs with a preview in the report. A preview takes time and memory.
-    package var previews = 0
+    package var maxPreviews = 0
 
     /// Folder of the encoders' two-pass statistics: the state's folder, or the folder of temporary files. Free space
     /// is checked there as at destinations; nil disables the check.
-    package var notesFolder: String? = PassFiles.base.withLock { $0 }
+    package var passStatisticsFolder: String? = PassFiles.base.withLock { $0 }
 
     /// Function that returns the free space at a destination; nil if it can't be determined.
-    package var space: @Sendable (_ destination: String) -> FreeSpace? = RunPolicy.space
+    package var freeSpace: @Sendable (_ destination: String) -> FreeSpace? = RunPolicy.freeSpace
 
     /// Bytes on a file system: free ones, or those that an output fills.
     package struct FreeSpace: Sendable {
@@ -33,7 +33,7 @@ package struct RunPolicy: Sendable {
     }
 
     /// Returns the free space that the system reports; nil if it can't be determined.
-    package static func space(_ destination: String) -> FreeSpace? {
+    package static func freeSpace(_ destination: String) -> FreeSpace? {
         guard let path = DestinationPath(destination), let bytes = path.freeSpace else { return nil }
         return FreeSpace(fileSystem: path.fileSystem, bytes: bytes)
     }

@@ -17,13 +17,13 @@ extension JobExecutor {
             state?.passed(task, digest: digest, seconds: state?.seconds(of: task) ?? 0)
             return completion(.upToDate)
         }
-        watchTime()
+        startTimeout()
         onWork()
         let order = WorkOrder(plan: plan, outputs: [], scratch: nil)
         let work = performer.perform(order) { @Sendable outcome in
             self.queue.async { @Sendable in completion(self.end(check: task, digest, outcome)) }
         }
-        follow(work)
+        attach(work)
     }
 
     private func end(check task: OutputTask, _ digest: PlanDigest?, _ outcome: WorkOutcome) -> JobOutcome {
@@ -33,9 +33,9 @@ extension JobExecutor {
                 throw MediaError.misuse("\(findings.outputs.count) findings of a check")
             }
             try SourceCheck(plan).check(when: "while it was read")
-            if let failure = failure(of: findings, leaving: { _ in nil }) { throw failure }
+            if let failure = failure(of: findings, keptNote: { _ in nil }) { throw failure }
             let warnings = JobWarnings(task: task, findings: found)
-            let digest = warnings.tellsOfDamage ? digest?.afterDamage : digest
+            let digest = warnings.reportsDamage ? digest?.afterDamage : digest
             if let digest { state?.passed(task, digest: digest, seconds: elapsed) }
             let result = OutputResult(
                 id: nil, destination: nil, size: 0, output: digest?.value.text ?? "",

@@ -18,7 +18,7 @@ internal import Publishing
 final class JobExecutor: @unchecked Sendable {
     let plan: JobPlan
     /// Reason why there is no space for the outputs; nil if there is.
-    private let lack: String?
+    private let spaceShortage: String?
     /// Sources of the whole call, which are never replaced.
     private let sources: Set<SourceFileKey>
     let number: Int
@@ -40,26 +40,26 @@ final class JobExecutor: @unchecked Sendable {
     private let running = Guarded(Running())
     private var timer: (any DispatchSourceTimer)?
     /// Outputs that are being created, with their temporary files; accessed on `queue` only.
-    private var making: [(publisher: OutputPublisher, file: TemporaryFile)] = []
+    private var unfinishedOutputs: [(publisher: OutputPublisher, file: TemporaryFile)] = []
 
     /// Reasons for skipped outputs, by output id; accessed on `queue` only.
     private var skipped: [String: String] = [:]
 
     /// Outcome if no output is created.
-    private var rest: JobOutcome {
+    private var outcomeWithoutOutputs: JobOutcome {
         skipped.isEmpty
             ? .upToDate : .succeeded(JobResult(outputs: [], skipped: skipped, seconds: elapsed))
     }
 
     /// Location of the destination in the job file if there is one output, else of the job.
-    private var place: SourceRange {
+    private var location: SourceRange {
         plan.outputs.count == 1 ? plan.outputs[0].destinationLocation : plan.location
     }
 
-    /// Creates an executor. `number` is the number of the start within the batch; `lack` is the reason why there is
+    /// Creates an executor. `number` is the number of the start within the batch; `spaceShortage` is the reason why there is
     /// no space.
     init(
-        plan: JobPlan, lack: String?, sources: Set<SourceFileKey>, number: Int, keepsFailed: Bool,
+        plan: JobPlan, spaceShortage: String?, sources: Set<SourceFileKey>, number: Int, keepsFailed: Bool,
         makesPreview: Bool,
         state: RunState?, performer: any WorkPerformer, root: PathRoot
     ) {
@@ -69,7 +69,7 @@ final class JobExecutor: @unchecked Sendable {
         self.keepsFailed = keepsFailed
         self.number = number
         self.plan = plan
-        self.lack = lack
+        self.spaceShortage = spaceShortage
         self.sources = sources
         self.performer = performer
     }
@@ -123,7 +123,7 @@ final class JobExecutor: @unchecked Sendable {
         if let skipped = error as? SkippedOutput { return .skipped(skipped.reason) }
         if let failure = error as? JobFailure { return .failed(failure) }
         return .failed(
-            JobFailure("\(error)", at: place, isTransient: Transience.isTransient(error)))
+            JobFailure("\(error)", at: location, isTransient: TransientErrors.isTransient(error)))
     }
 
     private func begin(
@@ -138,7 +138,7 @@ final class JobExecutor: @unchecked Sendable {
         }
         try SourceCheck(plan).check(when: "since it was planned")
         if let task = plan.tasks.first(where: \.output.isCheck) { return check(task, onWork, completion) }
-        var (wanted, judged): ([OutputPublisher], [(OutputPublisher, PlanDigest)]) = ([], [])
+        var (toCreate, toEvaluate): ([OutputPublisher], [(OutputPublisher, PlanDigest)]) = ([], [])
         for task in plan.tasks {
             guard var publisher = OutputPublisher(task: task, sources: sources, state: state) else {
                 continue
@@ -154,14 +154,16 @@ final class JobExecutor: @unchecked Sendable {
                 }
                 state?.succeeded(whole: task)
             case .unevaluated where task.output.isJudgedAgain:
-                if let digest { judged.append((publisher, digest)) }
-            case .unevaluated, .other: wanted.append(publisher)
+                if let digest { toEvaluate.append((publisher, digest)) }
+            case .unevaluated, .other: toCreate.append(publisher)
             }
         }
-        guard !wanted.isEmpty || !judged.isEmpty else { return completion(.upToDate) }
-        if let lack, !wanted.isEmpty { throw JobFailure(lack, at: place, rule: .lowSpace) }
+        guard !toCreate.isEmpty || !toEvaluate.isEmpty else { return completion(.upToDate) }
+        if let spaceShortage, !toCreate.isEmpty {
+            throw JobFailure(spaceShortage, at: location, rule: .lowSpace)
+        }
         var skips: [SkippedOutput] = []
-        wanted = try wanted.filter { publisher in
+        toCreate = try toCreate.filter { publisher in
             do {
                 for part in publisher.parts { _ = try part.replacesExisting() }
                 return true
@@ -172,18 +174,18 @@ final class JobExecutor: @unchecked Sendable {
             }
         }
         if let first = skips.first, skips.count == plan.outputs.count { throw first }
-        if wanted.isEmpty, judged.isEmpty { return completion(rest) }
-        watchTime()
-        let left = wanted
-        guard !judged.isEmpty else {
+        if toCreate.isEmpty, toEvaluate.isEmpty { return completion(outcomeWithoutOutputs) }
+        startTimeout()
+        let remaining = toCreate
+        guard !toEvaluate.isEmpty else {
             onWork()
-            return try make(left, onPublish, completion)
+            return try create(remaining, onPublish, completion)
         }
-        try judge(judged, onWork) { @Sendable failure in
+        try evaluate(toEvaluate, onWork) { @Sendable failure in
             if let failure { return completion(self.outcome(of: failure)) }
-            if left.isEmpty { return completion(self.rest) }
+            if remaining.isEmpty { return completion(self.outcomeWithoutOutputs) }
             do {
-                try self.make(left, onPublish, completion)
+                try self.create(remaining, onPublish, completion)
             } catch {
                 completion(self.outcome(of: error))
             }
@@ -191,24 +193,24 @@ final class JobExecutor: @unchecked Sendable {
     }
 
     /// Creates some of the plan's outputs.
-    private func make(
-        _ wanted: [OutputPublisher], _ onPublish: @escaping @Sendable () -> Void,
+    private func create(
+        _ toCreate: [OutputPublisher], _ onPublish: @escaping @Sendable () -> Void,
         _ completion: @escaping @Sendable (JobOutcome) -> Void
     ) throws {
-        for publisher in wanted {
+        for publisher in toCreate {
             try publisher.makeFolder()
-            making.append(
+            unfinishedOutputs.append(
                 (
                     publisher,
                     try TemporaryFile(
                         destination: publisher.destination, in: root)
                 ))
         }
-        let plan = plan(of: wanted)
+        let plan = plan(of: toCreate)
         let scratch =
-            plan.hasTwoPasses ? try TemporaryFile(destination: wanted[0].destination, in: root) : nil
+            plan.hasTwoPasses ? try TemporaryFile(destination: toCreate[0].destination, in: root) : nil
         var order = WorkOrder(
-            plan: plan, outputs: making.map(\.file), scratch: scratch, makesPreview: makesPreview)
+            plan: plan, outputs: unfinishedOutputs.map(\.file), scratch: scratch, makesPreview: makesPreview)
         // The images for a report don't count towards the job's timeout.
         order.onChecked = { @Sendable in self.queue.async { @Sendable in self.timer?.cancel() } }
         let work = performer.perform(order) { @Sendable outcome in
@@ -220,14 +222,14 @@ final class JobExecutor: @unchecked Sendable {
                 completion(self.end(outcome))
             }
         }
-        follow(work)
+        attach(work)
     }
 
     private func plan(of publishers: [OutputPublisher]) -> JobPlan {
         plan.only { output in publishers.contains { $0.task.output.id == output.id } }
     }
 
-    func follow(_ work: any WorkHandle) {
+    func attach(_ work: any WorkHandle) {
         let isCancelled = running.withLock { running in
             running.work = work
             return running.isCancelled
@@ -237,22 +239,22 @@ final class JobExecutor: @unchecked Sendable {
 
     /// Evaluates the current expectations of existing outputs that the same plan created. `completion` is called on
     /// `queue` with the reason why an output doesn't meet them, or with nil.
-    private func judge(
-        _ judged: [(publisher: OutputPublisher, digest: PlanDigest)], _ onWork: @Sendable () -> Void,
+    private func evaluate(
+        _ evaluated: [(publisher: OutputPublisher, digest: PlanDigest)], _ onWork: @Sendable () -> Void,
         _ completion: @escaping @Sendable ((any Error)?) -> Void
     ) throws {
-        let files = try judged.map {
+        let files = try evaluated.map {
             try TemporaryFile(published: $0.publisher.destination, in: root)
         }
         let fingerprints = files.map(\.fingerprint)
         onWork()
-        var order = WorkOrder(plan: plan(of: judged.map(\.publisher)), outputs: files, scratch: nil)
-        order.onlyJudges = true
+        var order = WorkOrder(plan: plan(of: evaluated.map(\.publisher)), outputs: files, scratch: nil)
+        order.onlyEvaluates = true
         let work = performer.perform(order) { @Sendable outcome in
             self.queue.async { @Sendable in
                 do {
-                    try self.end(judgement: outcome)
-                    for (index, (publisher, digest)) in judged.enumerated() {
+                    try self.end(evaluation: outcome)
+                    for (index, (publisher, digest)) in evaluated.enumerated() {
                         let destination = publisher.destination
                         guard files[index].isAt(destination),
                             files[index].fingerprint == fingerprints[index]
@@ -261,7 +263,7 @@ final class JobExecutor: @unchecked Sendable {
                                 "the output changed while its expectations were evaluated: \(destination)",
                                 at: publisher.task.output.destinationLocation, rule: .destinationExists)
                         }
-                        self.state?.judged(publisher.task, digest)
+                        self.state?.expectationsMet(publisher.task, digest)
                     }
                     completion(nil)
                 } catch {
@@ -269,12 +271,12 @@ final class JobExecutor: @unchecked Sendable {
                 }
             }
         }
-        follow(work)
+        attach(work)
     }
 
-    private func end(judgement: WorkOutcome) throws {
-        let findings = try findings(of: judgement)
-        if let failure = failure(of: findings, leaving: { _ in "; the output of an earlier run is kept" }) {
+    private func end(evaluation: WorkOutcome) throws {
+        let findings = try findings(of: evaluation)
+        if let failure = failure(of: findings, keptNote: { _ in "; the output of an earlier run is kept" }) {
             throw failure
         }
     }
@@ -292,31 +294,33 @@ final class JobExecutor: @unchecked Sendable {
 
     /// Returns the failure if an expectation isn't met; nil if all are met. `kept` returns the outcome for an
     /// output, by its index, as the end of a sentence.
-    func failure(of findings: WorkFindings, leaving kept: (Int) -> String?) -> JobFailure? {
+    func failure(of findings: WorkFindings, keptNote kept: (Int) -> String?) -> JobFailure? {
         let failed = findings.outputs.indices.filter { index in
             findings.outputs[index].expectations.contains { !$0.holds }
         }
-        let judged = findings.outputs.flatMap(\.expectations)
-        guard let place = failed.first, let first = judged.first(where: { !$0.holds }) else { return nil }
-        let rest = judged.count { !$0.holds } - 1
-        var said: [String: String] = [:]
+        let expectations = findings.outputs.flatMap(\.expectations)
+        guard let firstFailed = failed.first, let first = expectations.first(where: { !$0.holds }) else {
+            return nil
+        }
+        let otherFailures = expectations.count { !$0.holds } - 1
+        var keptNotes: [String: String] = [:]
         var sentences: [String] = []
         for index in failed {
             guard let sentence = kept(index) else { continue }
-            said[findings.outputs[index].expectations.first?.output ?? ""] = sentence
+            keptNotes[findings.outputs[index].expectations.first?.output ?? ""] = sentence
             if !sentences.contains(sentence) { sentences.append(sentence) }
         }
         var failure = JobFailure(
-            first.message + (rest > 0 ? " (and \(rest) more)" : "") + sentences.joined(),
+            first.message + (otherFailures > 0 ? " (and \(otherFailures) more)" : "") + sentences.joined(),
             at: first.expectation.location, rule: .expectationFailed)
-        failure.kept = said
-        failure.expectations = judged
-        failure.preview = findings.outputs[place].preview
+        failure.keptNotes = keptNotes
+        failure.expectations = expectations
+        failure.preview = findings.outputs[firstFailed].preview
         return failure
     }
 
     /// Starts the timer of `timeout`, on `queue`.
-    func watchTime() {
+    func startTimeout() {
         guard let timeout = plan.scheduling.timeout else { return }
         let timer = DispatchSource.makeTimerSource(queue: queue)
         timer.schedule(deadline: .now() + timeout.seconds)
@@ -331,24 +335,26 @@ final class JobExecutor: @unchecked Sendable {
     private func end(_ outcome: WorkOutcome) -> JobOutcome {
         do {
             let findings = try findings(of: outcome)
-            guard findings.outputs.count == making.count else {
-                throw MediaError.misuse("\(findings.outputs.count) results for \(making.count) outputs")
+            guard findings.outputs.count == unfinishedOutputs.count else {
+                throw MediaError.misuse(
+                    "\(findings.outputs.count) results for \(unfinishedOutputs.count) outputs")
             }
             // If another process created the same outputs meanwhile, these are discarded.
-            if findings.isAsExpected, making.flatMap(\.publisher.parts).allSatisfy(\.isMadeAlready) {
+            if findings.isAsExpected, unfinishedOutputs.flatMap(\.publisher.parts).allSatisfy(\.isUpToDate) {
                 discard()
-                return rest
+                return outcomeWithoutOutputs
             }
             let outputs = try publish(findings)
             return outputs.isEmpty
-                ? rest : .succeeded(JobResult(outputs: outputs, skipped: skipped, seconds: elapsed))
+                ? outcomeWithoutOutputs
+                : .succeeded(JobResult(outputs: outputs, skipped: skipped, seconds: elapsed))
         } catch {
             discard()
             return self.outcome(of: error)
         }
     }
 
-    private func discard() { for made in making { made.file.discard() } }
+    private func discard() { for output in unfinishedOutputs { output.file.discard() } }
 
     // MARK: Publishing
 
@@ -358,30 +364,31 @@ final class JobExecutor: @unchecked Sendable {
         try SourceCheck(plan).check(when: "while it was read")
         let failure = failure(of: findings) { index in
             guard keepsFailed else { return nil }
-            return making[index].publisher.keep(making[index].file)
+            return unfinishedOutputs[index].publisher.keep(unfinishedOutputs[index].file)
         }
         if let failure { throw failure }
-        var pieces: [(output: Int, publisher: OutputPublisher, file: TemporaryFile)] = []
-        for (index, (publisher, file)) in making.enumerated() {
-            for piece in try publisher.pieces(of: file, findings.outputs[index], in: root) {
-                pieces.append((index, piece.publisher, piece.file))
+        var parts: [(output: Int, publisher: OutputPublisher, file: TemporaryFile)] = []
+        for (index, (publisher, file)) in unfinishedOutputs.enumerated() {
+            for part in try publisher.splitFiles(of: file, findings.outputs[index], in: root) {
+                parts.append((index, part.publisher, part.file))
             }
         }
-        for index in pieces.indices {
+        for index in parts.indices {
             if isCancelled { throw CancellationError() }
-            try pieces[index].publisher.prepare(pieces[index].file, findings.outputs[pieces[index].output])
+            try parts[index].publisher.prepare(parts[index].file, findings.outputs[parts[index].output])
         }
-        let published = try TemporaryFile.publishTogether(pieces.map(\.file)) { index, keepsReplaced in
-            try pieces[index].publisher.publish(pieces[index].file, keepsReplaced: keepsReplaced)
+        let published = try TemporaryFile.publishTogether(parts.map(\.file)) { index, keepsReplaced in
+            try parts[index].publisher.publish(parts[index].file, keepsReplaced: keepsReplaced)
         }
         for index in published {
-            guard let digest = pieces[index].publisher.digest else { continue }
-            state?.succeeded(pieces[index].publisher.task, digest: digest, seconds: elapsed)
+            guard let digest = parts[index].publisher.digest else { continue }
+            state?.succeeded(parts[index].publisher.task, digest: digest, seconds: elapsed)
         }
-        return making.indices.compactMap { index in
-            state?.succeeded(whole: making[index].publisher.task)
-            let files = published.map { pieces[$0] }.filter { $0.output == index }.map(\.file)
-            return files.isEmpty ? nil : making[index].publisher.result(files, findings.outputs[index])
+        return unfinishedOutputs.indices.compactMap { index in
+            state?.succeeded(whole: unfinishedOutputs[index].publisher.task)
+            let files = published.map { parts[$0] }.filter { $0.output == index }.map(\.file)
+            return files.isEmpty
+                ? nil : unfinishedOutputs[index].publisher.result(files, findings.outputs[index])
         }
     }
 }

@@ -18,24 +18,32 @@ struct JobWarnings {
         }
         lines += plan.tracks.compactMap(\.deviation)
         let tracks = zip(plan.tracks, findings.tracks)
-        for what in [leading, dropped, captions, change, fields] {
-            lines += tracks.compactMap { track, report in what(track, report).map { said($0, of: track) } }
+        for what in [
+            leadingFrameWarning, droppedSampleWarning, captionWarning, formatChangeWarning,
+            interlacingWarning,
+        ] {
+            lines += tracks.compactMap { track, report in what(track, report).map { prefixed($0, of: track) }
+            }
         }
         lines += findings.losses
         for found in findings.loudness {
-            guard plan.tracks.indices.contains(found.track), let line = loudness(found) else { continue }
-            lines.append(said(line, of: plan.tracks[found.track]))
+            guard plan.tracks.indices.contains(found.track), let line = loudnessWarning(found) else {
+                continue
+            }
+            lines.append(prefixed(line, of: plan.tracks[found.track]))
         }
         if task.input.sourceDescription.missingBytes > 0 {
             lines.append(
                 "the source is truncated: \(task.input.sourceDescription.missingBytes) bytes are missing")
         }
         return lines
-            + tracks.compactMap { track, report in damage(track, report).map { said($0, of: track) } }
+            + tracks.compactMap { track, report in
+                damageWarning(track, report).map { prefixed($0, of: track) }
+            }
     }
 
     /// Returns a warning if `normalize` didn't reach its target; nil if it did.
-    private func loudness(_ found: OutputResult.Normalization) -> String? {
+    private func loudnessWarning(_ found: OutputResult.Normalization) -> String? {
         guard found.before.isMeasured else {
             return "too short or too quiet to measure the loudness; `normalize` has no effect"
         }
@@ -43,46 +51,46 @@ struct JobWarnings {
         else { return nil }
         let tolerance = 0.2
         func tenths(_ value: Double) -> Double { (value * 10).rounded() / 10 }
-        let reached = found.after
+        let measured = found.after
         var parts: [String] = []
-        if abs(reached.integrated - target.integrated) > tolerance {
+        if abs(measured.integrated - target.integrated) > tolerance {
             parts.append(
-                "\(tenths(reached.integrated)) LUFS instead of \(target.integrated)")
+                "\(tenths(measured.integrated)) LUFS instead of \(target.integrated)")
         }
-        if reached.truePeak - target.truePeak > tolerance {
+        if measured.truePeak - target.truePeak > tolerance {
             parts.append(
-                "a true peak of \(tenths(reached.truePeak)) dBTP instead of \(target.truePeak)"
+                "a true peak of \(tenths(measured.truePeak)) dBTP instead of \(target.truePeak)"
             )
         }
         return parts.isEmpty
             ? nil : "`normalize` reaches \(parts.joined(separator: ", ")) with \(encoding.codec)"
     }
 
-    private func said(_ what: String, of track: TrackPlan) -> String {
+    private func prefixed(_ what: String, of track: TrackPlan) -> String {
         "source track \(track.source.index): \(what)"
     }
 
-    private func dropped(_ track: TrackPlan, _ report: TrackReport) -> String? {
+    private func droppedSampleWarning(_ track: TrackPlan, _ report: TrackReport) -> String? {
         guard report.droppedSamples > 0 else { return nil }
         return track.source.mediaType == .subtitle
             ? "\(counted(report.droppedSamples, "cue")) dropped, because more are shown at once than mov_text supports"
             : "\(counted(report.droppedSamples, "frame")) dropped, because their times don't increase"
     }
 
-    private func leading(_ track: TrackPlan, _ report: TrackReport) -> String? {
+    private func leadingFrameWarning(_ track: TrackPlan, _ report: TrackReport) -> String? {
         guard report.damage.leading > 0 else { return nil }
         let first = report.damage.leadingEnd.map { "; its first frame is at \($0) s" } ?? ""
         return
             "begins before its first keyframe: \(counted(report.damage.leading, "frame")) with missing references dropped\(first)"
     }
 
-    private func captions(_ track: TrackPlan, _ report: TrackReport) -> String? {
+    private func captionWarning(_ track: TrackPlan, _ report: TrackReport) -> String? {
         guard report.droppedCaptions > 0 else { return nil }
         return
             "the closed captions in \(counted(report.droppedCaptions, "frame")) are dropped: the encoder doesn't support them"
     }
 
-    private func change(_ track: TrackPlan, _ report: TrackReport) -> String? {
+    private func formatChangeWarning(_ track: TrackPlan, _ report: TrackReport) -> String? {
         guard let time = report.formatChange else { return nil }
         let what =
             track.source.mediaType == .video
@@ -91,7 +99,7 @@ struct JobWarnings {
             "the \(what) of the source changes at \(time) s of the output; all samples are converted to one format"
     }
 
-    private func fields(_ track: TrackPlan, _ report: TrackReport) -> String? {
+    private func interlacingWarning(_ track: TrackPlan, _ report: TrackReport) -> String? {
         report.interlacedFrom.map {
             "the source is progressive at first and interlaced from \($0) s of the output; deinterlacing begins there"
         }
@@ -99,12 +107,12 @@ struct JobWarnings {
 
     /// Whether data are missing because of `on_damage: skip`, so that the output differs from one of an
     /// undamaged source.
-    var tellsOfDamage: Bool {
-        zip(plan.tracks, findings.tracks).contains { damage($0, $1) != nil }
+    var reportsDamage: Bool {
+        zip(plan.tracks, findings.tracks).contains { damageWarning($0, $1) != nil }
     }
 
     /// Returns the amount of a track's data that is missing because of `on_damage: skip`; nil if none is.
-    private func damage(_ track: TrackPlan, _ report: TrackReport) -> String? {
+    private func damageWarning(_ track: TrackPlan, _ report: TrackReport) -> String? {
         guard task.input.damagePolicy == .skip else { return nil }
         var parts: [String] = []
         if report.damage.skipped > 0 {
@@ -119,9 +127,9 @@ struct JobWarnings {
                 parts.append("\(counted(missing, "frame")) fewer than its index states")
             }
         }
-        let promised = track.expected.timeRange.end
-        if promised - report.end > MediaTime(value: 1, timescale: 10) {
-            parts.append("it ends at \(report.end) s of \(promised) s")
+        let expectedEnd = track.expected.timeRange.end
+        if expectedEnd - report.end > MediaTime(value: 1, timescale: 10) {
+            parts.append("it ends at \(report.end) s of \(expectedEnd) s")
         }
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }

@@ -47,7 +47,7 @@ struct OutputPublisher {
     }
 
     /// Returns the files to publish, split from the written one.
-    func pieces(
+    func splitFiles(
         of file: TemporaryFile, _ findings: OutputFindings, in root: PathRoot
     ) throws -> [(publisher: OutputPublisher, file: TemporaryFile)] {
         let parts = parts
@@ -64,17 +64,17 @@ struct OutputPublisher {
         guard findings.parts.count == parts.count, isInOrder, end <= file.size else {
             throw MediaError.misuse("\(findings.parts.count) of \(parts.count) files were written")
         }
-        let pieces = try zip(parts, findings.parts).map { publisher, part in
-            let piece = try TemporaryFile(destination: publisher.destination, in: root)
-            try piece.fill(from: file, part)
-            return (publisher, piece)
+        let files = try zip(parts, findings.parts).map { publisher, part in
+            let partFile = try TemporaryFile(destination: publisher.destination, in: root)
+            try partFile.fill(from: file, part)
+            return (publisher, partFile)
         }
         file.empty()
-        return pieces
+        return files
     }
 
     /// Whether the file at the destination was created by the same plan, and need not be created again.
-    var isMadeAlready: Bool {
+    var isUpToDate: Bool {
         guard let digest, state?.isForced == false else { return false }
         return (RunState.mark(of: task)?.digest).map { digest.relation(to: DigestValue($0)) != .other }
             ?? false
@@ -83,7 +83,7 @@ struct OutputPublisher {
     /// Writes a finished file to disk, with its modification time and its mark, so that only its name is
     /// missing.
     mutating func prepare(_ file: TemporaryFile, _ findings: OutputFindings) throws {
-        if JobWarnings(task: task, findings: findings).tellsOfDamage { digest = digest?.afterDamage }
+        if JobWarnings(task: task, findings: findings).reportsDamage { digest = digest?.afterDamage }
         // The time is set before the mark, which contains it.
         if output.keepsFileTimes, let source = FileIdentity(path: task.input.sourceName) {
             try file.setModified(seconds: source.modified, nanoseconds: source.modifiedNanoseconds)
@@ -96,8 +96,8 @@ struct OutputPublisher {
         if isMarked { return }
         // Timestamps are coarse on such file systems: the existing file can have the same size and time. If a run died
         // here, it would be unknown which of the two files is at the destination.
-        let looksTheSame = TemporaryFile.fingerprint(path: destination) == mark.output
-        try state?.intend(task, output: mark.output, digest: looksTheSame ? nil : digest)
+        let isIndistinguishable = TemporaryFile.fingerprint(path: destination) == mark.output
+        try state?.recordIntent(task, output: mark.output, digest: isIndistinguishable ? nil : digest)
     }
 
     /// Gives a prepared file its name. Returns false if another process has just published the same output.
@@ -108,7 +108,7 @@ struct OutputPublisher {
             let replaces = try replacesExisting()
             // The files of a set are all created or none: an existing one would be reported as the whole
             // output.
-            if replaces, isMadeAlready, output.files.count == 1 {
+            if replaces, isUpToDate, output.files.count == 1 {
                 file.discard()
                 return false
             }
@@ -138,10 +138,10 @@ struct OutputPublisher {
             duration: findings.tracks.map(\.end).max() ?? .zero, tracks: findings.tracks,
             warnings: output.id.map { id in lines.map { "\(id): \($0)" } } ?? lines,
             expectations: findings.expectations, loudness: findings.loudness, preview: findings.preview,
-            stills: zip(output.images?.stills ?? [], findings.stills).map { still, actual in
+            images: zip(output.images?.stills ?? [], findings.imageTimes).map { image, actual in
                 // Both are relative to the source's time zero. For a whole source that is the output's as well.
-                let requested = task.input.extent.ranges.isEmpty ? still.time : still.sourceTime
-                return OutputResult.Still(requested: requested, actual: actual, path: still.destination)
+                let requested = task.input.extent.ranges.isEmpty ? image.time : image.sourceTime
+                return OutputResult.Image(requested: requested, actual: actual, path: image.destination)
             })
     }
 
@@ -152,7 +152,7 @@ struct OutputPublisher {
         let (stem, ending) = name.nameParts
         let kept = stem + ".failed" + (ending.map { ".\($0)" } ?? "")
         let path = String(destination.dropLast(name.count)) + kept
-        let isOurs =
+        let isOwnFailure =
             DestinationPath.isKeptFailure(of: task.name, at: path)
             && FileIdentity(path: path).map { !sources.contains(SourceFileKey($0)) } == true
         let mark = DestinationPath.Mark(
@@ -161,7 +161,7 @@ struct OutputPublisher {
         file.setAttribute(DestinationPath.failureAttribute, mark.text)
         do {
             try file.synchronize()
-            try file.publish(as: kept, replacing: isOurs)
+            try file.publish(as: kept, replacing: isOwnFailure)
             return "; kept as \(path)"
         } catch PublishingError.destinationExists {
             return "; not kept, since \(path) is another file"
@@ -181,7 +181,7 @@ struct OutputPublisher {
                 at: output.destinationLocation, rule: .destinationIsSource)
         }
         // An output that is up to date for any job file can be replaced without loss.
-        let owner = isMadeAlready ? nil : RunState.owner(task.file, at: destination)
+        let owner = isUpToDate ? nil : RunState.owner(task.file, at: destination)
         switch DestinationPath.occupant(of: destination, owner: owner) {
         case .nothing: return false
         case .published: return true

@@ -13,7 +13,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
     private let descriptor: Int32
     private let queue = DispatchQueue(label: "tandem.events")
     private var timer: (any DispatchSourceTimer)?
-    private var last: [Event.Running] = []
+    private var lastRunning: [Event.Running] = []
     private let problem = Guarded<String?>(nil)
     private let begun = DispatchTime.now()
 
@@ -39,7 +39,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         var size: Int64?
         var duration: Double?
         var stills: [RunReport.Still]?
-        var expectations: [RunReport.Expected]?
+        var expectations: [RunReport.ExpectationEntry]?
         var warnings: [String]?
         var running: [Running]?
         var finished: Int?
@@ -117,7 +117,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         queue.sync {
             let timer = DispatchSource.makeTimerSource(queue: queue)
             timer.schedule(deadline: .now() + 1, repeating: 1, leeway: .milliseconds(100))
-            timer.setEventHandler { @Sendable [weak self] in self?.tell(runner.snapshot()) }
+            timer.setEventHandler { @Sendable [weak self] in self?.writeProgress(runner.snapshot()) }
             timer.activate()
             self.timer = timer
         }
@@ -172,7 +172,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
     }
 
     /// Writes all events of a run that ended before its first job started.
-    package func tell(_ report: RunReport) {
+    package func writeEvents(_ report: RunReport) {
         var event = Event(event: "run_started", time: Self.now)
         (event.files, event.jobs) = (report.files, 0)
         write(event)
@@ -183,24 +183,26 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         queue.sync {}
     }
 
-    private func tell(_ state: (running: [RunningJob], finished: Int, total: Int, remaining: Double?)) {
+    private func writeProgress(
+        _ state: (running: [RunningJob], finished: Int, total: Int, remaining: Double?)
+    ) {
         let running = state.running.map {
             Event.Running(
                 job: $0.id, file: $0.file, fraction: $0.fraction, media: $0.media, speed: $0.speed)
         }
-        guard running != last else { return }
-        last = running
+        guard running != lastRunning else { return }
+        lastRunning = running
         var event = Event(event: "progress", time: Self.now)
         (event.running, event.finished, event.total, event.remaining) = (
             running, state.finished, state.total, state.remaining
         )
-        put(event)
+        writeLine(event)
     }
 
-    private func write(_ event: Event) { queue.async { @Sendable in self.put(event) } }
+    private func write(_ event: Event) { queue.async { @Sendable in self.writeLine(event) } }
 
     /// Writes an event. Called on `queue`.
-    private func put(_ event: Event) {
+    private func writeLine(_ event: Event) {
         guard problem.withLock({ $0 == nil }) else { return }
         guard var line = try? JSONFormat.data(of: event, isLine: true) else { return }
         line.append(0x0a)

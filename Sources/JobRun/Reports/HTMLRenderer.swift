@@ -7,18 +7,18 @@ internal import LibAV
 /// The HTML report: one self-contained page without external scripts, fonts or images, readable on a phone,
 /// in dark mode and on paper. An inline script filters and sorts; everything is visible without it too.
 ///
-/// A page has at most `leastBudget` bytes, or `jobBudget` for each job if that is more: images are dropped to
+/// A page has at most `minimumBudget` bytes, or `jobBudget` for each job if that is more: images are dropped to
 /// meet this limit.
 package enum HTMLRenderer {
     /// Maximum number of jobs without failures that are shown with all details; the others are only rows of the
     /// table.
-    private static let detailed = 500
+    private static let maxDetailedJobs = 500
     /// Maximum number of outputs that are shown with frames.
-    package static let previews = 200
+    package static let maxPreviews = 200
     /// Size of a page in bytes up to which no images are dropped.
-    static let leastBudget = 1_000_000
+    static let minimumBudget = 1_000_000
     /// Size of the page in bytes for each job.
-    static let jobBudget = 15_000
+    static let budgetPerJob = 15_000
 
     /// Returns the previews of a run's outputs.
     package static func previews(of records: [JobRecord]) -> [JobKey: JobPreview] {
@@ -34,9 +34,9 @@ package enum HTMLRenderer {
     /// Renders the page.
     package static func render(_ report: RunReport, previews: [JobKey: JobPreview] = [:]) -> String {
         // Everything but the images is counted first. The images share the remaining bytes equally.
-        let bare = page(report, previews) { _ in [] }.utf8.count
-        let total = max(leastBudget, jobBudget * report.jobs.count)
-        let share = max(0, total - bare) / max(1, previews.count)
+        let sizeWithoutPreviews = page(report, previews) { _ in [] }.utf8.count
+        let total = max(minimumBudget, budgetPerJob * report.jobs.count)
+        let share = max(0, total - sizeWithoutPreviews) / max(1, previews.count)
         return page(report, previews) { PreviewMarkup.pairs($0, within: share) }
     }
 
@@ -70,13 +70,13 @@ package enum HTMLRenderer {
         page += timeline(report)
         // Outputs that were created in this run come first, then outputs that were up to date and whose details are
         // known.
-        let told =
+        let detailedJobs =
             rest.filter { $0.outcome == "succeeded" || $0.outcome == "skipped" }
             + rest.filter { $0.outcome == "up-to-date" && !$0.tracks.isEmpty }
-        let described = told.prefix(detailed).map { details($0, false) }.joined()
+        let detailsText = detailedJobs.prefix(maxDetailedJobs).map { details($0, false) }.joined()
         page += "<section aria-labelledby=\"jobs\">\n<h2 id=\"jobs\">Jobs</h2>\n"
         page += table(report.jobs.map { job in (job, linked.contains(name(job)) ? name(job) : nil) })
-        page += described + "</section>\n</main>\n"
+        page += detailsText + "</section>\n</main>\n"
         page += "<footer>\(Markup.escaped(report.program)); "
         page += Markup.escaped(report.libraries.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
         return page + "</footer>\n<script>\n\(script)\n</script>\n</body>\n</html>\n"

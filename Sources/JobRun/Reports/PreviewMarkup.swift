@@ -66,30 +66,30 @@ enum PreviewMarkup {
             return path
         }
         let loudest = Double(waveform.peaks.max() ?? 0) / 255
-        let said =
+        let caption =
             "Waveform of \(HTMLRenderer.seconds(waveform.duration.seconds)), peak \(Int((loudest * 100).rounded())) % of full scale"
         return "<h3>Audio</h3>\n"
-            + "<svg class=\"curve wave\" viewBox=\"0 0 \(count * 2) \(height)\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"\(Markup.escaped(said))\">"
+            + "<svg class=\"curve wave\" viewBox=\"0 0 \(count * 2) \(height)\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"\(Markup.escaped(caption))\">"
             + "<path class=\"bars peaks\" d=\"\(bars(waveform.peaks))\"/><path class=\"bars\" d=\"\(bars(waveform.levels))\"/>"
-            + ends(HTMLRenderer.seconds(waveform.duration.seconds), "")
+            + axisLabels(HTMLRenderer.seconds(waveform.duration.seconds), "")
     }
 
     private static func curve(_ rate: BitRateCurve) -> String {
         let height = 80.0
-        let most = rate.bitRates.max() ?? 0
-        guard most > 0, !rate.bitRates.isEmpty else { return "" }
+        let maximum = rate.bitRates.max() ?? 0
+        guard maximum > 0, !rate.bitRates.isEmpty else { return "" }
         let step = width / Double(rate.bitRates.count)
         var path = "M\(point(0, height))"
         for (index, value) in rate.bitRates.enumerated() {
-            let y = height - Double(value) / Double(most) * (height - 2)
+            let y = height - Double(value) / Double(maximum) * (height - 2)
             path += "L\(point(Double(index) * step, y))L\(point(Double(index + 1) * step, y))"
         }
         path += "L\(point(width, height))Z"
         let length = HTMLRenderer.seconds(rate.duration.seconds)
-        let said = "maximum \(kilobits(Double(most))), average \(kilobits(Double(rate.average)))"
-        return "<h3>Bit rate</h3>\n" + svg(height: height, "Bit rate over \(length): \(said)")
+        let caption = "maximum \(kilobits(Double(maximum))), average \(kilobits(Double(rate.average)))"
+        return "<h3>Bit rate</h3>\n" + svg(height: height, "Bit rate over \(length): \(caption)")
             + "<path class=\"rate\" d=\"\(path)\"/>" + axis(height)
-            + ends(length, said)
+            + axisLabels(length, caption)
     }
 
     private static func svg(height: Double, _ label: String) -> String {
@@ -101,8 +101,8 @@ enum PreviewMarkup {
     }
 
     /// Renders the end of the curve, and its caption as text of the page, which keeps its size on a phone.
-    private static func ends(_ length: String, _ said: String) -> String {
-        let texts = ["0 s", said, length].map { "<span>\(Markup.escaped($0))</span>" }
+    private static func axisLabels(_ length: String, _ caption: String) -> String {
+        let texts = ["0 s", caption, length].map { "<span>\(Markup.escaped($0))</span>" }
         return "</svg>\n<p class=\"ends\" aria-hidden=\"true\">\(texts.joined())</p>\n"
     }
 

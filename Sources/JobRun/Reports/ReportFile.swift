@@ -38,11 +38,11 @@ package enum ReportFile {
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = max(0, read(file, &bytes, bytes.count))
         let text = String(decoding: bytes.prefix(count), as: UTF8.self)
-        return isOurs(text) ? nil : "\(path) is not a report of Tandem; it is not overwritten"
+        return isReport(text) ? nil : "\(path) is not a report of Tandem; it is not overwritten"
     }
 
     /// Returns whether a text begins like a file that Tandem wrote.
-    private static func isOurs(_ text: String) -> Bool {
+    private static func isReport(_ text: String) -> Bool {
         if text.hasPrefix("<!DOCTYPE html") { return text.contains("<title>Tandem: ") }
         if text.hasPrefix("<?xml") { return text.contains("<testsuites name=\"tandem\"") }
         guard text.hasPrefix("{") else { return false }
@@ -59,7 +59,7 @@ package enum ReportFile {
     package static func write(_ bytes: [UInt8], to path: String) throws(Problem) {
         var status = stat()
         let exists = stat(path, &status) == 0
-        if exists, status.st_mode & S_IFMT != S_IFREG { return try pour(bytes, into: path) }
+        if exists, status.st_mode & S_IFMT != S_IFREG { return try overwrite(bytes, into: path) }
         // A link is kept, and its target is replaced.
         let target = exists ? RealPath.of(path) ?? path : path
         let slash = target.lastSlash
@@ -70,7 +70,7 @@ package enum ReportFile {
         guard file >= 0 else { throw Problem(description: reason(errno, path)) }
         let temporary = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
         var failure: Int32 = 0
-        if !put(bytes, into: file) || fchmod(file, exists ? status.st_mode & 0o7777 : newMode) != 0
+        if !writeAll(bytes, into: file) || fchmod(file, exists ? status.st_mode & 0o7777 : defaultMode) != 0
             || fsync(file) != 0
         {
             failure = errno
@@ -84,13 +84,13 @@ package enum ReportFile {
     }
 
     /// Mode of a new file, by the umask.
-    private static var newMode: mode_t {
+    private static var defaultMode: mode_t {
         let mask = umask(0)
         umask(mask)
         return 0o666 & ~mask
     }
 
-    private static func put(_ bytes: [UInt8], into file: Int32) -> Bool {
+    private static func writeAll(_ bytes: [UInt8], into file: Int32) -> Bool {
         var done = 0
         while done < bytes.count {
             let count = bytes.withUnsafeBytes {
@@ -102,7 +102,7 @@ package enum ReportFile {
     }
 
     /// Writes to a device or a pipe. Throws if nothing is read for 30 seconds.
-    private static func pour(_ bytes: [UInt8], into path: String) throws(Problem) {
+    private static func overwrite(_ bytes: [UInt8], into path: String) throws(Problem) {
         let file = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
         guard file >= 0 else {
             throw Problem(

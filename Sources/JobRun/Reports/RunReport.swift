@@ -79,7 +79,7 @@ package struct RunReport: Codable, Sendable {
         /// Account of everything in the source: kept, changed, dropped, each with its reason.
         package var ledger: [LedgerEntry] = []
         /// Expectations with their measured values.
-        package var expectations: [Expected] = []
+        package var expectations: [ExpectationEntry] = []
         /// Warnings for the user.
         package var warnings: [String] = []
     }
@@ -107,7 +107,7 @@ package struct RunReport: Codable, Sendable {
     }
 
     /// An expectation with its measured value.
-    package struct Expected: Codable, Sendable {
+    package struct ExpectationEntry: Codable, Sendable {
         /// The expectation as text.
         package var expected: String
         /// The measured value as text.
@@ -136,23 +136,23 @@ package struct RunReport: Codable, Sendable {
     ) {
         self.init([], files: files, begun: begun, seconds: seconds, status: status)
         var names: [String: Int] = [:]
-        let places = jobs.map(JobPlaces.init)
-        func owner(_ place: SourceRange, _ instances: [String]?) -> String? {
+        let locations = jobs.map(JobLocations.init)
+        func owner(_ location: SourceRange, _ instances: [String]?) -> String? {
             if let instances, instances.count == 1 { return instances[0] }
-            return places.lazy.compactMap { $0.job(at: place) }.first
+            return locations.lazy.compactMap { $0.job(at: location) }.first
         }
         self.jobs = problems.filter { $0.severity == .error }.prefix(1000).map { problem in
-            let place = problem.range
-            let name = "\(problem.rule.rawValue)[\(place.line):\(place.column)]"
+            let location = problem.range
+            let name = "\(problem.rule.rawValue)[\(location.line):\(location.column)]"
             names[name, default: 0] += 1
             let number = names[name, default: 1]
             var job = Job(
-                id: number > 1 ? "\(name)[\(number)]" : name, file: place.file, line: place.line,
+                id: number > 1 ? "\(name)[\(number)]" : name, file: location.file, line: location.line,
                 outcome: "failed", seconds: 0, lane: 0, attempts: 0)
             job.reason = problem.message
             job.rule = problem.rule.rawValue
-            job.place = "\(place)"
-            job.job = owner(place, problem.jobs)
+            job.place = "\(location)"
+            job.job = owner(location, problem.jobs)
             return job
         }
         guard self.jobs.isEmpty else { return }
@@ -165,46 +165,46 @@ package struct RunReport: Codable, Sendable {
 
     /// Returns the entries of a job that has ended: one, or one for each of several outputs that exist.
     private static func entries(_ record: JobRecord) -> [Job] {
-        var whole = Job(
+        var template = Job(
             id: record.id, file: record.file, line: record.plan?.location.line ?? 0,
             outcome: record.outcome.word,
             begun: record.begun, seconds: record.seconds, lane: record.lane, attempts: record.attempts)
-        whole.source = record.plan?.sourceName
-        whole.kind = record.plan?.outputs.first?.isCheck == true ? Job.check : nil
-        var made: [OutputResult] = []
+        template.source = record.plan?.sourceName
+        template.kind = record.plan?.outputs.first?.isCheck == true ? Job.check : nil
+        var results: [OutputResult] = []
         switch record.outcome {
-        case .succeeded(let result): made = result.outputs
+        case .succeeded(let result): results = result.outputs
         case .failed(let failure):
-            whole.reason = failure.message
-            whole.rule = (failure.rule ?? .jobFailed).rawValue
-            whole.place = "\(failure.location)"
-            whole.line = whole.line == 0 ? failure.location.line : whole.line
-            whole.expectations = failure.expectations.map(expected)
-        case .skipped(let why), .notRun(let why): whole.reason = why
+            template.reason = failure.message
+            template.rule = (failure.rule ?? .jobFailed).rawValue
+            template.place = "\(failure.location)"
+            template.line = template.line == 0 ? failure.location.line : template.line
+            template.expectations = failure.expectations.map(expected)
+        case .skipped(let why), .notRun(let why): template.reason = why
         case .upToDate, .cancelled: break
         }
-        guard let plan = record.plan else { return settled(record, whole) }
+        guard let plan = record.plan else { return upToDateEntries(record, template) }
         // A job that failed is reported once, not for each output.
         if !record.outcome.isSuccess, plan.outputs.count > 1 {
-            whole.warnings = record.warnings
-            return [whole]
+            template.warnings = record.warnings
+            return [template]
         }
         return plan.tasks.map { task in
-            let result = made.first { $0.id == task.output.id }
-            return entry(of: task, result, in: whole, record)
+            let result = results.first { $0.id == task.output.id }
+            return entry(of: task, result, in: template, record)
         }
     }
 
     /// Returns the entries of a job that was up to date before planning, or that was never planned.
-    private static func settled(_ record: JobRecord, _ whole: Job) -> [Job] {
-        var whole = whole
-        whole.warnings = record.warnings
-        if let first = record.settled.first, first.destination == nil { whole.kind = Job.check }
-        guard record.settled.count > 1 else { return [whole] }
-        return record.settled.map { output in
-            var job = whole
+    private static func upToDateEntries(_ record: JobRecord, _ template: Job) -> [Job] {
+        var template = template
+        template.warnings = record.warnings
+        if let first = record.upToDateOutputs.first, first.destination == nil { template.kind = Job.check }
+        guard record.upToDateOutputs.count > 1 else { return [template] }
+        return record.upToDateOutputs.map { output in
+            var job = template
             job.id = OutputTask.name(job: record.id, output: output.id)
-            job.warnings = record.kept[output.id ?? ""] ?? []
+            job.warnings = record.earlierWarnings[output.id ?? ""] ?? []
             job.destination = output.destination
             return job
         }
@@ -219,13 +219,13 @@ package struct RunReport: Codable, Sendable {
             job.reason = whole.skipped[task.output.id ?? ""]
             job.outcome = job.reason == nil ? JobOutcome.upToDate.word : "skipped"
         }
-        job.warnings = (result?.warnings ?? []) + (record.kept[task.output.id ?? ""] ?? [])
+        job.warnings = (result?.warnings ?? []) + (record.earlierWarnings[task.output.id ?? ""] ?? [])
         if let result {
             job.size = result.destination == nil ? nil : result.size
             job.duration = result.duration.seconds
             job.output = result.output
             if task.output.images != nil {
-                job.stills = result.stills.map {
+                job.stills = result.images.map {
                     Still(requested: $0.requested.seconds, actual: $0.actual.seconds, file: $0.path)
                 }
             }
@@ -247,10 +247,10 @@ package struct RunReport: Codable, Sendable {
         return job
     }
 
-    private static func expected(_ judged: JudgedExpectation) -> Expected {
-        Expected(
-            expected: judged.expectation.check.text, measured: judged.measured, holds: judged.holds,
-            place: "\(judged.expectation.location)")
+    private static func expected(_ result: ExpectationResult) -> ExpectationEntry {
+        ExpectationEntry(
+            expected: result.expectation.check.text, measured: result.measured, holds: result.holds,
+            place: "\(result.expectation.location)")
     }
 
     private static func describe(_ action: TrackPlan.Action) -> (String, [TrackPlan.Setting]) {
@@ -288,7 +288,7 @@ extension RunReport.Job {
     package var isDone: Bool { ["succeeded", "up-to-date", "skipped"].contains(outcome) }
 
     /// Whether all values are in their ranges. The entry comes from another process.
-    var isSound: Bool {
+    var isValid: Bool {
         let words = ["succeeded", "up-to-date", "skipped", "failed", "cancelled", "not-run"]
         let numbers = [begun ?? 0, seconds, duration ?? 0]
         return words.contains(outcome) && (0..<4096).contains(lane) && (0..<1000).contains(attempts)
@@ -301,7 +301,7 @@ extension RunReport.Job {
     }
 
     /// Returns whether the output is unchanged since the entry was written.
-    func stands(beneath root: PathRoot) -> Bool {
+    func isUnchanged(beneath root: PathRoot) -> Bool {
         guard let destination, let output, root.contains(destination) else { return false }
         return TemporaryFile.fingerprint(path: destination) == output
     }
@@ -312,7 +312,7 @@ extension RunReport.Job {
     /// The entry must name the plan's output. Every file of the output must exist, beneath `root`, with the
     /// mark of this output where the file system supports marks, and with the size and time that the entry
     /// reports.
-    func fault(against task: OutputTask, beneath root: PathRoot) -> String? {
+    func mismatch(with task: OutputTask, beneath root: PathRoot) -> String? {
         guard destination?.exact == task.output.destination?.exact else {
             return "its result names another output: \(destination ?? "none")"
         }
@@ -339,7 +339,7 @@ extension RunReport.Job {
             guard status.st_mode & S_IFMT == S_IFREG else {
                 return "its output is missing or changed: \(path) is not a regular file"
             }
-            if let fault = Self.markFault(of: file, at: path) { return fault }
+            if let mismatch = Self.markMismatch(of: file, at: path) { return mismatch }
             total = total.addingReportingOverflow(Int64(status.st_size)).partialValue
         }
         guard let output, TemporaryFile.fingerprint(path: destination) == output else {
@@ -353,7 +353,7 @@ extension RunReport.Job {
 
     /// Returns the reason why the mark of a file isn't that of the output; nil if it is, or if the file
     /// system doesn't support marks.
-    private static func markFault(of task: OutputTask, at path: String) -> String? {
+    private static func markMismatch(of task: OutputTask, at path: String) -> String? {
         guard let mark = RunState.mark(of: task) else {
             // A mark that doesn't fit into an attribute is missing on every file system.
             let fits = task.name.utf8.count < 1024

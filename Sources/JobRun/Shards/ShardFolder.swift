@@ -42,9 +42,11 @@ package struct ShardFolder: Sendable {
         var parts: [String]
 
         /// The largest number of parts of a plan.
-        static let most = 10_000
+        static let maxParts = 10_000
 
-        var isSound: Bool { kind == "tandem-parts" && version == 1 && (1...Self.most).contains(parts.count) }
+        var isValid: Bool {
+            kind == "tandem-parts" && version == 1 && (1...Self.maxParts).contains(parts.count)
+        }
     }
     private var results: String { path + "/results" }
 
@@ -79,7 +81,7 @@ package struct ShardFolder: Sendable {
         guard let data = contents(of: manifest) else {
             throw Problem("\(path) is not a plan in parts: \(manifest) can't be read")
         }
-        guard let list = try? JSONFormat.value(Manifest.self, of: data), list.isSound else {
+        guard let list = try? JSONFormat.value(Manifest.self, of: data), list.isValid else {
             throw Problem("\(path) is not a plan in parts: \(manifest) doesn't list any")
         }
         return list.parts
@@ -120,7 +122,7 @@ package struct ShardFolder: Sendable {
     }
 
     /// The preview of an output, stored beside the results of its part.
-    private struct Shown: Codable {
+    private struct StoredPreview: Codable {
         var file: String
         var id: String
         /// Size and time of the output as it was published, as one word.
@@ -128,7 +130,7 @@ package struct ShardFolder: Sendable {
         var preview: JobPreview
     }
 
-    private static let shown = ".previews"
+    private static let previewsSuffix = ".previews"
 
     /// Writes the results of a part, under a unique name.
     package func write(
@@ -143,17 +145,18 @@ package struct ShardFolder: Sendable {
         let name = "\(results)/\(index)-\(machine)-\(getpid())-\(word).json"
         var report = report
         report.part = try digest(ofShard: index, of: try digests())
-        let shown = report.jobs.compactMap { job in
+        let stored = report.jobs.compactMap { job in
             job.output.flatMap { output in
                 previews[JobKey(file: job.file, id: job.id)].map {
-                    Shown(file: job.file, id: job.id, output: output, preview: $0)
+                    StoredPreview(file: job.file, id: job.id, output: output, preview: $0)
                 }
             }
         }
         do {
             try FileManager.default.createDirectory(atPath: results, withIntermediateDirectories: true)
-            if !shown.isEmpty {
-                try JSONEncoder().encode(shown).write(to: URL(filePath: name + Self.shown), options: .atomic)
+            if !stored.isEmpty {
+                try JSONEncoder().encode(stored).write(
+                    to: URL(filePath: name + Self.previewsSuffix), options: .atomic)
             }
             try report.json().write(to: URL(filePath: name), options: .atomic)
         } catch {
@@ -170,26 +173,26 @@ package struct ShardFolder: Sendable {
             guard let report, (0...1e12).contains(report.begun), (0...1e9).contains(report.seconds) else {
                 return nil
             }
-            return report.jobs.allSatisfy(\.isSound) ? report : nil
+            return report.jobs.allSatisfy(\.isValid) ? report : nil
         }
     }
 
-    /// Returns the previews that the parts stored for unchanged outputs, at most `most`.
-    package func previews(of report: RunReport, most: Int) -> [JobKey: JobPreview] {
+    /// Returns the previews that the parts stored for unchanged outputs, at most `limit`.
+    package func previews(of report: RunReport, limit: Int) -> [JobKey: JobPreview] {
         let outputs = Dictionary(
             report.jobs.filter(\.isDone).compactMap { job in
                 job.output.map { (JobKey(file: job.file, id: job.id), $0) }
             }, uniquingKeysWith: { first, _ in first })
         var found: [JobKey: JobPreview] = [:]
         let names = (try? FileManager.default.contentsOfDirectory(atPath: results)) ?? []
-        for name in names.sorted() where name.hasSuffix(Self.shown) && found.count < most {
+        for name in names.sorted() where name.hasSuffix(Self.previewsSuffix) && found.count < limit {
             guard let data = contents(of: results + "/" + name),
-                let all = try? JSONDecoder().decode([Shown].self, from: data)
+                let all = try? JSONDecoder().decode([StoredPreview].self, from: data)
             else { continue }
             for one in all {
                 let key = JobKey(file: one.file, id: one.id)
-                guard found.count < most, outputs[key] == one.output else { continue }
-                found[key] = one.preview.bounded
+                guard found.count < limit, outputs[key] == one.output else { continue }
+                found[key] = one.preview.sizeLimited
             }
         }
         return found
@@ -263,7 +266,7 @@ package struct ShardFolder: Sendable {
         if task.output.isCheck, let latest = claims.max(by: { ($0.begun ?? 0) < ($1.begun ?? 0) }) {
             claims = [latest]
         }
-        var fault: String?
+        var mismatch: String?
         var failed: RunReport.Job?
         var confirmed: RunReport.Job?
         for claim in claims {
@@ -271,12 +274,12 @@ package struct ShardFolder: Sendable {
                 failed = claim
                 continue
             }
-            if let found = claim.fault(against: task, beneath: root) {
-                fault = found
+            if let found = claim.mismatch(with: task, beneath: root) {
+                mismatch = found
             } else if confirmed == nil || claim.outcome == "succeeded" {
                 confirmed = claim
             }
         }
-        return confirmed ?? failed ?? fault.map { RunReport.Job(missing: task, reason: $0) }
+        return confirmed ?? failed ?? mismatch.map { RunReport.Job(missing: task, reason: $0) }
     }
 }

@@ -11,27 +11,27 @@ package struct RunForecast: Sendable {
         _ plan: BatchPlan, files: [JobFile], state: RunState, prober: any SourceProber
     ) throws(StateError) {
         // Destinations of outputs that would be created: a job that reads one of them has a new source.
-        var made: Set<ExactString> = []
+        var created: Set<ExactString> = []
         for job in plan.jobs {
             var job = job
             let read = job.inputs.flatMap(\.jobOutputs)
-            let runs = read.first { made.contains($0.path.exact) }?.job
+            let rerunJob = read.first { created.contains($0.path.exact) }?.job
             // The output that the job reads exists and is not created again.
-            if runs == nil, !read.isEmpty,
-                let fresh = try? BatchPlanner.replan(job, in: files, prober: prober)
+            if rerunJob == nil, !read.isEmpty,
+                let replanned = try? BatchPlanner.replan(job, in: files, prober: prober)
             {
-                job = fresh
+                job = replanned
             }
             for task in job.tasks {
                 let why =
-                    if let runs {
-                        RunReasons(lines: ["the job `\(runs)`, whose output it reads, runs"])
+                    if let rerunJob {
+                        RunReasons(lines: ["the job `\(rerunJob)`, whose output it reads, runs"])
                     } else {
                         try state.reasons(for: task)
                     }
                 reasons[JobKey(file: job.file, id: task.name)] = why
                 if !why.lines.isEmpty, !why.onlyJudges, let destination = task.output.destination {
-                    made.insert(destination.exact)
+                    created.insert(destination.exact)
                 }
             }
         }

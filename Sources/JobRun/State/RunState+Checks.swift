@@ -8,19 +8,19 @@ internal import Media
 extension RunState {
     /// Records that a source passed a check, or was found to have passed it before.
     func passed(_ task: OutputTask, digest: PlanDigest, seconds: Double) {
-        note(task, digest, shortcut: shortcut(of: task), seconds: seconds)
+        storeRecord(task, digest, shortcut: shortcut(of: task), seconds: seconds)
     }
 
     /// Records that a source failed a check: an earlier pass no longer counts, whatever the source looks like.
     func failed(check task: OutputTask) {
         guard checkRecord(task.file, task.name) != nil else { return }
-        note(task, nil, shortcut: "", seconds: 0)
+        storeRecord(task, nil, shortcut: "", seconds: 0)
     }
 
-    private func note(_ task: OutputTask, _ digest: PlanDigest?, shortcut: String, seconds: Double) {
+    private func storeRecord(_ task: OutputTask, _ digest: PlanDigest?, shortcut: String, seconds: Double) {
         guard let store = store(of: task.file) else { return }
         let value = digest?.value.text ?? ""
-        store.note(
+        store.record(
             StateStore.Record(
                 job: StateStore.JobName(file: store.name(ofFile: task.file), id: task.name),
                 shortcut: shortcut, digest: value, destination: nil, output: value, seconds: seconds),
@@ -43,12 +43,14 @@ extension RunState {
         guard !isForced, let text = checkRecord(task.file, task.name)?.digest, !text.isEmpty else {
             return (digest, .other)
         }
-        let kept = DigestValue(text)
+        let recorded = DigestValue(text)
         // A server's file is identified by its size alone, which doesn't show that it changed.
         if Self.isRemote(task) { return (digest, .other) }
-        var standing = digest.relation(to: kept)
-        if standing == .other, let other = digestOtherwise(task) { standing = other.relation(to: kept) }
-        return (kept.skippedDamage ? digest.afterDamage : digest, standing)
+        var standing = digest.relation(to: recorded)
+        if standing == .other, let other = digestForOtherMode(task) {
+            standing = other.relation(to: recorded)
+        }
+        return (recorded.skippedDamage ? digest.afterDamage : digest, standing)
     }
 
     /// Returns the reasons why a check would run, a line each; empty if the source has passed it.

@@ -12,29 +12,29 @@ internal import Publishing
 extension RunState {
     /// Records the start of a run.
     package func begin() throws(StateError) {
-        for (place, store) in stores {
+        for (folder, store) in stores {
             try store.begin(
-                files: folders.filter { $0.value == place }.keys.sorted().map(\.text).joined(separator: " "))
+                files: folders.filter { $0.value == folder }.keys.sorted().map(\.text).joined(separator: " "))
         }
     }
 
     /// Records that an output is about to be published on a file system without support for marks.
-    func intend(_ task: OutputTask, output: String, digest: PlanDigest?) throws {
+    func recordIntent(_ task: OutputTask, output: String, digest: PlanDigest?) throws {
         guard let destination = task.output.destination else { return }
-        try store(of: task.file)?.intend(
+        try store(of: task.file)?.recordIntent(
             destination: destination,
             StateStore.Intent(output: output, digest: digest?.value.text ?? ""))
     }
 
     /// Records that an output was created, or was found to be up to date by its plan.
     func succeeded(_ task: OutputTask, digest: PlanDigest, seconds: Double) {
-        guard let place = folders[task.file.exact], let store = stores[place],
+        guard let folder = folders[task.file.exact], let store = stores[folder],
             let destination = task.output.destination,
             let output = TemporaryFile.fingerprint(path: destination)
         else { return }
         // An output with several files gets its shortcut once all of them exist.
         let shortcut = task.output.hasSeveralFiles ? "" : shortcut(of: task)
-        store.note(
+        store.record(
             StateStore.Record(
                 job: StateStore.JobName(file: store.name(ofFile: task.file), id: task.name),
                 shortcut: shortcut,
@@ -47,20 +47,20 @@ extension RunState {
     func succeeded(whole task: OutputTask) {
         guard task.output.images != nil, let store = store(of: task.file) else { return }
         let (shortcut, count) = (shortcut(of: task), task.output.files.count)
-        store.note(
+        store.record(
             StateStore.JobName(file: store.name(ofFile: task.file), id: task.name), files: count,
             shortcut: shortcut.isEmpty || !task.output.hasSeveralFiles
                 ? nil : Self.shortcut(shortcut, ofFiles: count))
     }
 
     func shortcut(of task: OutputTask) -> String {
-        shortcuts.withLock { $0.asked[JobKey(file: task.file, id: task.name)] } ?? ""
+        shortcuts.withLock { $0.byOutput[JobKey(file: task.file, id: task.name)] } ?? ""
     }
 
     /// Records that a job ended without success.
     func ended(_ file: String, _ id: String, outcome: String, message: String, seconds: Double) {
         guard let store = folders[file.exact].flatMap({ stores[$0] }) else { return }
-        store.note(
+        store.record(
             StateStore.JobName(file: store.name(ofFile: file), id: id), outcome: outcome, message: message,
             seconds: seconds)
     }
@@ -68,8 +68,8 @@ extension RunState {
     /// Records the end of the run. Returns the errors of values that could not be written.
     package func end(_ records: [JobRecord], status: String) -> [StateError] {
         var problems: [StateError] = []
-        for (place, store) in stores {
-            let own = records.filter { folders[$0.file.exact] == place }
+        for (folder, store) in stores {
+            let own = records.filter { folders[$0.file.exact] == folder }
             let current = own.count { $0.outcome.isUpToDate }
             let done = own.count { $0.outcome.isSuccess } - current
             if let problem = store.end(
@@ -92,7 +92,7 @@ extension RunState {
     }
 
     /// Records that an existing output meets its current expectations.
-    func judged(_ task: OutputTask, _ digest: PlanDigest) {
+    func expectationsMet(_ task: OutputTask, _ digest: PlanDigest) {
         adopt(task)
         if let destination = task.output.destination, var mark = DestinationPath.mark(at: destination) {
             mark.digest = digest.value.text

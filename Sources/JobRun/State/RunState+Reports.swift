@@ -6,44 +6,44 @@ internal import LibAV
 /// that created them.
 extension RunState {
     /// Stores the report entries of outputs that were created, and adds the stored entries of outputs that are up to
-    /// date and unchanged. Adds previews up to a total of `most`. Losing the stored entries causes no rerun.
-    package func complete(_ report: inout RunReport, previews: inout [JobKey: JobPreview], most: Int) {
-        var made: [StateFolder: [(StateStore.JobName, StateStore.Said)]] = [:]
-        var asked: [StateFolder: [(StateStore.JobName, index: Int)]] = [:]
+    /// date and unchanged. Adds previews up to a total of `limit`. Losing the stored entries causes no rerun.
+    package func complete(_ report: inout RunReport, previews: inout [JobKey: JobPreview], limit: Int) {
+        var created: [StateFolder: [(StateStore.JobName, StateStore.StoredReport)]] = [:]
+        var upToDate: [StateFolder: [(StateStore.JobName, index: Int)]] = [:]
         for (index, job) in report.jobs.enumerated() {
             guard let store = store(of: job.file) else { continue }
             let name = StateStore.JobName(file: store.name(ofFile: job.file), id: job.id)
             if job.outcome == "succeeded", let output = job.output, let text = Self.text(job) {
                 let preview = previews[JobKey(file: job.file, id: job.id)].flatMap(Self.text)
-                made[store.folder, default: []].append(
+                created[store.folder, default: []].append(
                     (name, .init(output: output, spec: spec(of: job.file), job: text, preview: preview)))
             } else if job.outcome == "up-to-date" {
-                asked[store.folder, default: []].append((name, index))
+                upToDate[store.folder, default: []].append((name, index))
             }
         }
-        for (folder, said) in made { store(in: folder)?.keep(said) }
-        for (folder, jobs) in asked {
-            let said = store(in: folder)?.said(of: jobs.map(\.0)) ?? [:]
+        for (folder, stored) in created { store(in: folder)?.storeReports(stored) }
+        for (folder, jobs) in upToDate {
+            let stored = store(in: folder)?.storedReports(of: jobs.map(\.0)) ?? [:]
             for (name, index) in jobs {
                 let job = report.jobs[index]
-                guard let said = said[name], let known: RunReport.Job = Self.value(said.job) else {
+                guard let stored = stored[name], let entry: RunReport.Job = Self.value(stored.job) else {
                     // After a run that was killed, or that wrote no report, at least the destination is known.
-                    let place = published(name, in: folder)
-                    report.jobs[index].destination = job.destination ?? place?.destination
-                    report.jobs[index].output = job.output ?? place?.output
+                    let publishedOutput = published(name, in: folder)
+                    report.jobs[index].destination = job.destination ?? publishedOutput?.destination
+                    report.jobs[index].output = job.output ?? publishedOutput?.output
                     continue
                 }
-                let stands =
-                    known.kind == RunReport.Job.check
-                    ? checkRecord(job.file, job.id)?.output == said.output
-                    : known.stands(beneath: environment.root)
-                guard known.isSound, known.output == said.output, stands,
-                    job.output == nil || job.output == known.output
+                let isUnchanged =
+                    entry.kind == RunReport.Job.check
+                    ? checkRecord(job.file, job.id)?.output == stored.output
+                    : entry.isUnchanged(beneath: environment.root)
+                guard entry.isValid, entry.output == stored.output, isUnchanged,
+                    job.output == nil || job.output == entry.output
                 else { continue }
                 report.jobs[index] = job.completed(
-                    by: known, isSameSpec: said.spec == spec(of: job.file))
-                if previews.count < most, let preview: JobPreview = said.preview.flatMap(Self.value) {
-                    previews[JobKey(file: job.file, id: job.id)] = preview.bounded
+                    by: entry, isSameSpec: stored.spec == spec(of: job.file))
+                if previews.count < limit, let preview: JobPreview = stored.preview.flatMap(Self.value) {
+                    previews[JobKey(file: job.file, id: job.id)] = preview.sizeLimited
                 }
             }
         }

@@ -24,44 +24,44 @@ extension RunState {
             guard let word = FileIdentity.changeToken(path: cover) else { return nil }
             text += "cover \(cover)\n\(word)\n"
         }
-        var settled: [BatchPlan.Output]? = isForced || question.outputs.isEmpty ? nil : []
+        var upToDate: [BatchPlan.Output]? = isForced || question.outputs.isEmpty ? nil : []
         for output in question.outputs {
             let name = OutputTask.name(job: question.job.id.value, output: output.id)
             var hasher = SHA256Hasher()
             hasher.update("\(text)\(name)\n\(output.destination ?? "")\n")
             let shortcut = hasher.finish()
-            shortcuts.withLock { $0.asked[JobKey(file: file, id: name)] = shortcut }
-            guard settled != nil else { continue }
+            shortcuts.withLock { $0.byOutput[JobKey(file: file, id: name)] = shortcut }
+            guard upToDate != nil else { continue }
             guard let destination = output.destination else {
                 let hasPassed = checkRecord(file, name)?.shortcut == shortcut
-                settled =
-                    hasPassed ? (settled ?? []) + [BatchPlan.Output(id: output.id, destination: nil)] : nil
+                upToDate =
+                    hasPassed ? (upToDate ?? []) + [BatchPlan.Output(id: output.id, destination: nil)] : nil
                 continue
             }
             let known = files(of: output, at: destination, name, shortcut, in: file)
             guard let files = known, let first = files.first else {
-                settled = nil
+                upToDate = nil
                 continue
             }
             let others = files.dropFirst()
-            settled?.append(
+            upToDate?.append(
                 BatchPlan.Output(
                     id: output.id, destination: first, others: others.isEmpty ? nil : Array(others)))
         }
-        return settled
+        return upToDate
     }
 
     /// Returns the files of an output if all of them are unchanged since they were published.
     private func files(
-        of output: SettledQuestion.Output, at place: String, _ name: String, _ shortcut: String,
+        of output: SettledQuestion.Output, at destination: String, _ name: String, _ shortcut: String,
         in file: String
     ) -> [String]? {
         guard let first = record(file, name), let folder = folders[file.exact] else { return nil }
         var count = 1
         if output.hasSeveralFiles {
-            guard let known = Self.count(in: first.shortcut, behind: shortcut) else { return nil }
+            guard let known = Self.count(in: first.shortcut, after: shortcut) else { return nil }
             count = known
-        } else if first.shortcut != shortcut || first.destination?.exact != place.exact {
+        } else if first.shortcut != shortcut || first.destination?.exact != destination.exact {
             return nil
         }
         var files: [String] = []
@@ -69,7 +69,7 @@ extension RunState {
             guard let record = part == 0 ? first : record(file, OutputTask.name(of: name, part: part)),
                 let path = record.destination,
                 record.output == TemporaryFile.fingerprint(path: path),
-                known[folder]?.intents[path.exact]?.output != record.output
+                stored[folder]?.intents[path.exact]?.output != record.output
             else { return nil }
             files.append(path)
         }
@@ -79,7 +79,7 @@ extension RunState {
     /// Returns the shortcut of a complete output: the number of its files is appended.
     static func shortcut(_ shortcut: String, ofFiles count: Int) -> String { "\(shortcut) \(count)" }
 
-    private static func count(in kept: String, behind shortcut: String) -> Int? {
+    private static func count(in kept: String, after shortcut: String) -> Int? {
         guard kept.hasPrefix(shortcut + " ") else { return nil }
         return Int(kept.dropFirst(shortcut.count + 1)).flatMap { (1...10_000).contains($0) ? $0 : nil }
     }

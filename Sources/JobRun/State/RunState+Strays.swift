@@ -17,18 +17,18 @@ extension RunState {
         folder: StateFolder, run: PastRun, attempts: [PastRun.Attempt]
     )] {
         var all: [(folder: StateFolder, run: PastRun, attempts: [PastRun.Attempt])] = []
-        for place in places {
-            guard let store = stores[place] else { continue }
-            let names = Set(folders.filter { $0.value == place }.keys.map { Self.lastPart($0.text) })
+        for folder in stateFolders {
+            guard let store = stores[folder] else { continue }
+            let names = Set(folders.filter { $0.value == folder }.keys.map { Self.lastPart($0.text) })
             // Reads all runs that are kept, since those of other job files are dropped.
             for (index, run) in try store.runs(limit: 200).enumerated() {
                 var run = run
-                let isAsked =
+                let isRequested =
                     run.files.split(separator: " ").contains { names.contains(Self.lastPart(String($0))) }
                     || names.contains { $0.contains(" ") && run.files.contains($0) }
-                guard isAsked else { continue }
-                if index == 0, run.ended == nil, StateLock.isHeld(place) { run.status = "running" }
-                all.append((place, run, try store.attempts(ofRun: run.number)))
+                guard isRequested else { continue }
+                if index == 0, run.ended == nil, StateLock.isHeld(folder) { run.status = "running" }
+                all.append((folder, run, try store.attempts(ofRun: run.number)))
             }
         }
         return Array(all.sorted { $0.run.begun > $1.run.begun }.prefix(limit))
@@ -39,49 +39,52 @@ extension RunState {
     }
 
     /// Returns outputs that were published for jobs which the files no longer contain, or which have other
-    /// destinations now. `asked`: the destinations of all jobs; `stills`: image outputs, which keep the destinations
+    /// destinations now. `requested`: the destinations of all jobs; `imageJobs`: image outputs, which keep the destinations
     /// that they last had. An output is not listed if it was changed since, if another job file has taken it over, or
     /// if it is a source.
     package func strays(
-        asked: Set<DestinationPath>, stills: Set<JobKey> = [], sources: Set<SourceFileKey>
+        requested: Set<DestinationPath>, imageJobs: Set<JobKey> = [], sources: Set<SourceFileKey>
     ) -> [Stray] {
-        let templates = asked.compactMap { StillTemplate($0.path) }
-        let asked = asked.union(destinations(of: stills))
+        let templates = requested.compactMap { ImageNameTemplate($0.path) }
+        let requested = requested.union(destinations(of: imageJobs))
         var strays: [Stray] = []
         var seen: Set<ExactString> = []
-        for (place, known) in known {
+        for (folder, known) in stored {
             let owners = Dictionary(
-                folders.filter { $0.value == place }.keys.compactMap { file in
+                folders.filter { $0.value == folder }.keys.compactMap { file in
                     names[file].map { ($0.exact, file.text) }
                 },
                 uniquingKeysWith: { first, _ in first })
             for record in known.published {
-                guard let file = owners[record.job.file.exact], isLeft(record, of: file, in: place) else {
+                guard let file = owners[record.job.file.exact], isStray(record, of: file, in: folder) else {
                     continue
                 }
                 // An image output with such a destination may have taken over the file of another job.
-                let isOfJob = stills.contains { $0.id == OutputTask.whole(record.job.id) && $0.file == file }
+                let isOfJob = imageJobs.contains {
+                    $0.id == OutputTask.whole(record.job.id) && $0.file == file
+                }
                 if !isOfJob, templates.contains(where: { $0.matches(record.destination) }) { continue }
-                guard let path = DestinationPath(record.destination), !asked.contains(path),
+                guard let path = DestinationPath(record.destination), !requested.contains(path),
                     seen.insert(record.destination.exact).inserted,
                     let identity = FileIdentity(path: record.destination),
                     !sources.contains(SourceFileKey(identity))
                 else { continue }
                 strays.append(
-                    Stray(file: record.job.file, job: record.job.id, path: record.destination, folder: place))
+                    Stray(file: record.job.file, job: record.job.id, path: record.destination, folder: folder)
+                )
             }
         }
         return strays.sorted { ($0.file, $0.path) < ($1.file, $1.path) }
     }
 
     /// Returns the files that image outputs published last.
-    private func destinations(of stills: Set<JobKey>) -> [DestinationPath] {
-        if stills.isEmpty { return [] }
-        return folders.flatMap { file, place -> [DestinationPath] in
-            guard let name = names[file], let records = known[place]?.records else { return [] }
+    private func destinations(of imageJobs: Set<JobKey>) -> [DestinationPath] {
+        if imageJobs.isEmpty { return [] }
+        return folders.flatMap { file, folder -> [DestinationPath] in
+            guard let name = names[file], let records = stored[folder]?.records else { return [] }
             return records.values.compactMap { record in
                 guard record.job.file.exact == name.exact,
-                    stills.contains(JobKey(file: file.text, id: OutputTask.whole(record.job.id)))
+                    imageJobs.contains(JobKey(file: file.text, id: OutputTask.whole(record.job.id)))
                 else { return nil }
                 return record.destination.flatMap { DestinationPath($0) }
             }
@@ -89,11 +92,13 @@ extension RunState {
     }
 
     /// Returns whether an output is unchanged since it was published, and still belongs to that job file.
-    private func isLeft(_ record: StateStore.Former, of file: String, in place: StateFolder) -> Bool {
+    private func isStray(_ record: StateStore.PublishedOutput, of file: String, in folder: StateFolder)
+        -> Bool
+    {
         guard TemporaryFile.fingerprint(path: record.destination) == record.output else { return false }
         // A record may have come with a repository; the mark can't.
         guard let mark = DestinationPath.mark(at: record.destination) else {
-            return !TemporaryFile.supportsAttributes(record.destination) && StateSecret.holds(place)
+            return !TemporaryFile.supportsAttributes(record.destination) && StateSecret.isSigned(folder)
         }
         return mark.owner == Self.owner(file, at: record.destination)
     }
@@ -104,30 +109,30 @@ extension RunState {
         let own = StateFolder.absolute(file: file).pathParts
         let folder = destination.pathParts.dropLast()
         let common = zip(own.dropLast(), folder).prefix { $0.utf8.elementsEqual($1.utf8) }.count
-        let way = [String](repeating: "..", count: folder.count - common) + own[common...]
-        return ContentDigest.of(way.joined(separator: "/").utf8)
+        let relativePath = [String](repeating: "..", count: folder.count - common) + own[common...]
+        return ContentDigest.of(relativePath.joined(separator: "/").utf8)
     }
 
     /// Removes an obsolete output if it is still the file that was published. Returns false if it isn't.
     package func remove(_ stray: Stray) throws(StateError) -> Bool {
         let name = StateStore.JobName(file: stray.file, id: stray.job)
         guard
-            let record = known[stray.folder]?.published(name, at: stray.path),
+            let record = stored[stray.folder]?.published(name, at: stray.path),
             let file = names.first(where: {
                 $0.value.exact == stray.file.exact && folders[$0.key] == stray.folder
             })?.key.text,
-            isLeft(record, of: file, in: stray.folder)
+            isStray(record, of: file, in: stray.folder)
         else { return false }
         guard unlink(stray.path) == 0 else {
             throw StateError("\(stray.path) can't be removed: \(String(cString: strerror(errno)))")
         }
-        try stores[stray.folder]?.forget(name, at: stray.path)
+        try stores[stray.folder]?.deleteRecord(name, at: stray.path)
         return true
     }
 }
 
 /// A destination that contains the number or the time of each still image.
-private struct StillTemplate {
+private struct ImageNameTemplate {
     private let before: String
     private let after: String
 

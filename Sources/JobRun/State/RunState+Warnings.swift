@@ -12,32 +12,33 @@ extension RunState {
     /// up to date. Stored warnings are valid as long as the output is unchanged.
     package func withWarnings(_ records: [JobRecord]) -> [JobRecord] {
         records.map { record in
-            guard let place = folders[record.file.exact], let store = stores[place] else { return record }
+            guard let folder = folders[record.file.exact], let store = stores[folder] else { return record }
             func name(_ output: String?) -> StateStore.JobName {
                 StateStore.JobName(
                     file: store.name(ofFile: record.file),
                     id: OutputTask.name(job: record.id, output: output))
             }
-            func known(_ output: String?) -> [String] {
-                guard let warned = self.known[place]?.warned[name(output)],
-                    warned.output == self.known[place]?.records[name(output)]?.output
+            func storedWarnings(_ output: String?) -> [String] {
+                guard let stored = self.stored[folder]?.warnings[name(output)],
+                    stored.output == self.stored[folder]?.records[name(output)]?.output
                 else { return [] }
-                return warned.lines
+                return stored.lines
             }
             var record = record
-            var made: [OutputResult] = []
+            var created: [OutputResult] = []
             switch record.outcome {
-            case .succeeded(let result): made = result.outputs
+            case .succeeded(let result): created = result.outputs
             case .upToDate: break
             default: return record
             }
-            for output in made where !output.warnings.isEmpty {
-                store.note(name(output.id), StateStore.Warned(output: output.output, lines: output.warnings))
+            for output in created where !output.warnings.isEmpty {
+                store.record(
+                    name(output.id), StateStore.OutputWarnings(output: output.output, lines: output.warnings))
             }
-            let outputs = record.plan?.outputs.map(\.id) ?? record.settled.map(\.id)
-            for id in outputs where !made.contains(where: { $0.id == id }) {
-                let lines = known(id)
-                if !lines.isEmpty { record.kept[id ?? ""] = lines }
+            let outputs = record.plan?.outputs.map(\.id) ?? record.upToDateOutputs.map(\.id)
+            for id in outputs where !created.contains(where: { $0.id == id }) {
+                let lines = storedWarnings(id)
+                if !lines.isEmpty { record.earlierWarnings[id ?? ""] = lines }
                 record.warnings += lines
             }
             return record

@@ -23,39 +23,43 @@ package enum FingerprintMode: String, Sendable, CaseIterable {
 /// and from the plan itself (`standing`), which also uses the output's mark if the store has lost its record.
 package final class RunState: PlanMemory, Sendable {
     /// An output and the store's name of the job file that owns it; nil if the owner isn't known.
-    struct Owned: Hashable, Sendable {
+    struct OwnedFile: Hashable, Sendable {
         var output: String
         var file: String?
     }
 
-    struct Known: Sendable {
+    struct StoredState: Sendable {
         var records: [StateStore.JobName: StateStore.Record]
         /// Published files, with or without a mark, by path: what was published last, and what was about to be
         /// published.
-        var outputs: [ExactString: Set<Owned>]
+        var outputs: [ExactString: Set<OwnedFile>]
         /// Outputs that were about to be published, by path.
         var intents: [ExactString: StateStore.Intent]
         /// Outputs that jobs published at earlier destinations.
-        var former: [StateStore.Former]
+        var formerOutputs: [StateStore.PublishedOutput]
         /// Warnings about outputs.
-        var warned: [StateStore.JobName: StateStore.Warned]
+        var warnings: [StateStore.JobName: StateStore.OutputWarnings]
         /// All outputs that were published and not removed.
-        var published: [StateStore.Former] { records.values.compactMap(\.place) + former }
+        var published: [StateStore.PublishedOutput] {
+            records.values.compactMap(\.publishedOutput) + formerOutputs
+        }
 
         /// Returns the record of an output that a job published at a destination.
-        func published(_ job: StateStore.JobName, at destination: String) -> StateStore.Former? {
-            if let place = records[job]?.place, place.destination.exact == destination.exact { return place }
-            return former.first { $0.job == job && $0.destination.exact == destination.exact }
+        func published(_ job: StateStore.JobName, at destination: String) -> StateStore.PublishedOutput? {
+            if let output = records[job]?.publishedOutput, output.destination.exact == destination.exact {
+                return output
+            }
+            return formerOutputs.first { $0.job == job && $0.destination.exact == destination.exact }
         }
     }
 
     struct Shortcuts: Sendable {
-        var asked: [JobKey: String] = [:]
+        var byOutput: [JobKey: String] = [:]
     }
 
     let stores: [StateFolder: StateStore]
     let folders: [ExactString: StateFolder]
-    let known: [StateFolder: Known]
+    let stored: [StateFolder: StoredState]
     /// Names of the job files in the stores.
     let names: [ExactString: String]
     let mode: FingerprintMode
@@ -74,58 +78,58 @@ package final class RunState: PlanMemory, Sendable {
     ) throws(StateError) {
         var stores: [StateFolder: StateStore] = [:]
         var folders: [ExactString: StateFolder] = [:]
-        var known: [StateFolder: Known] = [:]
+        var known: [StateFolder: StoredState] = [:]
         var names: [ExactString: String] = [:]
         var damaged: [StateFolder] = []
         for file in files {
-            let place = folder ?? StateFolder(besideJobFile: file, beneath: environment.root)
-            folders[file.exact] = place
-            if let store = stores[place] {
+            let stateFolder = folder ?? StateFolder(adjacentToJobFile: file, beneath: environment.root)
+            folders[file.exact] = stateFolder
+            if let store = stores[stateFolder] {
                 names[file.exact] = store.name(ofFile: file)
                 continue
             }
             let store: StateStore
-            switch try StateStore.open(place, isReading: isReading) {
+            switch try StateStore.open(stateFolder, isReading: isReading) {
             case .none: continue
             case .damaged:
-                damaged.append(place)
+                damaged.append(stateFolder)
                 continue
             case .open(let found): store = found
             }
-            if store.wasDamaged { damaged.append(place) }
-            stores[place] = store
+            if store.wasDamaged { damaged.append(stateFolder) }
+            stores[stateFolder] = store
             names[file.exact] = store.name(ofFile: file)
-            let (records, intents, former, warned) = store.first
+            let (records, intents, former, warned) = store.initialContents
             // No record overrides another, since the progress of a killed run is unknown.
-            var outputs = intents.mapValues { Set([Owned(output: $0.output)]) }
-            for one in former {
-                outputs[one.destination.exact, default: []].insert(
-                    Owned(output: one.output, file: one.job.file))
+            var outputs = intents.mapValues { Set([OwnedFile(output: $0.output)]) }
+            for output in former {
+                outputs[output.destination.exact, default: []].insert(
+                    OwnedFile(output: output.output, file: output.job.file))
             }
-            for place in records.values.compactMap(\.place) {
-                outputs[place.destination.exact, default: []].insert(
-                    Owned(output: place.output, file: place.job.file))
+            for output in records.values.compactMap(\.publishedOutput) {
+                outputs[output.destination.exact, default: []].insert(
+                    OwnedFile(output: output.output, file: output.job.file))
             }
-            known[place] = Known(
-                records: records, outputs: outputs, intents: intents, former: former, warned: warned)
+            known[stateFolder] = StoredState(
+                records: records, outputs: outputs, intents: intents, formerOutputs: former, warnings: warned)
         }
         self.stores = stores
         self.folders = folders
-        self.known = known
+        self.stored = known
         self.mode = mode
         self.environment = environment
         self.specs = specs
         self.isForced = isForced
         self.names = names
-        self.damaged = damaged
+        self.damagedFolders = damaged
     }
 
     /// Creates a state without stores. Only the marks of the outputs are used.
     package init(isForced: Bool, environment: SourceEnvironment) {
         self.environment = environment
-        (stores, folders, known, names, specs) = ([:], [:], [:], [:], [:])
+        (stores, folders, stored, names, specs) = ([:], [:], [:], [:], [:])
         mode = .stat
-        damaged = []
+        damagedFolders = []
         self.isForced = isForced
     }
 
@@ -133,17 +137,17 @@ package final class RunState: PlanMemory, Sendable {
     func store(of file: String) -> StateStore? { folders[file.exact].flatMap { stores[$0] } }
     func store(in folder: StateFolder) -> StateStore? { stores[folder] }
     /// Returns the output that a job published when it last succeeded.
-    func published(_ job: StateStore.JobName, in folder: StateFolder) -> StateStore.Former? {
-        known[folder]?.records[job]?.place
+    func published(_ job: StateStore.JobName, in folder: StateFolder) -> StateStore.PublishedOutput? {
+        stored[folder]?.records[job]?.publishedOutput
     }
     /// Returns the digest of a job file's contents; empty if it isn't known.
     func spec(of file: String) -> String { specs[file.exact] ?? "" }
 
     /// State folders in use.
-    package var places: [StateFolder] { stores.keys.sorted { $0.path < $1.path } }
+    package var stateFolders: [StateFolder] { stores.keys.sorted { $0.path < $1.path } }
 
-    /// Folders whose state was damaged. It was begun anew, or ignored if nothing is written.
-    package let damaged: [StateFolder]
+    /// Folders whose state was damaged. A new state replaces it, or it is ignored if nothing is written.
+    package let damagedFolders: [StateFolder]
 
     // MARK: Up-to-date checks
 
@@ -151,12 +155,12 @@ package final class RunState: PlanMemory, Sendable {
     package func owns(_ path: String, for file: String) -> Bool {
         // A mark contains the owner itself, so that no record is needed.
         guard let now = TemporaryFile.fingerprint(path: path), DestinationPath.mark(at: path) == nil,
-            let place = folders[file.exact], let outputs = known[place]?.outputs[path.exact]
+            let folder = folders[file.exact], let outputs = stored[folder]?.outputs[path.exact]
         else { return false }
         let isKnown =
-            outputs.contains(Owned(output: now))
-            || outputs.contains(Owned(output: now, file: names[file.exact]))
-        return isKnown && StateSecret.holds(place)
+            outputs.contains(OwnedFile(output: now))
+            || outputs.contains(OwnedFile(output: now, file: names[file.exact]))
+        return isKnown && StateSecret.isSigned(folder)
     }
 
     /// Returns whether the file at an output's destination was created by an equal plan (`PlanMemory`).
@@ -202,7 +206,7 @@ package final class RunState: PlanMemory, Sendable {
         guard !isForced, let destination = task.output.destination,
             let now = TemporaryFile.fingerprint(path: destination)
         else { return (digest, .other) }
-        let intended = intended(task.file, destination, output: now)
+        let intended = intendedDigest(task.file, destination, output: now)
         // Both files have equal size and time, so that it is unknown which one this is.
         if intended == "" { return (digest, .other) }
         var kept = [intended, Self.mark(of: task)?.digest].compactMap { $0.map(DigestValue.init) }
@@ -219,15 +223,15 @@ package final class RunState: PlanMemory, Sendable {
             }
         }
         compare(digest)
-        if best.standing == .other, !kept.isEmpty { digestOtherwise(task).map(compare) }
+        if best.standing == .other, !kept.isEmpty { digestForOtherMode(task).map(compare) }
         return (best.kept?.skippedDamage == true ? digest.afterDamage : digest, best.standing)
     }
 
     /// Returns the digest of a file that was published by a run that ended before recording it; empty if the
     /// file that it replaced had equal size and time.
-    private func intended(_ file: String, _ destination: String, output: String) -> String? {
-        guard let place = folders[file.exact],
-            let intent = known[place]?.intents[destination.exact], intent.output == output
+    private func intendedDigest(_ file: String, _ destination: String, output: String) -> String? {
+        guard let folder = folders[file.exact],
+            let intent = stored[folder]?.intents[destination.exact], intent.output == output
         else { return nil }
         return intent.digest
     }
@@ -254,7 +258,7 @@ package final class RunState: PlanMemory, Sendable {
 
     /// Returns the digest for the other fingerprint mode, so that outputs stay up to date when the mode is
     /// changed.
-    func digestOtherwise(_ task: OutputTask) -> PlanDigest? {
+    func digestForOtherMode(_ task: OutputTask) -> PlanDigest? {
         guard case .file(let path, _) = task.input.source else { return nil }
         if mode == .content { return try? PlanDigest(task) }
         guard let word = FileIdentity.changeToken(path: path), let store = store(of: task.file),
@@ -300,7 +304,7 @@ package final class RunState: PlanMemory, Sendable {
             FileIdentity(path: path) == identity,
             FileIdentity.changeToken(path: path) == word
         else { return nil }
-        store?.note(content: digest, path: path, identity: word)
+        store?.record(content: digest, path: path, identity: word)
         return digest
     }
 
@@ -328,7 +332,7 @@ package final class RunState: PlanMemory, Sendable {
         let mark = DestinationPath.mark(at: destination)
         let now = TemporaryFile.fingerprint(path: destination)
         let record = record(task.file, task.name)
-        let intent = folders[task.file.exact].flatMap { known[$0]?.intents[destination.exact] }
+        let intent = folders[task.file.exact].flatMap { stored[$0]?.intents[destination.exact] }
         let isNew = record == nil && mark == nil && (intent == nil || intent?.output != now)
         let unknown = RunReasons(lines: [now == nil ? "no output yet" : "no record of an earlier run"])
         // Computing the digest takes half as long as planning, and there is nothing to compare it with.
@@ -373,7 +377,7 @@ package final class RunState: PlanMemory, Sendable {
     }
 
     func record(_ file: String, _ id: String) -> StateStore.Record? {
-        guard let place = folders[file.exact], let name = names[file.exact] else { return nil }
-        return known[place]?.records[StateStore.JobName(file: name, id: id)]
+        guard let folder = folders[file.exact], let name = names[file.exact] else { return nil }
+        return stored[folder]?.records[StateStore.JobName(file: name, id: id)]
     }
 }

@@ -11,8 +11,8 @@ internal import Locking
 final class StateDatabase: @unchecked Sendable {
     private let connection: DatabaseQueue
     /// Start of the running statement; nil if none is running.
-    private let since = Guarded<DispatchTime?>(nil)
-    private let watch: any DispatchSourceTimer
+    private let statementStart = Guarded<DispatchTime?>(nil)
+    private let timer: any DispatchSourceTimer
 
     /// Opens a database, and creates its tables if there are none. A statement that takes longer than `limit` seconds
     /// is interrupted, and counts as damage.
@@ -25,36 +25,36 @@ final class StateDatabase: @unchecked Sendable {
                 sql: "PRAGMA trusted_schema = OFF; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
         }
         connection = try DatabaseQueue(path: path, configuration: configuration)
-        watch = DispatchSource.makeTimerSource(queue: .global(qos: .utility))
-        watch.schedule(deadline: .now() + limit / 4, repeating: limit / 4)
-        watch.setEventHandler { @Sendable [weak self] in self?.interrupt(after: limit) }
-        watch.activate()
+        timer = DispatchSource.makeTimerSource(queue: .global(qos: .utility))
+        timer.schedule(deadline: .now() + limit / 4, repeating: limit / 4)
+        timer.setEventHandler { @Sendable [weak self] in self?.interrupt(after: limit) }
+        timer.activate()
         do {
             try prepare()
         } catch {
-            watch.cancel()
+            timer.cancel()
             throw error
         }
     }
 
-    deinit { watch.cancel() }
+    deinit { timer.cancel() }
 
     private func prepare() throws {
         // An attacker could replace a table by a view, or add a trigger, which this process would execute.
         // Therefore only a database with exactly Tandem's schema is read.
-        let (known, isNewer) = try read { db in
-            let known = try StateSchema.statements(of: db)
-            guard known.isSubset(of: StateSchema.known) else {
+        let (statements, isNewer) = try read { db in
+            let statements = try StateSchema.statements(of: db)
+            guard statements.isSubset(of: StateSchema.completeSchema) else {
                 throw DatabaseError(resultCode: .SQLITE_NOTADB)
             }
-            return (known, try StateSchema.migrator.hasBeenSuperseded(db))
+            return (statements, try StateSchema.migrator.hasBeenSuperseded(db))
         }
         if isNewer { throw DatabaseError(resultCode: .SQLITE_NOTADB) }
-        if known == StateSchema.known { return }
+        if statements == StateSchema.completeSchema { return }
         // `since` must not be set: the migrator uses its own transaction, and its duration is bounded by the
         // number of rows.
         try StateSchema.migrator.migrate(connection)
-        guard try read(StateSchema.statements) == StateSchema.known else {
+        guard try read(StateSchema.statements) == StateSchema.completeSchema else {
             throw DatabaseError(resultCode: .SQLITE_NOTADB)
         }
     }
@@ -75,7 +75,7 @@ final class StateDatabase: @unchecked Sendable {
     }
 
     /// Runs `body` in a transaction and rolls it back.
-    func rehearse(_ body: (Database) throws -> Void) throws {
+    func dryRun(_ body: (Database) throws -> Void) throws {
         try connection.inTransaction { db in
             try timed(db, body)
             return .rollback
@@ -86,13 +86,13 @@ final class StateDatabase: @unchecked Sendable {
     func close() throws { try connection.close() }
 
     private func timed<Value>(_ db: Database, _ body: (Database) throws -> Value) rethrows -> Value {
-        since.withLock { $0 = .now() }
-        defer { since.withLock { $0 = nil } }
+        statementStart.withLock { $0 = .now() }
+        defer { statementStart.withLock { $0 = nil } }
         return try body(db)
     }
 
     private func interrupt(after limit: Double) {
-        if let begun = since.withLock({ $0 }), .now() > begun + limit { connection.interrupt() }
+        if let begun = statementStart.withLock({ $0 }), .now() > begun + limit { connection.interrupt() }
     }
 
     /// Returns whether an error is caused by the contents of the file, not by its environment.
@@ -104,12 +104,12 @@ final class StateDatabase: @unchecked Sendable {
 
     /// Renames a damaged database beside itself. If a folder or another file that isn't regular has the new name, a
     /// random suffix is added.
-    static func putAside(_ path: String) {
-        var aside = path + ".damaged"
+    static func moveAside(_ path: String) {
+        var newPath = path + ".damaged"
         var status = stat()
-        if lstat(aside, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
-            aside += "-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+        if lstat(newPath, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            newPath += "-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
         }
-        for suffix in ["", "-wal", "-shm"] { rename(path + suffix, aside + suffix) }
+        for suffix in ["", "-wal", "-shm"] { rename(path + suffix, newPath + suffix) }
     }
 }

@@ -8,7 +8,7 @@ package import FileSystem
 package struct StateFolder: Hashable, Sendable {
     private let exactPath: ExactString
     /// Whether the folder is the default one, which may have come with a repository.
-    private let isBesideJobFile: Bool
+    private let isAdjacentToJobFile: Bool
     private let isOutsideRoot: Bool
 
     /// Path of the folder; absolute unless a relative one was given.
@@ -17,15 +17,15 @@ package struct StateFolder: Hashable, Sendable {
     /// Creates a reference to a folder by its path.
     package init(path: String) {
         exactPath = path.exact
-        (isBesideJobFile, isOutsideRoot) = (false, false)
+        (isAdjacentToJobFile, isOutsideRoot) = (false, false)
     }
 
     /// Creates a reference to the folder beside a job file, which is trusted only beneath the root.
-    package init(besideJobFile file: String, beneath root: PathRoot) {
+    package init(adjacentToJobFile file: String, beneath root: PathRoot) {
         let absolute = Self.absolute(file: file)
         let folder = absolute[..<(absolute.lastSlash ?? absolute.startIndex)]
         exactPath = (folder + "/.tandem").exact
-        isBesideJobFile = true
+        isAdjacentToJobFile = true
         isOutsideRoot = !root.contains(Self.absolute(exactPath.text))
     }
 
@@ -51,14 +51,14 @@ package struct StateFolder: Hashable, Sendable {
     }
 
     /// Creates the folder if it is missing.
-    func make() throws(StateError) {
+    func create() throws(StateError) {
         try check()
-        var made = ""
+        var created = ""
         let absolute = StateFolder.absolute(path)
         for part in absolute.pathParts {
-            made += "/" + part
-            let mode: mode_t = made == absolute ? 0o700 : 0o777
-            guard mkdir(made, mode) == 0 || errno == EEXIST || errno == EISDIR else {
+            created += "/" + part
+            let mode: mode_t = created == absolute ? 0o700 : 0o777
+            guard mkdir(created, mode) == 0 || errno == EEXIST || errno == EISDIR else {
                 throw StateError(
                     "the state folder \(path) can't be created: \(String(cString: strerror(errno)))")
             }
@@ -70,7 +70,7 @@ extension StateFolder {
     /// Throws if the folder can't be trusted: a folder beside a job file may have come with it. It must be a folder
     /// of this user, no link, and beneath the root.
     func check() throws(StateError) {
-        guard isBesideJobFile else { return }
+        guard isAdjacentToJobFile else { return }
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         let why: String
@@ -120,7 +120,7 @@ package final class StateLock: Sendable {
         _ folder: StateFolder, for files: [String], onWait: ((_ holder: String) -> Void)? = nil
     ) throws(StateError) {
         self.folder = folder
-        try folder.make()
+        try folder.create()
         let path = folder.path + "/lock"
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
@@ -143,12 +143,12 @@ package final class StateLock: Sendable {
                 throw StateError("the state folder \(folder.path): \(reason)")
             }
         }
-        Self.say("process \(getpid()): \(files.joined(separator: ", "))", in: descriptor)
+        Self.writeHolder("process \(getpid()): \(files.joined(separator: ", "))", in: descriptor)
     }
 
     /// Writes the holder into the lock file, for other runs that request the lock. If this fails, they can't
     /// report the holder.
-    private static func say(_ text: String, in descriptor: Int32) {
+    private static func writeHolder(_ text: String, in descriptor: Int32) {
         let bytes = Array(text.utf8.prefix(512))
         if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, bytes, bytes.count, 0) }
     }

@@ -8,8 +8,8 @@ enum StateSchema {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("2") { db in
             // Databases without migrations have the same tables, and a version number.
-            let there = try statements(of: db)
-            for statement in tables where !there.contains(statement) { try db.execute(sql: statement) }
+            let existing = try statements(of: db)
+            for statement in tables where !existing.contains(statement) { try db.execute(sql: statement) }
         }
         return migrator
     }
@@ -20,10 +20,10 @@ enum StateSchema {
     }
 
     /// The complete schema: what the migrations create in an empty database, with the migrator's own table.
-    static let known: Set<String> = {
-        let made = try? DatabaseQueue()
-        if let made { try? migrator.migrate(made) }
-        return (try? made?.read { try statements(of: $0) }) ?? []
+    static let completeSchema: Set<String> = {
+        let database = try? DatabaseQueue()
+        if let database { try? migrator.migrate(database) }
+        return (try? database?.read { try statements(of: $0) }) ?? []
     }()
 
     private static let tables = [

@@ -15,21 +15,21 @@ enum StateSecret {
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { return }
         defer { close(file) }
-        let text = Array(word(of: folder).utf8)
+        let text = Array(proof(of: folder).utf8)
         _ = text.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
     }
 
     /// Returns whether a folder contains the proof that this user created its contents.
-    static func holds(_ folder: StateFolder) -> Bool {
+    static func isSigned(_ folder: StateFolder) -> Bool {
         let file = open(folder.path + "/" + name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { return false }
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: 128)
         let count = max(0, read(file, &bytes, bytes.count))
-        return String(decoding: bytes.prefix(count), as: UTF8.self) == word(of: folder)
+        return String(decoding: bytes.prefix(count), as: UTF8.self) == proof(of: folder)
     }
 
-    private static func word(of folder: StateFolder) -> String {
+    private static func proof(of folder: StateFolder) -> String {
         var hasher = SHA256Hasher()
         secret.withUnsafeBytes { hasher.update($0) }
         hasher.update(folder.absolute)
@@ -38,13 +38,13 @@ enum StateSecret {
 
     /// The user's secret of 32 bytes; without a home folder to store it in, the ids of machine and user.
     private static let secret: [UInt8] = {
-        guard let base = base else { return machine }
+        guard let base = base else { return machineID }
         let path = base + "/tandem/secret"
         if let known = contents(path), known.count == 32 { return known }
-        var made = ""
+        var created = ""
         for part in (base + "/tandem").pathParts {
-            made += "/" + part
-            mkdir(made, 0o700)
+            created += "/" + part
+            mkdir(created, 0o700)
         }
         // The system's generator, which is cryptographically secure.
         var generator = SystemRandomNumberGenerator()
@@ -52,12 +52,12 @@ enum StateSecret {
         // Complete or absent: another run may create the file at the same time.
         let temporary = path + ".\(getpid())"
         let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { return machine }
+        guard file >= 0 else { return machineID }
         let isWhole = write(file, bytes, bytes.count) == bytes.count
         close(file)
         if isWhole { link(temporary, path) }
         unlink(temporary)
-        guard let known = contents(path), known.count == 32 else { return machine }
+        guard let known = contents(path), known.count == 32 else { return machineID }
         return known
     }()
 
@@ -82,7 +82,7 @@ enum StateSecret {
         return Array(bytes.prefix(count))
     }
 
-    private static var machine: [UInt8] {
+    private static var machineID: [UInt8] {
         let known = open("/etc/machine-id", O_RDONLY | O_CLOEXEC)
         var bytes = [UInt8](repeating: 0, count: 64)
         let count = known >= 0 ? max(0, read(known, &bytes, bytes.count)) : 0

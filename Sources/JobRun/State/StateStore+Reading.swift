@@ -29,12 +29,12 @@ extension StateStore {
     }
 
     /// Returns the outputs of jobs that have other destinations now.
-    static func former(_ db: Database) throws -> [Former] {
+    static func formerOutputs(_ db: Database) throws -> [PublishedOutput] {
         let rows = try Row.fetchCursor(db, sql: "SELECT file, id, destination, output FROM former")
-        var all: [Former] = []
+        var all: [PublishedOutput] = []
         while let row = try rows.next() {
             all.append(
-                Former(
+                PublishedOutput(
                     job: JobName(file: row.text(0), id: row.text(1)), destination: row.text(2),
                     output: row.text(3)))
         }
@@ -42,7 +42,7 @@ extension StateStore {
     }
 
     /// Records the previous output of a job whose destination has changed, for `clean`.
-    static func move(_ record: Record, _ db: Database) throws {
+    static func recordFormerOutput(_ record: Record, _ db: Database) throws {
         let statement = try db.cachedStatement(
             sql: "SELECT destination, output FROM jobs WHERE file = ? AND id = ?")
         let row = try Row.fetchOne(statement, arguments: [record.job.file, record.job.id])
@@ -54,7 +54,7 @@ extension StateStore {
     }
 
     /// Records the files that an output had beyond its current ones, for `clean`.
-    static func leave(filesOf name: JobName, beyond count: Int, _ db: Database) throws {
+    static func retire(filesOf name: JobName, beyond count: Int, _ db: Database) throws {
         // A range of the primary key, by prefix: a scan of all jobs for each output would take quadratic time.
         let beyond = """
             FROM jobs WHERE file = ?1 AND id > ?2 || '#' AND id < ?2 || '$'
@@ -79,7 +79,7 @@ extension StateStore {
 
     /// Returns the digest of a job's last success, with its parts.
     func digest(of job: JobName) throws(StateError) -> PlanDigest? {
-        try reading { db in
+        try read { db in
             let text = try String.fetchOne(
                 db, sql: "SELECT parts FROM jobs WHERE file = ? AND id = ?", arguments: [job.file, job.id])
             return try text.map { try JSONDecoder().decode(PlanDigest.self, from: Data($0.utf8)) }
@@ -88,7 +88,7 @@ extension StateStore {
 
     /// Returns the digest of a file's bytes, if it was computed for the current version of the file.
     func content(path: String, identity: String) throws(StateError) -> String? {
-        try reading { db in
+        try read { db in
             try String.fetchOne(
                 db, sql: "SELECT digest FROM contents WHERE path = ? AND identity = ?",
                 arguments: [path, identity])
@@ -96,7 +96,7 @@ extension StateStore {
     }
 
     /// The report entry of a job's output.
-    struct Said: Sendable {
+    struct StoredReport: Sendable {
         /// Size and time of the output as one word.
         var output: String
         /// Digest of the job file's contents.
@@ -108,15 +108,15 @@ extension StateStore {
     }
 
     /// Returns the stored report entries of jobs; empty if none was ever stored.
-    func said(of jobs: [JobName]) -> [JobName: Said] {
+    func storedReports(of jobs: [JobName]) -> [JobName: StoredReport] {
         let found = try? database.read { db in
-            var found: [JobName: Said] = [:]
+            var found: [JobName: StoredReport] = [:]
             let statement = try db.cachedStatement(
                 sql: "SELECT output, spec, job, preview FROM reports WHERE file = ? AND id = ?")
             for job in jobs {
                 guard let row = try Row.fetchOne(statement, arguments: [job.file, job.id]) else { continue }
                 let preview = row.text(3)
-                found[job] = Said(
+                found[job] = StoredReport(
                     output: row.text(0), spec: row.text(1), job: row.text(2),
                     preview: preview.isEmpty ? nil : preview)
             }
@@ -127,7 +127,7 @@ extension StateStore {
 
     /// Returns the latest runs, newest first.
     func runs(limit: Int) throws(StateError) -> [PastRun] {
-        try reading { db in
+        try read { db in
             try Row.fetchAll(
                 db,
                 sql:
@@ -145,7 +145,7 @@ extension StateStore {
 
     /// Returns the jobs of a run that did not succeed, or whose outputs have warnings.
     func attempts(ofRun run: Int64) throws(StateError) -> [PastRun.Attempt] {
-        try reading { db in
+        try read { db in
             try Row.fetchAll(
                 db, sql: "SELECT file, id, outcome, message, seconds FROM attempts WHERE run = ?",
                 arguments: [run]
@@ -153,14 +153,14 @@ extension StateStore {
                 let message = $0.text(3)
                 return PastRun.Attempt(
                     file: $0.text(0), job: $0.text(1), outcome: $0.text(2),
-                    message: $0.text(2) == Warned.outcome
-                        ? Warned(message)?.lines.joined(separator: "; ") ?? message : message,
+                    message: $0.text(2) == OutputWarnings.outcome
+                        ? OutputWarnings(message)?.lines.joined(separator: "; ") ?? message : message,
                     seconds: $0.number(4) ?? 0)
             }
         }
     }
 
-    private func reading<Value>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
+    private func read<Value>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
         do {
             return try database.read(body)
         } catch {

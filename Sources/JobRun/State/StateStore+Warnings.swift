@@ -2,7 +2,7 @@ internal import GRDB
 
 extension StateStore {
     /// The warnings about an output from when it was created.
-    struct Warned: Sendable {
+    struct OutputWarnings: Sendable {
         /// Size and time of the output as one word. The warnings are valid for this output only.
         var output: String
         var lines: [String]
@@ -22,19 +22,19 @@ extension StateStore {
     }
 
     /// Returns the latest warnings about each job's output.
-    static func warned(_ db: Database) throws -> [JobName: Warned] {
-        var all: [JobName: Warned] = [:]
+    static func warnings(_ db: Database) throws -> [JobName: OutputWarnings] {
+        var all: [JobName: OutputWarnings] = [:]
         let rows = try Row.fetchCursor(
             db, sql: "SELECT file, id, message FROM attempts WHERE outcome = ? ORDER BY run",
-            arguments: [Warned.outcome])
+            arguments: [OutputWarnings.outcome])
         while let row = try rows.next() {
-            all[JobName(file: row.text(0), id: row.text(1))] = Warned(row.text(2))
+            all[JobName(file: row.text(0), id: row.text(1))] = OutputWarnings(row.text(2))
         }
         return all
     }
 
     /// Records warnings about a job's output.
-    func note(_ name: JobName, _ warned: Warned) {
-        note(name, outcome: Warned.outcome, message: warned.message, seconds: 0)
+    func record(_ name: JobName, _ warnings: OutputWarnings) {
+        record(name, outcome: OutputWarnings.outcome, message: warnings.message, seconds: 0)
     }
 }

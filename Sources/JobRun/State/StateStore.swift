@@ -29,7 +29,9 @@ final class StateStore: @unchecked Sendable {
         var seconds: Double
 
         /// The output; nil for a check.
-        var place: Former? { destination.map { Former(job: job, destination: $0, output: output) } }
+        var publishedOutput: PublishedOutput? {
+            destination.map { PublishedOutput(job: job, destination: $0, output: output) }
+        }
     }
 
     /// A job by the store's name of its file, and by its id.
@@ -49,7 +51,7 @@ final class StateStore: @unchecked Sendable {
     }
 
     /// An output that a job published at an earlier destination.
-    struct Former: Sendable {
+    struct PublishedOutput: Sendable {
         var job: JobName
         var destination: String
         var output: String
@@ -57,7 +59,7 @@ final class StateStore: @unchecked Sendable {
 
     private struct Pending: Sendable {
         var records: [(record: Record, parts: String)] = []
-        var wholes: [(name: JobName, files: Int, shortcut: String?)] = []
+        var fileCounts: [(name: JobName, files: Int, shortcut: String?)] = []
         var attempts: [(name: JobName, outcome: String, message: String, seconds: Double)] = []
         var isScheduled = false
         var run: Int64 = 0
@@ -69,18 +71,18 @@ final class StateStore: @unchecked Sendable {
     /// Whether a damaged database was renamed.
     let wasDamaged: Bool
     let database: StateDatabase
-    private let writing = DispatchQueue(label: "tandem.state")
+    private let writeQueue = DispatchQueue(label: "tandem.state")
     private let pending = Guarded(Pending())
 
     /// Contents of the store when it was opened.
-    let first:
+    let initialContents:
         (
-            records: [JobName: Record], intents: [ExactString: Intent], former: [Former],
-            warned: [JobName: Warned]
+            records: [JobName: Record], intents: [ExactString: Intent], formerOutputs: [PublishedOutput],
+            warnings: [JobName: OutputWarnings]
         )
 
     /// The result of opening a store.
-    enum Opening {
+    enum OpenResult {
         /// No store exists.
         case none
         /// The store can't be read, and must not be written.
@@ -91,25 +93,25 @@ final class StateStore: @unchecked Sendable {
 
     /// Opens the store of a folder, and creates missing files, except with `isReading`. A damaged store is
     /// renamed, and a new one is created.
-    static func open(_ folder: StateFolder, isReading: Bool) throws(StateError) -> Opening {
+    static func open(_ folder: StateFolder, isReading: Bool) throws(StateError) -> OpenResult {
         let path = folder.path + "/state.sqlite"
         try folder.check()
         if isReading, access(path, R_OK) != 0 { return .none }
-        if !isReading { try folder.make() }
+        if !isReading { try folder.create() }
         // The database is accessible to this user only: it may contain values of environment variables.
         if !isReading, access(path, F_OK) != 0 { StateSecret.sign(folder) }
         let file = isReading ? -1 : Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         if file >= 0 { close(file) }
         do {
             let store = try StateStore(folder, path: path, wasDamaged: false)
-            if !isReading { try store.tryWriting() }
+            if !isReading { try store.checkWritability() }
             return .open(store)
         } catch {
             guard StateDatabase.isDamage(error) else {
                 throw StateError("the state in \(folder.path) can't be opened: \(error)")
             }
             if isReading { return .damaged }
-            StateDatabase.putAside(path)
+            StateDatabase.moveAside(path)
             do {
                 return .open(try StateStore(folder, path: path, wasDamaged: true))
             } catch {
@@ -119,8 +121,8 @@ final class StateStore: @unchecked Sendable {
     }
 
     /// Runs the writes of a run's start and rolls them back, to detect damage that only writing finds.
-    private func tryWriting() throws {
-        try database.rehearse { _ = try Self.begin($0, files: "") }
+    private func checkWritability() throws {
+        try database.dryRun { _ = try Self.begin($0, files: "") }
     }
 
     private static func begin(_ db: Database, files: String) throws -> Int64 {
@@ -141,8 +143,8 @@ final class StateStore: @unchecked Sendable {
         self.folder = folder
         self.wasDamaged = wasDamaged
         database = try StateDatabase(path: path)
-        first = try database.read {
-            (try Self.records($0), try Self.intents($0), try Self.former($0), try Self.warned($0))
+        initialContents = try database.read {
+            (try Self.records($0), try Self.intents($0), try Self.formerOutputs($0), try Self.warnings($0))
         }
     }
 
@@ -167,26 +169,26 @@ final class StateStore: @unchecked Sendable {
     }
 
     /// Records that a job succeeded.
-    func note(_ record: Record, digest: PlanDigest?) {
+    func record(_ record: Record, digest: PlanDigest?) {
         let parts =
             digest.flatMap { try? JSONEncoder().encode($0) }.map { String(decoding: $0, as: UTF8.self) }
             ?? "{}"
-        later { $0.records.append((record, parts)) }
+        enqueue { $0.records.append((record, parts)) }
     }
 
     /// Records the number of an output's files: files beyond it are obsolete.
-    func note(_ name: JobName, files: Int, shortcut: String?) {
-        later { $0.wholes.append((name, files, shortcut)) }
+    func record(_ name: JobName, files: Int, shortcut: String?) {
+        enqueue { $0.fileCounts.append((name, files, shortcut)) }
     }
 
     /// Records another outcome of a job, or warnings.
-    func note(_ name: JobName, outcome: String, message: String, seconds: Double) {
-        later { $0.attempts.append((name, outcome, message, seconds)) }
+    func record(_ name: JobName, outcome: String, message: String, seconds: Double) {
+        enqueue { $0.attempts.append((name, outcome, message, seconds)) }
     }
 
     /// Records that an output without a mark is about to be published. The record is on disk when this function
     /// returns.
-    func intend(destination: String, _ intent: Intent) throws(StateError) {
+    func recordIntent(destination: String, _ intent: Intent) throws(StateError) {
         do {
             try database.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA synchronous = FULL")
@@ -201,7 +203,7 @@ final class StateStore: @unchecked Sendable {
     }
 
     /// Stores the digest of a file's bytes.
-    func note(content digest: String, path: String, identity: String) {
+    func record(content digest: String, path: String, identity: String) {
         try? database.write { db in
             try db.execute(
                 sql: "INSERT OR REPLACE INTO contents VALUES (?, ?, ?)", arguments: [path, identity, digest])
@@ -209,8 +211,8 @@ final class StateStore: @unchecked Sendable {
     }
 
     /// Stores report entries, and deletes those of jobs that no longer exist.
-    func keep(_ said: [(name: JobName, said: Said)]) {
-        writing.sync { flush() }
+    func storeReports(_ reports: [(name: JobName, report: StoredReport)]) {
+        writeQueue.sync { flush() }
         do {
             try database.write { db in
                 try db.execute(
@@ -218,11 +220,11 @@ final class StateStore: @unchecked Sendable {
                         DELETE FROM reports WHERE NOT EXISTS
                             (SELECT 1 FROM jobs WHERE jobs.file = reports.file AND jobs.id = reports.id);
                         """)
-                let put = try db.cachedStatement(
+                let insert = try db.cachedStatement(
                     sql: "INSERT OR REPLACE INTO reports VALUES (?, ?, ?, ?, ?, ?)")
-                for (name, said) in said {
-                    try put.execute(arguments: [
-                        name.file, name.id, said.output, said.spec, said.job, said.preview,
+                for (name, report) in reports {
+                    try insert.execute(arguments: [
+                        name.file, name.id, report.output, report.spec, report.job, report.preview,
                     ])
                 }
             }
@@ -232,7 +234,7 @@ final class StateStore: @unchecked Sendable {
     }
 
     /// Deletes the record of what a job published at a destination.
-    func forget(_ name: JobName, at destination: String) throws(StateError) {
+    func deleteRecord(_ name: JobName, at destination: String) throws(StateError) {
         do {
             try database.write { db in
                 try db.execute(
@@ -247,7 +249,7 @@ final class StateStore: @unchecked Sendable {
 
     /// Writes everything that is pending, and the end of the run. Returns the error of what could not be written.
     func end(done: Int, current: Int, failed: Int, status: String) -> StateError? {
-        writing.sync { flush() }
+        writeQueue.sync { flush() }
         let run = pending.withLock { $0.run }
         do {
             try database.write { db in
@@ -262,63 +264,64 @@ final class StateStore: @unchecked Sendable {
         // A damaged database would make the next run fail as well.
         if pending.withLock({ $0.isDamaged }) {
             try? database.close()
-            StateDatabase.putAside(folder.path + "/state.sqlite")
+            StateDatabase.moveAside(folder.path + "/state.sqlite")
         }
         return pending.withLock { $0.failure }
     }
 
-    private func later(_ change: (inout Pending) -> Void) {
+    private func enqueue(_ change: (inout Pending) -> Void) {
         let mustSchedule = pending.withLock { pending in
             change(&pending)
             defer { pending.isScheduled = true }
             return !pending.isScheduled
         }
         if mustSchedule {
-            writing.asyncAfter(deadline: .now() + .milliseconds(200)) { @Sendable in self.flush() }
+            writeQueue.asyncAfter(deadline: .now() + .milliseconds(200)) { @Sendable in self.flush() }
         }
     }
 
     private func flush() {
-        let (records, wholes, attempts, run) = pending.withLock { pending in
+        let (records, fileCounts, attempts, run) = pending.withLock { pending in
             defer {
                 pending.records = []
-                pending.wholes = []
+                pending.fileCounts = []
                 pending.attempts = []
                 pending.isScheduled = false
             }
-            return (pending.records, pending.wholes, pending.attempts, pending.run)
+            return (pending.records, pending.fileCounts, pending.attempts, pending.run)
         }
-        if records.isEmpty, wholes.isEmpty, attempts.isEmpty { return }
+        if records.isEmpty, fileCounts.isEmpty, attempts.isEmpty { return }
         do {
             try database.write { db in
-                let put = try db.cachedStatement(
+                let insert = try db.cachedStatement(
                     sql: "INSERT OR REPLACE INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-                let forget = try db.cachedStatement(
+                let deleteOthers = try db.cachedStatement(
                     sql: "DELETE FROM jobs WHERE destination = ? AND (file <> ? OR id <> ?)")
-                let fulfil = try db.cachedStatement(
+                let deleteIntent = try db.cachedStatement(
                     sql: "DELETE FROM intents WHERE destination = ? AND output = ?")
                 for (record, parts) in records {
-                    try Self.move(record, db)
+                    try Self.recordFormerOutput(record, db)
                     if let destination = record.destination {
-                        try fulfil.execute(arguments: [destination, record.output])
+                        try deleteIntent.execute(arguments: [destination, record.output])
                         // A renamed job has a record for the same destination.
-                        try forget.execute(arguments: [destination, record.job.file, record.job.id])
+                        try deleteOthers.execute(arguments: [destination, record.job.file, record.job.id])
                     }
                     // A check is stored with an empty destination.
-                    try put.execute(arguments: [
+                    try insert.execute(arguments: [
                         record.job.file, record.job.id, record.shortcut, record.digest, parts,
                         record.destination ?? "", record.output, record.seconds,
                     ])
                 }
-                let shorten = try db.cachedStatement(
+                let updateShortcut = try db.cachedStatement(
                     sql: "UPDATE jobs SET shortcut = ? WHERE file = ? AND id = ?")
-                for (name, files, shortcut) in wholes {
-                    try Self.leave(filesOf: name, beyond: files, db)
-                    if let shortcut { try shorten.execute(arguments: [shortcut, name.file, name.id]) }
+                for (name, files, shortcut) in fileCounts {
+                    try Self.retire(filesOf: name, beyond: files, db)
+                    if let shortcut { try updateShortcut.execute(arguments: [shortcut, name.file, name.id]) }
                 }
-                let note = try db.cachedStatement(sql: "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?)")
+                let insertAttempt = try db.cachedStatement(
+                    sql: "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?)")
                 for (name, outcome, message, seconds) in attempts {
-                    try note.execute(arguments: [run, name.file, name.id, outcome, message, seconds])
+                    try insertAttempt.execute(arguments: [run, name.file, name.id, outcome, message, seconds])
                 }
             }
         } catch {

@@ -94,10 +94,10 @@ struct PreviewMaker {
     /// Returns the time of the source that corresponds to a time of the output.
     private func sourceTime(of time: MediaTime) -> MediaTime? {
         if task.input.extent.ranges.isEmpty { return time }
-        var left = time
+        var remaining = time
         for range in task.input.extent.ranges {
-            if left < range.duration { return range.start + left }
-            left = left - range.duration
+            if remaining < range.duration { return range.start + remaining }
+            remaining = remaining - range.duration
         }
         return nil
     }

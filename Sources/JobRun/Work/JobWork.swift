@@ -20,31 +20,31 @@ final class JobWork: WorkHandle, @unchecked Sendable {
 
     private struct Running {
         var session: ReencodeSession?
-        var other: (any OutputWork)?
+        var outputWork: (any OutputWork)?
         /// Index of the input that the session reads.
         var input = 0
         /// Number of long tasks that have ended.
-        var longDone = 0
+        var completedLongTasks = 0
     }
     private let graph: WorkGraph
-    private let longInAll: Int
+    private let longTaskCount: Int
     /// Indices of the tasks in the graph that are done; accessed on `queue` only.
-    private var done: Set<Int> = []
+    private var completedTasks: Set<Int> = []
     /// Statistics of each input's first pass, until its second pass has ended; accessed on `queue` only.
-    private var passes: [Int: (files: PassFiles, tracks: [TrackPlace: EncoderPass])] = [:]
+    private var passes: [Int: (files: PassFiles, tracks: [TrackIndex: EncoderPass])] = [:]
     /// Completion handler, which is called once; accessed on `queue` only.
     private var completion: (@Sendable (WorkOutcome) -> Void)?
     /// Results of loudness measurements by track; accessed on `queue` only.
-    private var loudness: [TrackPlace: LoudnessNormalizer.Result] = [:]
+    private var loudness: [TrackIndex: LoudnessNormalizer.Result] = [:]
     private struct Written {
         var reports: [TrackReport]
         var evidence: [CutEvidence]
         var stop: MediaTime?
     }
     /// Media files that are written and not verified yet, by output index; accessed on `queue` only.
-    private var written: [Int: Written] = [:]
+    private var writtenOutputs: [Int: Written] = [:]
     /// Findings on complete outputs, by output index; accessed on `queue` only.
-    private var found: [Int: OutputFindings] = [:]
+    private var findingsByOutput: [Int: OutputFindings] = [:]
     private let running = Guarded(Running())
     private let cancellation = Cancellation()
 
@@ -59,15 +59,15 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         self.order = order
         self.environment = environment
         self.onChecked = onChecked
-        graph = order.plan.workGraph(onlyJudges: order.onlyJudges)
-        longInAll = max(1, graph.nodes.count(where: \.task.isLong))
+        graph = order.plan.workGraph(onlyJudges: order.onlyEvaluates)
+        longTaskCount = max(1, graph.nodes.count(where: \.task.isLong))
     }
 
     /// Starts the work. `completion` is called once, on a private queue.
     func start(completion: @escaping @Sendable (WorkOutcome) -> Void) {
         queue.async { @Sendable in
             self.completion = completion
-            self.settleMemory()
+            self.configureAllocator()
             self.advance()
         }
     }
@@ -78,14 +78,16 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     }
 
     var progress: WorkProgress {
-        let (session, other, input, longDone) = running.withLock {
-            ($0.session, $0.other, $0.input, $0.longDone)
+        let (session, outputWork, input, completedLongTasks) = running.withLock {
+            ($0.session, $0.outputWork, $0.input, $0.completedLongTasks)
         }
-        func told(_ fraction: Double, media: Double = 0) -> WorkProgress {
-            WorkProgress(fraction: min(1, (Double(longDone) + fraction) / Double(longInAll)), media: media)
+        func workProgress(_ fraction: Double, media: Double = 0) -> WorkProgress {
+            WorkProgress(
+                fraction: min(1, (Double(completedLongTasks) + fraction) / Double(longTaskCount)),
+                media: media)
         }
-        if let other { return told(other.fraction) }
-        guard let session else { return told(0) }
+        if let outputWork { return workProgress(outputWork.fraction) }
+        guard let session else { return workProgress(0) }
         let outputs = plan.outputs.filter { $0.input == input && $0.isMedia }
         let media = session.progress.seconds
         let total = outputs.map(\.expectedDuration).max()?.seconds ?? 0
@@ -94,7 +96,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
             output.sizeLimit.map { Double(writer.writtenBytes) / Double($0) } ?? 0
         }
         fraction = max(fraction, min(1, full.min() ?? 0))
-        return told(fraction, media: media)
+        return workProgress(fraction, media: media)
     }
 
     private func outcome(of error: any Error) -> WorkOutcome {
@@ -105,19 +107,19 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     /// Makes the allocator return freed memory to the system for encoders, whose output could otherwise
     /// depend on earlier jobs (`tandem_tune_allocator`). For copies, freed memory is kept: they create few
     /// frames, and allocating again would cost more.
-    private func settleMemory() {
+    private func configureAllocator() {
         let isCopy = plan.outputs.filter(\.isMedia).flatMap(\.tracks).allSatisfy {
             if case .copy = $0.action { true } else { false }
         }
-        if order.isAlone { tandem_tune_allocator(isCopy ? 1 : 0) }
+        if order.ownsProcess { tandem_tune_allocator(isCopy ? 1 : 0) }
     }
 
     /// Carries out the tasks that can start, in sequence: concurrent tasks would need the memory of each. A
     /// task that continues asynchronously calls this function again when it has ended.
     private func advance() {
         do {
-            while let index = graph.next(done: done) {
-                guard try carryOut(graph.nodes[index].task, at: index) else { return }
+            while let index = graph.next(done: completedTasks) {
+                guard try perform(graph.nodes[index].task, at: index) else { return }
                 end(index)
             }
             finish(.finished(try findings()))
@@ -127,11 +129,11 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     }
 
     private func end(_ index: Int) {
-        done.insert(index)
+        completedTasks.insert(index)
         let isLong = graph.nodes[index].task.isLong
         running.withLock { running in
-            (running.session, running.other) = (nil, nil)
-            if isLong { running.longDone += 1 }
+            (running.session, running.outputWork) = (nil, nil)
+            if isLong { running.completedLongTasks += 1 }
         }
     }
 
@@ -141,19 +143,19 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     }
 
     /// Carries out a task. Returns true if it is done, and false if it continues asynchronously.
-    private func carryOut(_ task: WorkTask, at index: Int) throws -> Bool {
+    private func perform(_ task: WorkTask, at index: Int) throws -> Bool {
         switch task {
         case .measure(let output, let track):
-            try measure(TrackPlace(output: output, track: track))
+            try measure(TrackIndex(output: output, track: track))
         case .firstPass(let input):
-            try lookFirst(at: input, index)
+            try runFirstPass(at: input, index)
             return false
         case .encode(let input):
             try encode(input, index)
             return false
-        case .make(let output): try make(output)
+        case .make(let output): try runOutputWork(output)
         case .verify(let output): try verify(output)
-        case .judge(let output): try judge(output)
+        case .judge(let output): try evaluate(output)
         }
         return true
     }
@@ -165,16 +167,17 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     // MARK: Tasks
 
     /// Measures the loudness of a track for normalization.
-    private func measure(_ place: TrackPlace) throws {
-        let (normalizer, encoding) = try builder(plan.outputs[place.output].input).normalizer(of: place)
+    private func measure(_ trackIndex: TrackIndex) throws {
+        let (normalizer, encoding) = try builder(plan.outputs[trackIndex.output].input).normalizer(
+            of: trackIndex)
         try cancellation.begin { normalizer.cancel() }
         let encoder = encoding.encoder
-        loudness[place] = try normalizer.chain(
+        loudness[trackIndex] = try normalizer.chain(
             after: encoding.audio?.filters, layout: encoder.channelLayout ?? .stereo,
             sampleRate: encoder.sampleRate)
     }
 
-    private func lookFirst(at input: Int, _ index: Int) throws {
+    private func runFirstPass(at input: Int, _ index: Int) throws {
         guard let scratch = order.scratch else {
             throw MediaError.misuse("two passes without a scratch file")
         }
@@ -184,13 +187,15 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         try run(first.session, of: input, index) {
             // The scratch file's space is freed for the output.
             scratch.empty()
-            var tracks: [TrackPlace: EncoderPass] = [:]
-            for (place, input) in zip(first.tracks, first.session.writer.inputs) {
-                let track = self.plan.outputs[place.output].tracks[place.track]
+            var tracks: [TrackIndex: EncoderPass] = [:]
+            for (trackIndex, input) in zip(first.tracks, first.session.writer.inputs) {
+                let track = self.plan.outputs[trackIndex.output].tracks[trackIndex.track]
                 if case .encode(let encoding) = track.action {
-                    try files.check(place, encoder: encoding.encoder.encoder, frames: input.appendedSamples)
+                    try files.check(
+                        trackIndex, encoder: encoding.encoder.encoder, frames: input.appendedSamples)
                 }
-                tracks[place] = .second(statistics: files.path(of: place), text: input.passStatistics)
+                tracks[trackIndex] = .second(
+                    statistics: files.path(of: trackIndex), text: input.passStatistics)
             }
             self.passes[input] = (files, tracks)
         }
@@ -203,9 +208,9 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         try run(session, of: input, index) {
             self.passes[input] = nil
             var (reports, evidence) = (session.reports[...], session.cutEvidence[...])
-            for (place, writer) in zip(builder.outputs, session.writers) {
-                let count = self.plan.outputs[place].tracks.count
-                self.written[place] = Written(
+            for (output, writer) in zip(builder.outputs, session.writers) {
+                let count = self.plan.outputs[output].tracks.count
+                self.writtenOutputs[output] = Written(
                     reports: Array(reports.prefix(count)), evidence: Array(evidence.prefix(count)),
                     stop: writer.stop)
                 (reports, evidence) = (reports.dropFirst(count), evidence.dropFirst(count))
@@ -237,36 +242,37 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         }
     }
 
-    private func make(_ output: Int) throws {
+    private func runOutputWork(_ output: Int) throws {
         let builder = builder(plan.outputs[output].input)
         let work: any OutputWork =
             plan.outputs[output].isCheck
             ? try builder.check(output, cancellation: cancellation)
             : try builder.work(output, file: order.outputs[output], cancellation: cancellation)
-        running.withLock { $0.other = work }
-        found[output] = try work.make()
+        running.withLock { $0.outputWork = work }
+        findingsByOutput[output] = try work.run()
     }
 
     private var isCancelled: @Sendable () -> Bool { { [cancellation] in cancellation.isCancelled } }
 
     /// Evaluates the expectations of an output.
-    private func judged(_ task: OutputTask, _ file: TemporaryFile) throws -> [JudgedExpectation] {
-        let judged = try ExpectationJudge(
+    private func evaluateExpectations(_ task: OutputTask, _ file: TemporaryFile) throws -> [ExpectationResult]
+    {
+        let results = try ExpectationEvaluator(
             task: task, subject: .file(file.reopenPath), size: file.size, environment: environment,
             isCancelled: isCancelled
-        ).judge()
+        ).evaluate()
         if isCancelled() { throw CancellationError() }
-        return judged
+        return results
     }
 
-    private func judge(_ output: Int) throws {
-        found[output] = OutputFindings(
-            expectations: try judged(plan.tasks[output], order.outputs[output]))
+    private func evaluate(_ output: Int) throws {
+        findingsByOutput[output] = OutputFindings(
+            expectations: try evaluateExpectations(plan.tasks[output], order.outputs[output]))
     }
 
     /// Reads a finished file back: verifies it against the plan and evaluates its expectations.
     private func verify(_ index: Int) throws {
-        guard let written = written.removeValue(forKey: index) else {
+        guard let written = writtenOutputs.removeValue(forKey: index) else {
             throw MediaError.misuse("an output was not written")
         }
         let (reports, stop) = (written.reports, written.stop)
@@ -277,7 +283,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
             output.tracks.allSatisfy({ $0.source.mediaType == .subtitle }), !output.tracks.isEmpty
         {
             throw JobFailure(
-                said(
+                prefixed(
                     "the output has no subtitle event",
                     of: output), at: output.location)
         }
@@ -286,11 +292,11 @@ final class JobWork: WorkHandle, @unchecked Sendable {
             task: task, reports: reports, cutEvidence: written.evidence, stop: stop, environment: environment,
             isCancelled: isCancelled
         ).verdict(path: file.reopenPath) {
-        case .whole(let found): losses = found
-        case .wrong(let problem): throw JobFailure(said(problem, of: output), at: output.location)
+        case .complete(let found): losses = found
+        case .defective(let problem): throw JobFailure(prefixed(problem, of: output), at: output.location)
         }
-        found[index] = OutputFindings(
-            tracks: reports, stop: stop, losses: losses, expectations: try judged(task, file),
+        findingsByOutput[index] = OutputFindings(
+            tracks: reports, stop: stop, losses: losses, expectations: try evaluateExpectations(task, file),
             loudness: loudness.filter { $0.key.output == index }.sorted { $0.key.track < $1.key.track }.map {
                 OutputResult.Normalization(
                     track: $0.key.track, before: $0.value.before, after: $0.value.after)
@@ -298,13 +304,13 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     }
 
     /// Returns a problem, prefixed with the output's id if the job has several outputs.
-    private func said(_ problem: String, of output: OutputPlan) -> String {
+    private func prefixed(_ problem: String, of output: OutputPlan) -> String {
         output.id.map { "output \($0): \(problem)" } ?? problem
     }
 
     /// Returns the findings on all outputs, which are complete, with previews for a report.
     private func findings() throws -> WorkFindings {
-        var findings = WorkFindings(outputs: plan.outputs.indices.compactMap { found[$0] })
+        var findings = WorkFindings(outputs: plan.outputs.indices.compactMap { findingsByOutput[$0] })
         guard order.makesPreview else { return findings }
         onChecked(findings)
         for (index, task) in plan.tasks.enumerated() where task.output.isMedia {

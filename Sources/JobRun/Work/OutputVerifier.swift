@@ -20,9 +20,9 @@ struct OutputVerifier {
     /// The result of the verification.
     enum Verdict {
         /// The output is as planned, except for data of the source that should have been kept and is missing.
-        case whole(losses: [String])
+        case complete(losses: [String])
         /// The output differs from the plan, for the given reason.
-        case wrong(String)
+        case defective(String)
     }
 
     /// Reopens the output and verifies it.
@@ -30,7 +30,7 @@ struct OutputVerifier {
     /// - Throws: `CancellationError` if the verification is cancelled.
     func verdict(path: String) throws -> Verdict {
         var losses: [String] = []
-        return try problem(path: path, losses: &losses).map { .wrong($0) } ?? .whole(losses: losses)
+        return try problem(path: path, losses: &losses).map { .defective($0) } ?? .complete(losses: losses)
     }
 
     private func problem(path: String, losses: inout [String]) throws -> String? {
@@ -94,7 +94,7 @@ struct OutputVerifier {
                 return "output track \(index): \(problem)"
             }
         }
-        let readBack = ReadBack(plan: plan, contents: contents, tracks: tracks)
+        let readBack = ReadBackComparison(plan: plan, contents: contents, tracks: tracks)
         if let problem = readBack.problem { return problem }
         losses = readBack.losses
         return nil
@@ -214,7 +214,7 @@ struct OutputVerifier {
             if track.mediaType == .video, let count = track.sampleCount, count != report.appendedSamples {
                 return "\(name) has \(count) frames instead of \(report.appendedSamples)"
             }
-            if track.mediaType == .audio { return soundProblem(encoding, track, report, name) }
+            if track.mediaType == .audio { return audioProblem(encoding, track, report, name) }
         }
         return nil
     }
@@ -225,7 +225,7 @@ struct OutputVerifier {
 
     /// Returns the deviation of audio that isn't exact to the sample; nil if it is, or if the container can't
     /// represent it.
-    private func soundProblem(
+    private func audioProblem(
         _ encoding: TrackPlan.Encoding, _ track: AssetTrack, _ report: TrackReport, _ name: String
     ) -> String? {
         guard track.editEnd != nil || track.format.parameters.traits.isPCM else { return nil }

@@ -9,7 +9,7 @@ internal import Publishing
 protocol OutputWork: Sendable {
     /// Creates and verifies the file, or checks the source. Blocks; cancelling the job's `Cancellation` ends it
     /// with `CancellationError`.
-    func make() throws -> OutputFindings
+    func run() throws -> OutputFindings
     /// Completed fraction, from 0 to 1.
     var fraction: Double { get }
 }

@@ -20,10 +20,10 @@ final class PassFiles: Sendable {
     }
 
     /// Returns the path of a track's statistics.
-    func path(of track: TrackPlace) -> String { "\(folder)/\(track.output)-\(track.track).log" }
+    func path(of track: TrackIndex) -> String { "\(folder)/\(track.output)-\(track.track).log" }
 
     /// Throws if the statistics of a track are incomplete: encoders don't check whether writing succeeds.
-    func check(_ track: TrackPlace, encoder: String, frames: Int) throws {
+    func check(_ track: TrackIndex, encoder: String, frames: Int) throws {
         // Other encoders keep their statistics in memory.
         guard EncoderModel.of(encoder).keepsStatisticsInFile else { return }
         guard let stream = fopen(path(of: track), "re") else {

@@ -23,8 +23,8 @@ struct SessionBuilder {
     /// Builds the session of the input. `files` are the files of all outputs, `loudness` the measured
     /// loudness of each track, `passes` the statistics of a first pass.
     func build(
-        files: [TemporaryFile], loudness: [TrackPlace: LoudnessNormalizer.Result],
-        passes: [TrackPlace: EncoderPass]
+        files: [TemporaryFile], loudness: [TrackIndex: LoudnessNormalizer.Result],
+        passes: [TrackIndex: EncoderPass]
     ) throws -> ReencodeSession {
         let asset = Asset(source.assetSource, timing: .fast, environment: environment)
         let contents = try asset.loadSynchronously()
@@ -37,10 +37,11 @@ struct SessionBuilder {
         for (index, writer) in zip(outputs, writers) {
             for (position, track) in plan.outputs[index].tracks.enumerated() {
                 let found = try Self.track(of: track, in: contents)
-                let place = TrackPlace(output: index, track: position)
-                let track = tagged(track, of: plan.outputs[index], loudness[place]?.after, in: writer)
+                let trackIndex = TrackIndex(output: index, track: position)
+                let track = tagged(track, of: plan.outputs[index], loudness[trackIndex]?.after, in: writer)
                 try add(
-                    track, of: found, in: contents, filters: loudness[place]?.filters, pass: passes[place],
+                    track, of: found, in: contents, filters: loudness[trackIndex]?.filters,
+                    pass: passes[trackIndex],
                     to: session, writer, isPart: plan.outputs[index].sizeLimit != nil)
             }
         }
@@ -101,7 +102,7 @@ struct SessionBuilder {
             cancellation: cancellation)
         switch output.kind {
         case .media, .check: break
-        case .images(let images): return StillWork(source, images: images)
+        case .images(let images): return ImagesWork(source, images: images)
         case .waveform(let waveform): return WaveformWork(source, waveform: waveform)
         }
         throw MediaError.misuse("an output without a kind")
@@ -140,7 +141,7 @@ struct SessionBuilder {
     /// discarded. Returns these tracks as well.
     func buildFirstPass(
         scratch: TemporaryFile, files: PassFiles
-    ) throws -> (session: ReencodeSession, tracks: [TrackPlace]) {
+    ) throws -> (session: ReencodeSession, tracks: [TrackIndex]) {
         let asset = Asset(source.assetSource, timing: .fast, environment: environment)
         let contents = try asset.loadSynchronously()
         guard let container = ContainerType.named("mkv") else {
@@ -150,19 +151,19 @@ struct SessionBuilder {
         reader.extent = source.extent
         let writer = AssetWriter(output: scratch, container: container)
         let session = ReencodeSession(reader: reader, writer: writer)
-        var tracks: [TrackPlace] = []
+        var tracks: [TrackIndex] = []
         for index in outputs {
             for (position, track) in plan.outputs[index].tracks.enumerated() {
                 guard case .encode(let encoding) = track.action, encoding.hasTwoPasses,
                     let found = contents.tracks.first(where: { $0.index == track.source.index })
                 else { continue }
-                let place = TrackPlace(output: index, track: position)
-                tracks.append(place)
+                let trackIndex = TrackIndex(output: index, track: position)
+                tracks.append(trackIndex)
                 var plain = track
                 plain.transform = nil
                 try add(
                     plain, of: found, in: contents, filters: nil,
-                    pass: .first(statistics: files.path(of: place)), to: session, writer, isPart: false)
+                    pass: .first(statistics: files.path(of: trackIndex)), to: session, writer, isPart: false)
             }
         }
         return (session, tracks)
@@ -170,9 +171,9 @@ struct SessionBuilder {
 
     /// Returns the loudness measurement of a track that is normalized, and the track's encoding.
     func normalizer(
-        of place: TrackPlace
+        of trackIndex: TrackIndex
     ) throws -> (normalizer: LoudnessNormalizer, encoding: TrackPlan.Encoding) {
-        let track = plan.outputs[place.output].tracks[place.track]
+        let track = plan.outputs[trackIndex.output].tracks[trackIndex.track]
         guard case .encode(let encoding) = track.action, let target = encoding.loudness else {
             throw MediaError.misuse("a track without a loudness")
         }
@@ -182,7 +183,7 @@ struct SessionBuilder {
         let lossy =
             isLossless
             ? nil
-            : ContainerType.named(plan.outputs[place.output].container).map {
+            : ContainerType.named(plan.outputs[trackIndex.output].container).map {
                 LoudnessNormalizer.LossyEncoding(
                     configuration: encoding.encoder, input: encoding.audio ?? AudioOutputSettings(),
                     container: $0)

@@ -50,18 +50,18 @@ struct SourceVerifier {
             return nil
         }
         guard planned.source.hasOwnDuration else { return nil }
-        let promised = expected.timeRange.end
-        let slack =
+        let declaredEnd = expected.timeRange.end
+        let tolerance =
             isCheck
             ? MediaTime(value: 1, timescale: 2)
-            : max(MediaTime(value: 1, timescale: 1), promised.multiplied(by: 1, dividedBy: 20))
-        if promised - report.end > slack, damagePolicy == .fail {
+            : max(MediaTime(value: 1, timescale: 1), declaredEnd.multiplied(by: 1, dividedBy: 20))
+        if declaredEnd - report.end > tolerance, damagePolicy == .fail {
             return
-                "\(source) is truncated or damaged: it ends at \(report.end) s, its header states \(promised) s (if only the header is wrong, use `timing: precise`)"
+                "\(source) is truncated or damaged: it ends at \(report.end) s, its header states \(declaredEnd) s (if only the header is wrong, use `timing: precise`)"
         }
-        if report.end - promised > slack {
+        if report.end - declaredEnd > tolerance {
             return
-                "\(source) ends at \(report.end) s, its header states \(promised) s: its timestamps are damaged"
+                "\(source) ends at \(report.end) s, its header states \(declaredEnd) s: its timestamps are damaged"
         }
         return nil
     }

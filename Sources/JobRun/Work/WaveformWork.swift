@@ -24,7 +24,7 @@ final class WaveformWork: OutputWork, Sendable {
         return all > 0 ? min(1, reader.progress / all) : 0
     }
 
-    func make() throws -> OutputFindings {
+    func run() throws -> OutputFindings {
         let reader = reader
         try source.cancellation.begin { reader.cancel() }
         let data = try reader.read(waveform.reading)
@@ -37,19 +37,19 @@ final class WaveformWork: OutputWork, Sendable {
     }
 
     private func write(_ data: WaveformData) throws {
-        let pieces = PieceFile(source.file)
+        let writer = PartWriter(source.file)
         let image = WaveformImage(data, size: waveform.size, measure: waveform.measure)
         switch waveform.format {
-        case .json: try pieces.append(WaveformFile.json(data, bits: waveform.bits))
-        case .dat: try pieces.append(WaveformFile.dat(data, bits: waveform.bits))
-        case .svg: try pieces.append(image.svg(background: waveform.background, waveform: waveform.color))
+        case .json: try writer.append(WaveformFile.json(data, bits: waveform.bits))
+        case .dat: try writer.append(WaveformFile.dat(data, bits: waveform.bits))
+        case .svg: try writer.append(image.svg(background: waveform.background, waveform: waveform.color))
         case .png:
             let frame = try image.frame(background: waveform.background, waveform: waveform.color)
             var configuration = EncoderConfiguration(
                 encoder: "png", mediaType: .video, timeBase: Rational(1, 25))
             (configuration.width, configuration.height) = (frame.width, frame.height)
             configuration.pixelFormat = frame.pixelFormat
-            try pieces.append(frame, with: StillImageEncoder(configuration, limits: source.limits))
+            try writer.append(frame, with: StillImageEncoder(configuration, limits: source.limits))
         }
     }
 }

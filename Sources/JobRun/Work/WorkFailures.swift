@@ -14,8 +14,8 @@ struct WorkFailures {
     func failure(of error: any Error) -> JobFailure {
         if let failure = error as? JobFailure { return failure }
         return JobFailure(
-            (isOfSource(error) ? "\(sourceName), \(error)" : "\(error)") + remedy(for: error),
-            at: location(of: error), isTransient: Transience.isTransient(error))
+            (concernsSource(error) ? "\(sourceName), \(error)" : "\(error)") + remedy(for: error),
+            at: location(of: error), isTransient: TransientErrors.isTransient(error))
     }
 
     /// Returns the remedy for an error as the end of a sentence; empty if there is none.
@@ -29,7 +29,7 @@ struct WorkFailures {
             ? " (use `on_damage: skip` to skip and count damaged data)" : ""
     }
 
-    private func isOfSource(_ error: any Error) -> Bool {
+    private func concernsSource(_ error: any Error) -> Bool {
         switch error as? MediaError {
         case .reading, .damaged, .discontinuity, .truncated, .noSamples, .noTimes, .changedHeaders,
             .undecodable, .noPackets, .noKeyFrame, .beforeKeyFrame, .lostPages, .joined,
@@ -66,9 +66,9 @@ struct WorkFailures {
                 ?? plan.location
         case .encoding(let track, _), .incompatiblePacket(let track, _, _, _):
             // Each writer numbers its own tracks, so the number alone may refer to several outputs.
-            let meant = Set(
+            let locations = Set(
                 tracks.filter { track == "\($0.1.source.mediaType.rawValue) \($0.0)" }.map(\.1.location))
-            return meant.count == 1 ? meant.first ?? plan.location : plan.location
+            return locations.count == 1 ? locations.first ?? plan.location : plan.location
         default: return plan.location
         }
     }

@@ -14,11 +14,11 @@ package struct WorkOrder: Sendable {
     /// Whether previews of finished outputs are created for a report.
     package var makesPreview: Bool
     /// Whether the outputs exist already and only their expectations are evaluated.
-    package var onlyJudges = false
+    package var onlyEvaluates = false
     /// Called when the outputs are complete, before their previews for a report are created.
     var onChecked: @Sendable () -> Void = {}
     /// Whether the process carries out no other work meanwhile.
-    var isAlone = false
+    var ownsProcess = false
     /// Distinguishes the order from other orders of the same worker.
     let identity = Identity()
 
@@ -51,13 +51,13 @@ package struct OutputFindings: Codable, Sendable {
     /// Time at which the output ends because of its size limit, on its time line.
     package var stop: MediaTime?
     /// Presentation times of still images on the source's time line, in their order.
-    package var stills: [MediaTime] = []
+    package var imageTimes: [MediaTime] = []
     /// Ranges of the output's files within the file that was written; empty if it is one file.
     package var parts: [TemporaryFile.Part] = []
     /// Data of the source that should have been kept and is missing in the output, a line each.
     package var losses: [String] = []
     /// Expectations with their measured values, whether met or not.
-    package var expectations: [JudgedExpectation] = []
+    package var expectations: [ExpectationResult] = []
     /// Measured loudness of the normalized tracks.
     package var loudness: [OutputResult.Normalization] = []
     /// Preview for the report; nil if the report shows none.
@@ -127,9 +127,9 @@ package struct LocalPerformer: WorkPerformer {
         for output in order.outputs { lent.add(output.descriptor, for: output.reopenPath) }
         environment.sources.descriptors = lent
         // The plan is reduced as for a worker process.
-        var bare = order
-        bare.plan = order.plan.bare
-        let work = JobWork(bare, in: environment) { @Sendable _ in order.onChecked() }
+        var reduced = order
+        reduced.plan = order.plan.bare
+        let work = JobWork(reduced, in: environment) { @Sendable _ in order.onChecked() }
         work.start { @Sendable outcome in
             lent.revoke()
             completion(outcome)

@@ -8,43 +8,43 @@ internal import Media
 /// process may have open. A few files arrive at a time, from the requested one on.
 final class FileRequests: Sendable {
     private let files: [RequestedFiles]
-    private let ask: @Sendable (WorkerMessage.ImagePlace) -> Bool
-    private let isOver = Guarded(false)
-    private let arrived = DispatchSemaphore(value: 0)
+    private let request: @Sendable (WorkerMessage.ImageIndex) -> Bool
+    private let hasEnded = Guarded(false)
+    private let reply = DispatchSemaphore(value: 0)
     /// Semaphore that limits requests to one at a time, because a reply contains no path.
-    private let turn = DispatchSemaphore(value: 1)
+    private let requestLock = DispatchSemaphore(value: 1)
 
-    /// Creates the requests. `ask` sends a request, and returns false if the supervisor is gone.
-    init(_ files: [RequestedFiles], ask: @escaping @Sendable (WorkerMessage.ImagePlace) -> Bool) {
+    /// Creates the requests. `request` sends a request, and returns false if the supervisor is gone.
+    init(_ files: [RequestedFiles], request: @escaping @Sendable (WorkerMessage.ImageIndex) -> Bool) {
         self.files = files
-        self.ask = ask
+        self.request = request
     }
 
     /// Requests a file. Returns false if the file doesn't belong to the work, or if the work has ended.
     /// Blocks the decoding queue.
     func fetch(_ path: String) -> Bool {
-        guard let place = place(of: path) else { return false }
-        turn.wait()
-        defer { turn.signal() }
-        if isOver.withLock({ $0 }) || !ask(place) { return false }
-        arrived.wait()
-        return !isOver.withLock { $0 }
+        guard let index = imageIndex(of: path) else { return false }
+        requestLock.wait()
+        defer { requestLock.signal() }
+        if hasEnded.withLock({ $0 }) || !request(index) { return false }
+        reply.wait()
+        return !hasEnded.withLock { $0 }
     }
 
-    private func place(of path: String) -> WorkerMessage.ImagePlace? {
+    private func imageIndex(of path: String) -> WorkerMessage.ImageIndex? {
         for (number, files) in files.enumerated() {
             guard let index = files.index(ofPath: path) else { continue }
-            return WorkerMessage.ImagePlace(sequence: number, index: index)
+            return WorkerMessage.ImageIndex(sequence: number, index: index)
         }
         return nil
     }
 
     /// Continues the request whose reply has arrived.
-    func answered() { arrived.signal() }
+    func replyReceived() { reply.signal() }
 
     /// Ends all requests, including those that wait.
     func end() {
-        isOver.withLock { $0 = true }
-        arrived.signal()
+        hasEnded.withLock { $0 = true }
+        reply.signal()
     }
 }

@@ -43,25 +43,25 @@ struct MessageBuffer {
     private(set) var descriptors: [Int32] = []
 
     /// The result of a read.
-    enum Arrival {
+    enum ReadResult {
         /// Bytes were read.
-        case some
+        case received
         /// No bytes are available yet.
-        case nothing
+        case unavailable
         /// The other end is gone.
-        case end
+        case closed
     }
 
     /// Reads the available bytes, or with `waits` the next ones.
-    mutating func fill(from descriptor: Int32, waits: Bool = true) -> Arrival {
+    mutating func fill(from descriptor: Int32, waits: Bool = true) -> ReadResult {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         var received = [Int32](repeating: -1, count: 64)
         var count = received.count
         let got = tandem_receive(descriptor, &buffer, buffer.count, &received, &count, waits ? 1 : 0)
-        if got < 0 { return errno == EINTR ? .some : errno == EAGAIN ? .nothing : .end }
+        if got < 0 { return errno == EINTR ? .received : errno == EAGAIN ? .unavailable : .closed }
         descriptors += received.prefix(count)
         bytes += buffer.prefix(got)
-        return got == 0 ? .end : .some
+        return got == 0 ? .closed : .received
     }
 
     /// Returns the next complete message; nil while it is incomplete. Throws if the message is invalid.

@@ -21,7 +21,7 @@ package enum ProcessLimits {
     }
 
     /// Returns the resource that is insufficient, for the user; nil if all are sufficient.
-    package static func lack() -> String? {
+    package static func shortage() -> String? {
         let last = fcntl(STDERR_FILENO, F_DUPFD, descriptors - 1)
         guard last >= 0 else {
             return "the limit on open files is less than \(descriptors) (`ulimit -n`)"

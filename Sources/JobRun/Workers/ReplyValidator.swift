@@ -8,28 +8,28 @@ enum ReplyValidator {
     private static let counts = 0...(1 << 50)
 
     /// Returns whether an answer is valid for planning.
-    static func holds(_ answer: ProbeResponse) -> Bool {
-        switch answer {
-        case .description(let description): holds(description)
+    static func isValid(_ response: ProbeResponse) -> Bool {
+        switch response {
+        case .description(let description): isValid(description)
         case .presentationTimes: true
         case .order(.unordered(let time)), .order(.hiddenBetween(let time)):
-            (negative...longest).contains(time)
+            (minTime...maxTime).contains(time)
         case .order(nil), .audioForm: true
         case .keyFrames(let times):
-            times.count <= 100_000 && times.allSatisfy { (.zero...longest).contains($0) }
+            times.count <= 100_000 && times.allSatisfy { (.zero...maxTime).contains($0) }
                 && zip(times, times.dropFirst()).allSatisfy { $0 < $1 }
-        case .frames(let found):
-            found.positions.count <= 100_000 && (0...1 << 50).contains(found.count)
-                && found.positions.allSatisfy { position in
+        case .frames(let frames):
+            frames.positions.count <= 100_000 && (0...1 << 50).contains(frames.count)
+                && frames.positions.allSatisfy { position in
                     guard let position else { return true }
-                    return (.zero...longest).contains(position.start)
-                        && position.end.map { (position.start...longest).contains($0) } != false
+                    return (.zero...maxTime).contains(position.start)
+                        && position.end.map { (position.start...maxTime).contains($0) } != false
                 }
         case .presence: true
         case .cover(let image): image.isValid
         case .cadence(let cadence):
             cadence.map { $0.frameRate.isPositive && (0...1 << 50).contains($0.omittedFrames) } ?? true
-        case .cut(let possibilities): possibilities?.smart.map(holds) ?? true
+        case .cut(let possibilities): possibilities?.smart.map(isValid) ?? true
         case .verdict(.outputs(let form)):
             (1...1 << 20).contains(form.width) && (1...1 << 20).contains(form.height)
         case .verdict(.valid): true
@@ -40,17 +40,17 @@ enum ReplyValidator {
         }
     }
 
-    private static func holds(_ description: SourceDescription) -> Bool {
-        description.tracks.count <= 10_000 && (.zero...longest).contains(description.duration)
+    private static func isValid(_ description: SourceDescription) -> Bool {
+        description.tracks.count <= 10_000 && (.zero...maxTime).contains(description.duration)
             && description.missingBytes >= 0 && description.fileSize >= 0
-            && (negative...longest).contains(description.timeZero)
+            && (minTime...maxTime).contains(description.timeZero)
             && description.metadata.count <= 100_000 && description.chapters.count <= 100_000
             && description.chapters.allSatisfy {
-                (negative...longest).contains($0.timeRange.start)
-                    && (negative...longest).contains($0.timeRange.duration)
+                (minTime...maxTime).contains($0.timeRange.start)
+                    && (minTime...maxTime).contains($0.timeRange.duration)
             }
             && description.tracks.allSatisfy { track in
-                (0..<1 << 20).contains(track.index) && holds(track.timeRange)
+                (0..<1 << 20).contains(track.index) && isValid(track.timeRange)
                     && (0...1 << 20).contains(track.width) && (0...1 << 20).contains(track.height)
                     && track.sampleRate >= 0 && track.timeBase.isPositive
                     && counts.contains(track.sampleCount ?? 0) && counts.contains(Int(track.bitRate))
@@ -62,14 +62,14 @@ enum ReplyValidator {
     }
 
     /// Maximum time accepted of a source: three thousand years.
-    private static let longest = MediaTime.longest
-    private static let negative = MediaTime.zero - longest
+    private static let maxTime = MediaTime.longest
+    private static let minTime = MediaTime.zero - maxTime
 
-    private static func holds(_ range: TimeRange) -> Bool {
-        (.zero...longest).contains(range.start) && (.zero...longest).contains(range.duration)
+    private static func isValid(_ range: TimeRange) -> Bool {
+        (.zero...maxTime).contains(range.start) && (.zero...maxTime).contains(range.duration)
     }
 
-    private static func holds(_ cut: SmartCut) -> Bool {
+    private static func isValid(_ cut: SmartCut) -> Bool {
         cut.tick.isPositive && cut.parts.count <= 10_000
             && cut.parts.allSatisfy { part in
                 [part.headFrames, part.copiedFrames, part.tailFrames, part.copiedGroups]
@@ -82,19 +82,19 @@ enum ReplyValidator {
 
     /// Validates findings on outputs with the given numbers of tracks; nil if they are invalid. An unrequested
     /// preview is dropped, and a requested one is limited in size.
-    static func checked(_ outcome: WorkOutcome, tracks: [Int], makesPreview: Bool) -> WorkOutcome? {
+    static func validated(_ outcome: WorkOutcome, tracks: [Int], makesPreview: Bool) -> WorkOutcome? {
         guard case .finished(var findings) = outcome else { return outcome }
         guard findings.outputs.count == tracks.count else { return nil }
         for (index, count) in tracks.enumerated() {
             let output = findings.outputs[index]
-            guard holds(output, tracks: count) else { return nil }
+            guard isValid(output, tracks: count) else { return nil }
             findings.outputs[index].losses = output.losses.prefix(100).map { String($0.prefix(300)) }
-            findings.outputs[index].preview = makesPreview ? output.preview?.bounded : nil
+            findings.outputs[index].preview = makesPreview ? output.preview?.sizeLimited : nil
         }
         return .finished(findings)
     }
 
-    private static func holds(_ findings: OutputFindings, tracks: Int) -> Bool {
+    private static func isValid(_ findings: OutputFindings, tracks: Int) -> Bool {
         guard findings.tracks.count == tracks else { return false }
         for report in findings.tracks {
             let numbers = [
@@ -103,7 +103,7 @@ enum ReplyValidator {
             ]
             guard numbers.allSatisfy(counts.contains) else { return false }
         }
-        guard findings.stills.allSatisfy({ (negative...longest).contains($0) }),
+        guard findings.imageTimes.allSatisfy({ (minTime...maxTime).contains($0) }),
             findings.parts.count <= 10_000,
             findings.parts.allSatisfy({
                 (0...1 << 50).contains($0.offset) && (1...1 << 40).contains($0.length)
@@ -115,7 +115,7 @@ enum ReplyValidator {
 
 extension JobPreview {
     /// The preview limited to the sizes that a correct worker produces.
-    var bounded: JobPreview {
+    var sizeLimited: JobPreview {
         func small(_ thumbnail: Thumbnail?) -> Thumbnail? {
             thumbnail.flatMap {
                 $0.jpeg.count <= 1 << 16 && (1...1024).contains($0.width) && (1...1024).contains($0.height)

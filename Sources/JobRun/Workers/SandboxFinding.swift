@@ -6,24 +6,24 @@ package struct SandboxFinding: Codable, Hashable, Sendable {
     /// Name of the action, such as `send by UDP`.
     package var attempt: String
     /// Reason of the failure, as an `errno`; nil if the action succeeded.
-    package var problem: Int32?
+    package var errorNumber: Int32?
     /// Whether a worker that fetches URLs is allowed to do this.
     package var isForNetwork: Bool
 
     /// Whether the action failed.
-    package var isClosed: Bool { problem != nil }
+    package var isClosed: Bool { errorNumber != nil }
     /// Reason of the failure, as the system's message.
-    package var reason: String? { problem.map { String(cString: strerror($0)) } }
+    package var reason: String? { errorNumber.map { String(cString: strerror($0)) } }
 
     /// Attempts all actions in this process.
     static func all(_ path: String, _ process: Int32) -> [SandboxFinding] {
         var findings: [SandboxFinding] = []
         while let known = tandem_attempt_at(Int32(findings.count))?.pointee {
             errno = 0
-            let problem = known.attempt(path, process)
+            let errorNumber = known.attempt(path, process)
             findings.append(
                 SandboxFinding(
-                    attempt: String(cString: known.name), problem: problem == 0 ? nil : problem,
+                    attempt: String(cString: known.name), errorNumber: errorNumber == 0 ? nil : errorNumber,
                     isForNetwork: known.part & Int32(TANDEM_NETWORK) != 0))
         }
         return findings
@@ -44,7 +44,7 @@ package struct SandboxParts: OptionSet, Sendable {
     ]
 
     /// Names of the parts in this set.
-    package var words: [String] { Self.names.filter { rawValue & $0.part != 0 }.map(\.name) }
+    package var partNames: [String] { Self.names.filter { rawValue & $0.part != 0 }.map(\.name) }
 }
 
 /// The kernel's features for sandboxes.

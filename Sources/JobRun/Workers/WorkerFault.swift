@@ -18,39 +18,39 @@ internal import Media
         /// The worker allocates memory indefinitely.
         case memory
         /// The worker sends bytes that aren't a message.
-        case babble
+        case invalidMessage
         /// The worker reports impossible values.
-        case lie
+        case impossibleReport
         /// The worker sends descriptors.
-        case smuggle
+        case unsolicitedDescriptors
         /// The worker requests a file that isn't one of its sources.
-        case grab
+        case foreignFile
         /// A signal ends the worker once its output is complete.
-        case late
+        case abortAfterOutput
         /// The worker waits four seconds once its output is complete.
-        case linger
+        case delayAfterOutput
         /// The worker occupies Dispatch's shared threads for three seconds first, so that Dispatch monitors
         /// them.
-        case crowd
+        case busyThreads
 
         /// Injects the fault before the work.
         func inject(_ channel: MessageChannel) {
-            WorkerMain.complain("injected fault: \(rawValue)")
+            WorkerMain.printError("injected fault: \(rawValue)")
             switch self {
             case .abort: Glibc.abort()
             case .hang: while true {}
             case .memory:
                 while let block = malloc(64 << 20) { memset(block, 1, 64 << 20) }
-            case .babble:
+            case .invalidMessage:
                 var noise: [UInt8] = [255, 255, 255, 255, 1, 2, 3]
                 write(channel.descriptor, &noise, noise.count)
-            case .smuggle:
+            case .unsolicitedDescriptors:
                 _ = channel.send(
                     WorkerMessage.Report.progress(WorkProgress(), activity: 1), descriptors: [STDERR_FILENO])
-            case .grab:
+            case .foreignFile:
                 _ = channel.send(
-                    WorkerMessage.Report.wants(WorkerMessage.ImagePlace(sequence: 0, index: 1 << 40)))
-            case .crowd:
+                    WorkerMessage.Report.requestFile(WorkerMessage.ImageIndex(sequence: 0, index: 1 << 40)))
+            case .busyThreads:
                 let end = DispatchTime.now() + 3
                 let group = DispatchGroup()
                 for _ in 0..<32 {
@@ -59,33 +59,35 @@ internal import Media
                     }
                 }
                 group.wait()
-            case .lie, .late, .linger: break
+            case .impossibleReport, .abortAfterOutput, .delayAfterOutput: break
             }
         }
 
         /// Injects the fault once the output is complete.
         func injectAfterOutput() {
-            if self == .late { Glibc.abort() }
-            if self == .linger { sleep(4) }
+            if self == .abortAfterOutput { Glibc.abort() }
+            if self == .delayAfterOutput { sleep(4) }
         }
 
         /// Returns the outcome to report instead of the actual one.
         func altered(_ outcome: WorkOutcome) -> WorkOutcome {
-            guard self == .lie, case .finished(var findings) = outcome else { return outcome }
+            guard self == .impossibleReport, case .finished(var findings) = outcome else { return outcome }
             findings.outputs[0].tracks[0].appendedSamples = .min
             return .finished(findings)
         }
 
         /// Returns the answer to send instead of the actual one.
-        func altered(_ sight: Sight) -> Sight {
-            guard self == .lie, case .answer(.description(var description)) = sight else { return sight }
+        func altered(_ reply: ProbeReply) -> ProbeReply {
+            guard self == .impossibleReport, case .response(.description(var description)) = reply else {
+                return reply
+            }
             description.tracks[0].width = 1 << 62
-            return .answer(.description(description))
+            return .response(.description(description))
         }
     }
 
     /// Faults to inject, from `TANDEM_WORKER_FAULTS`: a list of `job:fault`, or `file:fault` for a probe of that file, each
-    /// injected once; `stall:seconds` and `look:seconds` shorten the supervisor's limits.
+    /// injected once; `stall:seconds` and `probe:seconds` shorten the supervisor's limits.
     final class WorkerFaultQueue: Sendable {
         private let faults: Guarded<[String: [WorkerFault]]>
 
@@ -95,9 +97,11 @@ internal import Media
             for entry in text.split(separator: ",") {
                 let parts = entry.split(separator: ":")
                 if parts.count == 2, parts[0] == "stall", let seconds = Double(parts[1]) {
-                    (limits.stall, limits.lookStall, limits.trial) = (seconds, seconds, seconds)
-                } else if parts.count == 2, parts[0] == "look", let seconds = Double(parts[1]) {
-                    limits.look = seconds
+                    (limits.stallTimeout, limits.probeStallTimeout, limits.trialTimeout) = (
+                        seconds, seconds, seconds
+                    )
+                } else if parts.count == 2, parts[0] == "probe", let seconds = Double(parts[1]) {
+                    limits.probeTimeout = seconds
                 } else if parts.count == 2, let fault = WorkerFault(rawValue: String(parts[1])) {
                     faults[String(parts[0]), default: []].append(fault)
                 }
@@ -128,7 +132,7 @@ internal import Media
         func inject(_ channel: MessageChannel) {}
         func injectAfterOutput() {}
         func altered(_ outcome: WorkOutcome) -> WorkOutcome { outcome }
-        func altered(_ sight: Sight) -> Sight { sight }
+        func altered(_ reply: ProbeReply) -> ProbeReply { reply }
     }
 
     /// An empty queue of faults.

@@ -51,15 +51,15 @@ package enum WorkerMain {
     private static let ticker = Guarded<Ticker?>(nil)
 
     /// The current activity of the worker.
-    private enum Doing {
-        case nothing
+    private enum CurrentTask {
+        case idle
         case work(JobWork)
-        case look
+        case probe
     }
 
     /// The state of the current activity.
-    private final class Current: Sendable {
-        let doing = Guarded(Doing.nothing)
+    private final class TaskState: Sendable {
+        let task = Guarded(CurrentTask.idle)
         /// The files that the current work may request.
         struct Images: Sendable {
             let files: [RequestedFiles]
@@ -69,40 +69,40 @@ package enum WorkerMain {
         let images = Guarded<Images?>(nil)
 
         /// Accepts requested files. Descriptors that are no longer needed are closed.
-        func take(_ descriptors: [Int32], from place: WorkerMessage.ImagePlace) {
-            guard let images = images.withLock({ $0 }), images.files.indices.contains(place.sequence)
+        func take(_ descriptors: [Int32], from position: WorkerMessage.ImageIndex) {
+            guard let images = images.withLock({ $0 }), images.files.indices.contains(position.sequence)
             else {
                 for descriptor in descriptors { close(descriptor) }
                 return
             }
-            let paths = images.files[place.sequence].paths(from: place.index, most: descriptors.count)
+            let paths = images.files[position.sequence].paths(from: position.index, most: descriptors.count)
             for descriptor in descriptors.dropFirst(paths.count) { close(descriptor) }
             for (path, descriptor) in zip(paths, descriptors) {
                 images.lent.addOwned(descriptor, for: path)
             }
-            images.requests.answered()
+            images.requests.replyReceived()
         }
 
         /// Reports the progress if the worker is active. Returns false if the supervisor is gone.
         func report(to channel: MessageChannel) -> Bool {
             let progress: WorkProgress
-            switch doing.withLock({ $0 }) {
-            case .nothing: return true
+            switch task.withLock({ $0 }) {
+            case .idle: return true
             case .work(let job): progress = job.progress
-            case .look: progress = WorkProgress()
+            case .probe: progress = WorkProgress()
             }
             return channel.send(WorkerMessage.Report.progress(progress, activity: Activity.count))
         }
     }
 
     /// Writes a message to standard error, which the supervisor reports if the worker dies.
-    static func complain(_ text: String) {
+    static func printError(_ text: String) {
         let bytes = Array((text + "\n").utf8)
         write(STDERR_FILENO, bytes, bytes.count)
     }
 
     /// System paths that encoders, decoders, Dispatch and the loader read.
-    private static let readable = [
+    private static let readablePaths = [
         "/sys/devices/system/cpu", "/sys/devices/system/node", "/usr/lib", "/usr/lib64", "/usr/local/lib",
         "/lib",
         "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/usr/share/fonts", "/usr/local/share/fonts",
@@ -110,23 +110,23 @@ package enum WorkerMain {
         "/dev/null", "/dev/zero", "/dev/urandom",
     ]
     /// System paths that fetching by URL needs, for name resolution and certificates.
-    private static let readableForNetwork = [
+    private static let networkReadablePaths = [
         "/etc/ssl", "/usr/share/ca-certificates", "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf",
         "/etc/host.conf", "/etc/gai.conf", "/etc/services",
     ]
 
     /// Unassigned user ids: workers that root starts run as separate users.
-    private static let users: (first: UInt32, count: UInt32) = (61_184, 4_000)
+    private static let userIDs: (first: UInt32, count: UInt32) = (61_184, 4_000)
 
     /// Runs the worker. Must be called first in `main`. `seesOwnThreadsAlone`: whether the program's
     /// libraries read only the files of their own process in `/proc` (`tandem_look_at_own_threads`).
     package static func run(seesOwnThreadsAlone: Bool = false) -> Never {
         guard fcntl(descriptor, F_GETFD) >= 0 else {
-            complain("workers are started by `tandem`, not by users")
+            printError("workers are started by `tandem`, not by users")
             exit(64)
         }
-        if let lack = ProcessLimits.lack() {
-            complain(lack)
+        if let shortage = ProcessLimits.shortage() {
+            printError(shortage)
             exit(1)
         }
         // A worker starts with probes.
@@ -137,7 +137,7 @@ package enum WorkerMain {
         limit(RLIMIT_NOFILE, to: 512)
         let channel = MessageChannel(descriptor)
         var buffer = MessageBuffer()
-        let arguments = hear(channel, &buffer)
+        let arguments = receiveArguments(channel, &buffer)
         // Limit for memory that the supervisor's check twice a second may miss: twice the allowed memory, and
         // space for the threads' stacks.
         if arguments.memory > 0 { limit(RLIMIT_DATA, to: rlim_t(clamping: arguments.memory &* 2 &+ 1 << 30)) }
@@ -161,18 +161,20 @@ package enum WorkerMain {
             exit(1)
         }
         // Threads that are created from here on are in the sandbox as well.
-        listen(channel, buffer, environment)
+        receiveOrders(channel, buffer, environment)
     }
 
     /// Waits for the first order, which contains the arguments.
-    private static func hear(_ channel: MessageChannel, _ buffer: inout MessageBuffer) -> Arguments {
+    private static func receiveArguments(_ channel: MessageChannel, _ buffer: inout MessageBuffer)
+        -> Arguments
+    {
         while true {
-            if case .end = buffer.fill(from: channel.descriptor) { _exit(0) }
+            if case .closed = buffer.fill(from: channel.descriptor) { _exit(0) }
             do {
                 guard let order = try buffer.next(WorkerMessage.Order.self) else { continue }
                 if case .begin(let arguments) = order { return arguments }
             } catch {
-                complain("an order can't be read: \(error)")
+                printError("an order can't be read: \(error)")
             }
             _exit(1)
         }
@@ -188,12 +190,12 @@ package enum WorkerMain {
 
     /// Enters the sandbox. Returns the parts that are not in force, as bits.
     private static func lockDown(_ arguments: Arguments, seesOwnThreadsAlone: Bool) -> Int32 {
-        var user = geteuid() == 0 ? users.first + UInt32(getpid()) % users.count : 0
+        var user = geteuid() == 0 ? userIDs.first + UInt32(getpid()) % userIDs.count : 0
         var folder: UnsafeMutablePointer<CChar>?
         if !arguments.folder.isEmpty {
             folder = strdup("\(arguments.folder)/\(getpid())")
             guard let folder, mkdir(folder, 0o700) == 0 else {
-                complain("the folder for two passes can't be created: \(String(cString: strerror(errno)))")
+                printError("the folder for two passes can't be created: \(String(cString: strerror(errno)))")
                 _exit(1)
             }
             // In a container without other users, root can't change the owner; the missing part is reported.
@@ -201,8 +203,8 @@ package enum WorkerMain {
         }
         defer { free(folder) }
         let paths =
-            readable + [seesOwnThreadsAlone ? "/proc/self" : "/proc"]
-            + (arguments.mayUseNetwork ? readableForNetwork : [])
+            readablePaths + [seesOwnThreadsAlone ? "/proc/self" : "/proc"]
+            + (arguments.mayUseNetwork ? networkReadablePaths : [])
         return withPaths(paths) { readable in
             var wanted = tandem_sandbox()
             wanted.readable = readable
@@ -224,10 +226,10 @@ package enum WorkerMain {
 
     /// Receives orders on this thread, which carries out no work and therefore detects at once that the
     /// supervisor is gone. `buffer` contains the bytes received after the first order.
-    private static func listen(
+    private static func receiveOrders(
         _ channel: MessageChannel, _ buffer: consuming MessageBuffer, _ environment: MediaEnvironment
     ) -> Never {
-        let current = Current()
+        let current = TaskState()
         // Stored in a property, because nothing else keeps the timer alive: this function never returns.
         ticker.withLock { $0 = Ticker { if !current.report(to: channel) { _exit(0) } } }
         while true {
@@ -236,46 +238,49 @@ package enum WorkerMain {
                     switch order {
                     case .begin: continue
                     case .cancel:
-                        if case .work(let job) = current.doing.withLock({ $0 }) { job.cancel() }
-                    case .images(let place, let count):
-                        current.take(buffer.takeDescriptors(count), from: place)
+                        if case .work(let job) = current.task.withLock({ $0 }) { job.cancel() }
+                    case .images(let position, let count):
+                        current.take(buffer.takeDescriptors(count), from: position)
                     case .work(let work): begin(work, buffer.takeDescriptors(), environment, channel, current)
-                    case .look(let look): begin(look, buffer.takeDescriptors(), environment, channel, current)
-                    case .escape(let path, let process):
-                        if !channel.send(WorkerMessage.Report.escaped(SandboxFinding.all(path, process))) {
+                    case .probe(let probe):
+                        begin(probe, buffer.takeDescriptors(), environment, channel, current)
+                    case .testSandbox(let path, let process):
+                        if !channel.send(
+                            WorkerMessage.Report.sandboxTested(SandboxFinding.all(path, process)))
+                        {
                             _exit(0)
                         }
                     }
                 }
             } catch {
-                complain("an order can't be read: \(error)")
+                printError("an order can't be read: \(error)")
                 _exit(1)
             }
-            if case .end = buffer.fill(from: channel.descriptor) { _exit(0) }
+            if case .closed = buffer.fill(from: channel.descriptor) { _exit(0) }
         }
     }
 
     private static func begin(
         _ work: WorkerMessage.Work, _ descriptors: [Int32], _ environment: MediaEnvironment,
-        _ channel: MessageChannel, _ current: Current
+        _ channel: MessageChannel, _ current: TaskState
     ) {
         work.fault?.inject(channel)
         // A check has no output.
         let outputs = work.plan.outputs.count { !$0.isCheck }
         let own = outputs + (work.hasScratch ? 1 : 0)
         guard work.plan.isSound, descriptors.count == own + work.sources.count else {
-            complain("an order without its files")
+            printError("an order without its files")
             _exit(1)
         }
         let files = descriptors.prefix(outputs).map { TemporaryFile(passed: $0) }
         let scratch = work.hasScratch ? TemporaryFile(passed: descriptors[outputs]) : nil
         var environment = environment
         let requested = work.plan.requestedFiles
-        let requests = FileRequests(requested) { place in
-            channel.send(WorkerMessage.Report.wants(place))
+        let requests = FileRequests(requested) { index in
+            channel.send(WorkerMessage.Report.requestFile(index))
         }
         let lent = PassedDescriptors { requests.fetch($0) }
-        current.images.withLock { $0 = Current.Images(files: requested, requests: requests, lent: lent) }
+        current.images.withLock { $0 = TaskState.Images(files: requested, requests: requests, lent: lent) }
         for file in files { lent.add(file.descriptor, for: file.reopenPath) }
         for (path, descriptor) in zip(work.sources, descriptors.dropFirst(own)) {
             lent.add(descriptor, for: path)
@@ -283,15 +288,15 @@ package enum WorkerMain {
         environment.sources.descriptors = lent
         var order = WorkOrder(
             plan: work.plan, outputs: files, scratch: scratch, makesPreview: work.makesPreview)
-        order.isAlone = true
-        order.onlyJudges = work.onlyJudges
+        order.ownsProcess = true
+        order.onlyEvaluates = work.onlyEvaluates
         let job = JobWork(order, in: environment) { @Sendable findings in
             if !channel.send(WorkerMessage.Report.checked(findings)) { _exit(0) }
             work.fault?.injectAfterOutput()
         }
-        current.doing.withLock { $0 = .work(job) }
+        current.task.withLock { $0 = .work(job) }
         job.start { @Sendable outcome in
-            current.doing.withLock { $0 = .nothing }
+            current.task.withLock { $0 = .idle }
             current.images.withLock { $0 = nil }
             requests.end()
             lent.revoke()
@@ -302,39 +307,39 @@ package enum WorkerMain {
         }
     }
 
-    private static let looking = DispatchQueue(label: "tandem.look")
+    private static let probeQueue = DispatchQueue(label: "tandem.probe")
 
     /// Starts a probe. Probes are never cancelled, because the answer may be useful for other jobs.
     private static func begin(
-        _ look: WorkerMessage.Look, _ descriptors: [Int32], _ environment: MediaEnvironment,
-        _ channel: MessageChannel, _ current: Current
+        _ probe: WorkerMessage.Probe, _ descriptors: [Int32], _ environment: MediaEnvironment,
+        _ channel: MessageChannel, _ current: TaskState
     ) {
-        look.fault?.inject(channel)
-        guard descriptors.count == (look.isLent ? 1 : 0) else {
-            complain("a request without its file")
+        probe.fault?.inject(channel)
+        guard descriptors.count == (probe.hasDescriptor ? 1 : 0) else {
+            printError("a request without its file")
             _exit(1)
         }
         var environment = environment
         let lent = PassedDescriptors()
-        if let descriptor = descriptors.first, let path = look.question.path {
+        if let descriptor = descriptors.first, let path = probe.request.path {
             lent.add(descriptor, for: path)
         }
         environment.sources.descriptors = lent
         let prober = LocalProber(environment)
-        current.doing.withLock { $0 = .look }
-        looking.async { @Sendable in
+        current.task.withLock { $0 = .probe }
+        probeQueue.async { @Sendable in
             tandem_tune_allocator(1)
-            var sight: Sight
+            var reply: ProbeReply
             do throws(SourceProblem) {
-                sight = .answer(try prober.answer(look.question))
+                reply = .response(try prober.answer(probe.request))
             } catch {
-                sight = .problem(error)
+                reply = .failure(error)
             }
-            sight = look.fault?.altered(sight) ?? sight
-            current.doing.withLock { $0 = .nothing }
+            reply = probe.fault?.altered(reply) ?? reply
+            current.task.withLock { $0 = .idle }
             lent.revoke()
             for descriptor in descriptors { close(descriptor) }
-            if !channel.send(WorkerMessage.Report.seen(sight)) { _exit(0) }
+            if !channel.send(WorkerMessage.Report.probed(reply)) { _exit(0) }
         }
     }
 }

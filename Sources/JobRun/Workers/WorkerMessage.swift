@@ -4,7 +4,7 @@ internal import JobPlan
 /// beside it.
 enum WorkerMessage {
     /// Protocol version. Both ends are the same executable, unless it was replaced while it ran.
-    static let version = 7
+    static let version = 8
 
     /// A message from the supervisor.
     enum Order: Codable, Sendable {
@@ -15,16 +15,16 @@ enum WorkerMessage {
         /// A request to end the current work at once.
         case cancel
         /// A request to attempt actions that a sandbox forbids, on a file and on a process.
-        case escape(path: String, process: Int32)
+        case testSandbox(path: String, process: Int32)
         /// Files of an image sequence, from the requested one on. Their descriptors are attached; none if the file
         /// can't be opened.
-        case images(ImagePlace, count: Int)
+        case images(ImageIndex, count: Int)
         /// A probe of a source. Its descriptor is attached if it is a file.
-        case look(Look)
+        case probe(Probe)
     }
 
     /// A file of one of the work's image sequences.
-    struct ImagePlace: Codable, Hashable, Sendable {
+    struct ImageIndex: Codable, Hashable, Sendable {
         /// Index of the sequence in the plan.
         var sequence: Int
         /// Index of the file in the sequence.
@@ -32,10 +32,10 @@ enum WorkerMessage {
     }
 
     /// A probe request with its transport data.
-    struct Look: Codable, Sendable {
-        var question: ProbeRequest
+    struct Probe: Codable, Sendable {
+        var request: ProbeRequest
         /// Whether the source's descriptor is attached.
-        var isLent: Bool
+        var hasDescriptor: Bool
         /// A fault to inject, for tests; nil in release builds.
         var fault: WorkerFault?
     }
@@ -50,7 +50,7 @@ enum WorkerMessage {
         /// Whether previews of finished outputs are created for a report.
         var makesPreview: Bool
         /// Whether the outputs exist already and only their expectations are evaluated.
-        var onlyJudges: Bool
+        var onlyEvaluates: Bool
         /// A fault to inject, for tests; nil in release builds.
         var fault: WorkerFault?
     }
@@ -64,20 +64,20 @@ enum WorkerMessage {
         /// The outputs are complete; only previews for a report follow.
         case checked(WorkFindings)
         /// A request for a file of an image sequence, and those that follow it.
-        case wants(ImagePlace)
+        case requestFile(ImageIndex)
         /// The outcome of the work.
         case done(WorkOutcome)
         /// The result of a probe.
-        case seen(Sight)
+        case probed(ProbeReply)
         /// Results of the attempts that a sandbox forbids.
-        case escaped([SandboxFinding])
+        case sandboxTested([SandboxFinding])
     }
 }
 
 /// The result of a probe.
-enum Sight: Codable, Sendable {
+enum ProbeReply: Codable, Sendable {
     /// The requested answer.
-    case answer(ProbeResponse)
+    case response(ProbeResponse)
     /// The reason why there is no answer.
-    case problem(SourceProblem)
+    case failure(SourceProblem)
 }

@@ -20,9 +20,9 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         /// Maximum memory of a worker in bytes; nil for no limit.
         package var memory: Int64?
         /// Whether workers only probe sources and never write.
-        package var onlyLooks = false
+        package var onlyProbes = false
         /// Number of jobs after which a worker is replaced.
-        package var jobsEach = 1000
+        package var jobsPerWorker = 1000
         /// Creates the default options.
         package init() {}
     }
@@ -31,20 +31,20 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         var idle: [WorkerProcess] = []
         var all: [ObjectIdentifier: WorkerProcess] = [:]
         /// The worker that probed a source last and needn't probe it again.
-        var lookers: [ExactString: ObjectIdentifier] = [:]
+        var workersByProbedPath: [ExactString: ObjectIdentifier] = [:]
 
         /// Takes an idle worker, with the network or without: if possible the one that has probed the source.
         mutating func takeIdle(for path: String?, network: Bool) -> WorkerProcess? {
-            if let path, let looker = lookers.removeValue(forKey: path.exact),
+            if let path, let worker = workersByProbedPath.removeValue(forKey: path.exact),
                 let index = idle.lastIndex(where: {
-                    ObjectIdentifier($0) == looker && $0.hasNetwork == network
+                    ObjectIdentifier($0) == worker && $0.hasNetwork == network
                 })
             {
                 return idle.remove(at: index)
             }
             return idle.firstIndex { $0.hasNetwork == network }.map { idle.remove(at: $0) }
         }
-        var lacking: Int32?
+        var missingParts: Int32?
         var isClosed = false
     }
 
@@ -58,7 +58,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     /// Folder in which workers may write two-pass statistics; empty if they only probe.
     package let folder: String
     private let workers: Guarded<Workers>
-    private let firstIsReady = DispatchSemaphore(value: 0)
+    private let firstWorkerReady = DispatchSemaphore(value: 0)
 
     /// Creates a pool without workers. The encoders' two-pass statistics lie in the state's folder, which only this
     /// run uses: the files of dead workers in it are removed. Without a state they lie in the folder of temporary
@@ -68,15 +68,15 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     ) throws(StateError) {
         self.options = options
         self.environment = environment
-        let told = getenv("TMPDIR").map { String(cString: $0) }
-        let base = state?.absolute ?? told.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+        let temporaryFolder = getenv("TMPDIR").map { String(cString: $0) }
+        let base = state?.absolute ?? temporaryFolder.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         if let state {
             for name in (try? FileManager.default.contentsOfDirectory(atPath: state.path)) ?? []
             where name.hasPrefix("workers-") {
                 try? FileManager.default.removeItem(atPath: state.path + "/" + name)
             }
         }
-        if options.onlyLooks {
+        if options.onlyProbes {
             folder = ""
         } else {
             var template = Array("\(base)/workers-XXXXXX".utf8CString)
@@ -93,7 +93,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     }
 
     /// Starts an idle worker, so that it is ready when the first job starts.
-    package func warm() {
+    package func prestart() {
         guard workers.withLock({ $0.all.isEmpty }), let worker = try? start(network: false) else { return }
         workers.withLock { $0.idle.append(worker) }
     }
@@ -111,7 +111,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     /// Ends all workers and waits for their processes.
     package func close() {
         dismiss()
-        for worker in workers.withLock({ Array($0.all.values) }) { worker.bury() }
+        for worker in workers.withLock({ Array($0.all.values) }) { worker.waitForExit() }
         if !folder.isEmpty { try? FileManager.default.removeItem(atPath: folder) }
     }
 
@@ -129,8 +129,8 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     package func isPrepared(for job: JobPlan) -> Bool {
         guard let path = job.sourcePaths.first else { return true }
         return workers.withLock { workers in
-            guard let looker = workers.lookers[path.exact] else { return true }
-            return workers.idle.contains { ObjectIdentifier($0) == looker }
+            guard let worker = workers.workersByProbedPath[path.exact] else { return true }
+            return workers.idle.contains { ObjectIdentifier($0) == worker }
         }
     }
 
@@ -147,15 +147,15 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
             } catch {
                 throw SourceProblem("\(error)")
             }
-            let found = Guarded(WorkerProcess.LookEnding.notTaken)
+            let found = Guarded(WorkerProcess.ProbeEnding.notDelivered)
             let ended = DispatchSemaphore(value: 0)
-            worker.look(question, fault: fault) { @Sendable ending in
+            worker.probe(question, fault: fault) { @Sendable ending in
                 found.withLock { $0 = ending }
                 ended.signal()
             }
             ended.wait()
             switch found.withLock({ $0 }) {
-            case .notTaken: continue
+            case .notDelivered: continue
             case .died(_, byItself: true) where !hasDied:
                 // The worker may have been killed from outside. If a second one dies as well, the source is the
                 // cause.
@@ -165,14 +165,14 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
                     question.path == nil
                         ? "the worker that validated it died: \(why)"
                         : "the worker that probed it died: \(why)")
-            case .seen(let sight):
+            case .replied(let reply):
                 if let path = question.path {
-                    workers.withLock { $0.lookers[path.exact] = ObjectIdentifier(worker) }
+                    workers.withLock { $0.workersByProbedPath[path.exact] = ObjectIdentifier(worker) }
                 }
-                takeBack(worker)
-                switch sight {
-                case .answer(let answer): return answer
-                case .problem(let problem): throw problem
+                returnToPool(worker)
+                switch reply {
+                case .response(let answer): return answer
+                case .failure(let problem): throw problem
                 }
             }
         }
@@ -206,22 +206,22 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
                             isTransient: true)))
             }
             handle.end()
-            self.takeBack(worker)
+            self.returnToPool(worker)
             completion(outcome)
         }
-        handle.follow(worker, order.identity)
+        handle.resendCancel(worker, order.identity)
     }
 
-    private func takeBack(_ worker: WorkerProcess) {
-        let isWorn = worker.jobsDone >= options.jobsEach
-        let stays = workers.withLock { workers in
-            guard workers.all[ObjectIdentifier(worker)] != nil, !workers.isClosed, !isWorn else {
+    private func returnToPool(_ worker: WorkerProcess) {
+        let isUsedUp = worker.completedTasks >= options.jobsPerWorker
+        let isKept = workers.withLock { workers in
+            guard workers.all[ObjectIdentifier(worker)] != nil, !workers.isClosed, !isUsedUp else {
                 return false
             }
             workers.idle.append(worker)
             return true
         }
-        if !stays {
+        if !isKept {
             workers.withLock { _ = $0.all.removeValue(forKey: ObjectIdentifier(worker)) }
             worker.retire()
         }
@@ -252,36 +252,36 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         return worker
     }
 
-    private func ready(_ lacking: Int32) {
+    private func ready(_ missing: Int32) {
         let isFirst = workers.withLock { workers in
-            defer { workers.lacking = lacking }
-            return workers.lacking == nil
+            defer { workers.missingParts = missing }
+            return workers.missingParts == nil
         }
-        if isFirst { firstIsReady.signal() }
+        if isFirst { firstWorkerReady.signal() }
     }
 
     /// Returns the names of the sandbox's parts that are not in force; nil while no worker has reported them. Waits
     /// for the first worker, at most that long.
-    package func lacking(within seconds: Double) -> [String]? {
-        if seconds > 0, workers.withLock({ $0.lacking }) == nil {
-            _ = firstIsReady.wait(timeout: .now() + seconds)
+    package func missingSandboxParts(within seconds: Double) -> [String]? {
+        if seconds > 0, workers.withLock({ $0.missingParts }) == nil {
+            _ = firstWorkerReady.wait(timeout: .now() + seconds)
         }
-        guard let bits = workers.withLock({ $0.lacking }) else { return nil }
-        return SandboxParts(rawValue: bits).words
+        guard let bits = workers.withLock({ $0.missingParts }) else { return nil }
+        return SandboxParts(rawValue: bits).partNames
     }
 
     /// Runs attempts of forbidden actions in a worker, on a file to which it has no access. Returns nil if no
     /// worker could be started.
-    package func escape(from path: String, network: Bool = false) -> [SandboxFinding]? {
+    package func testSandbox(from path: String, network: Bool = false) -> [SandboxFinding]? {
         guard let worker = try? take(for: nil, network: network) else { return nil }
         let found = Guarded<[SandboxFinding]?>(nil)
         let ended = DispatchSemaphore(value: 0)
-        worker.escape(from: path) { @Sendable findings in
+        worker.testSandbox(from: path) { @Sendable findings in
             found.withLock { $0 = findings }
             ended.signal()
         }
         ended.wait()
-        takeBack(worker)
+        returnToPool(worker)
         return found.withLock { $0 }
     }
 }
@@ -305,7 +305,7 @@ private final class PooledWork: WorkHandle, Sendable {
     }
 
     /// Repeats a cancel that came before the worker received the work.
-    func follow(_ worker: WorkerProcess, _ order: WorkOrder.Identity) {
+    func resendCancel(_ worker: WorkerProcess, _ order: WorkOrder.Identity) {
         if state.withLock({ $0.isCancelled && !$0.hasEnded }) { worker.cancel(order) }
     }
 

@@ -11,29 +11,29 @@ internal import FileSystem
 /// The start of a worker.
 extension WorkerProcess {
     /// A worker's process, and this process's ends of its channel and of its standard error.
-    struct Ends: Sendable {
+    struct Endpoints: Sendable {
         var process: pid_t
         var channel: Int32
-        var words: Int32
+        var errorOutput: Int32
     }
 
     /// Starts a worker as a separate program, in its own process group: only the supervisor receives a Ctrl-C
     /// of the terminal. The worker inherits no environment, and only its own descriptors.
-    static func spawn() throws -> Ends {
-        var (pair, words): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
-        guard tandem_open_worker_line(&pair, &words) == 0 else {
+    static func spawn() throws -> Endpoints {
+        var (pair, errorPipe): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
+        guard tandem_open_worker_line(&pair, &errorPipe) == 0 else {
             throw SystemError("opening the connection to a worker", errno: errno)
         }
         defer {
             close(pair[1])
-            close(words[1])
+            close(errorPipe[1])
         }
         do {
-            let process = try spawn(socket: pair[1], errors: words[1])
-            return Ends(process: process, channel: pair[0], words: words[0])
+            let process = try spawn(socket: pair[1], errors: errorPipe[1])
+            return Endpoints(process: process, channel: pair[0], errorOutput: errorPipe[0])
         } catch {
             close(pair[0])
-            close(words[0])
+            close(errorPipe[0])
             throw error
         }
     }

@@ -18,23 +18,23 @@ final class WorkerProcess: @unchecked Sendable {
         /// Maximum resident memory in bytes; nil for no limit.
         var memory: Int64?
         /// Seconds without any packet or frame after which a job counts as stuck.
-        var stall = 300.0
+        var stallTimeout = 300.0
         /// Seconds without activity after which a probe counts as stuck: opening a source takes little time.
-        var lookStall = 60.0
+        var probeStallTimeout = 60.0
         /// Maximum duration of a probe that needn't read the whole source, in seconds.
-        var look = 60.0
+        var probeTimeout = 60.0
         /// Seconds without activity after which a trial of settings counts as stuck: the slowest encoder opens in a
         /// second.
-        var trial = 20.0
+        var trialTimeout = 20.0
         /// Seconds between a cancel and the kill of a worker that hasn't ended.
-        var grace = 3.0
+        var gracePeriod = 3.0
     }
 
     /// The result of a task.
     enum Ending: Sendable {
-        case escaped([SandboxFinding])
+        case sandboxTested([SandboxFinding])
         case done(WorkOutcome)
-        case seen(Sight)
+        case probed(ProbeReply)
         /// The worker died on its own, or because the supervisor killed it.
         case died(String, byItself: Bool)
         case cancelled
@@ -52,7 +52,7 @@ final class WorkerProcess: @unchecked Sendable {
         /// Files that the worker may request.
         var requested: [RequestedFiles] = []
         /// Maximum duration in seconds, regardless of activity; nil for no limit.
-        var patience: Double?
+        var maxDuration: Double?
         let begun = DispatchTime.now()
         /// Number of tracks of each output.
         var tracks: [Int] = []
@@ -73,22 +73,22 @@ final class WorkerProcess: @unchecked Sendable {
     private let process: pid_t
     /// Whether the worker may fetch URLs.
     let hasNetwork: Bool
-    private var reading: (any DispatchSourceRead)?
-    private var listening: (any DispatchSourceRead)?
-    private var watching: (any DispatchSourceTimer)?
+    private var channelSource: (any DispatchSourceRead)?
+    private var errorSource: (any DispatchSourceRead)?
+    private var timer: (any DispatchSourceTimer)?
     private var buffer = MessageBuffer()
-    private var lastWords: [UInt8] = []
+    private var recentErrorOutput: [UInt8] = []
     var task: Task?
     var isDead = false
     private var isReaped = false
     /// Reason why the supervisor killed the worker; nil if it didn't.
-    private var verdict: String?
-    let shown = Guarded(WorkProgress())
+    private var killReason: String?
+    let lastProgress = Guarded(WorkProgress())
     private let onReady: @Sendable (Int32) -> Void
     private let onDeath: @Sendable (WorkerProcess) -> Void
 
     /// Number of completed jobs and probes.
-    private(set) var jobsDone = 0
+    private(set) var completedTasks = 0
 
     /// Starts a worker. `onReady` is called with the sandbox's parts that are not in force, `onDeath` when the worker
     /// is gone.
@@ -102,35 +102,36 @@ final class WorkerProcess: @unchecked Sendable {
         self.onReady = onReady
         self.onDeath = onDeath
         hasNetwork = arguments.mayUseNetwork
-        let ends = try FirstWorker.take() ?? Self.spawn()
-        process = ends.process
-        channel = MessageChannel(ends.channel)
-        var patience = timeval(tv_sec: 10, tv_usec: 0)
-        setsockopt(ends.channel, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-        let ears = ends.words
-        _ = fcntl(ears, F_SETFL, O_NONBLOCK)
-        let reading = DispatchSource.makeReadSource(fileDescriptor: channel.descriptor, queue: queue)
-        let listening = DispatchSource.makeReadSource(fileDescriptor: ears, queue: queue)
-        reading.setEventHandler { @Sendable [weak self] in self?.hear() }
-        listening.setEventHandler { @Sendable [weak self] in self?.hearWords(ears) }
-        listening.setCancelHandler { @Sendable in close(ears) }
+        let endpoints = try FirstWorker.take() ?? Self.spawn()
+        process = endpoints.process
+        channel = MessageChannel(endpoints.channel)
+        var timeout = timeval(tv_sec: 10, tv_usec: 0)
+        setsockopt(
+            endpoints.channel, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        let errorDescriptor = endpoints.errorOutput
+        _ = fcntl(errorDescriptor, F_SETFL, O_NONBLOCK)
+        let channelSource = DispatchSource.makeReadSource(fileDescriptor: channel.descriptor, queue: queue)
+        let errorSource = DispatchSource.makeReadSource(fileDescriptor: errorDescriptor, queue: queue)
+        channelSource.setEventHandler { @Sendable [weak self] in self?.readChannel() }
+        errorSource.setEventHandler { @Sendable [weak self] in self?.readErrorOutput(errorDescriptor) }
+        errorSource.setCancelHandler { @Sendable in close(errorDescriptor) }
         // The channel's descriptor stays open until Dispatch has released it.
         let channel = channel
-        reading.setCancelHandler { @Sendable in withExtendedLifetime(channel) {} }
-        self.reading = reading
-        self.listening = listening
-        let watching = DispatchSource.makeTimerSource(queue: queue)
-        watching.schedule(deadline: .now() + 0.5, repeating: 0.5, leeway: .milliseconds(100))
-        watching.setEventHandler { @Sendable [weak self] in self?.watch() }
-        self.watching = watching
+        channelSource.setCancelHandler { @Sendable in withExtendedLifetime(channel) {} }
+        self.channelSource = channelSource
+        self.errorSource = errorSource
+        let timer = DispatchSource.makeTimerSource(queue: queue)
+        timer.schedule(deadline: .now() + 0.5, repeating: 0.5, leeway: .milliseconds(100))
+        timer.setEventHandler { @Sendable [weak self] in self?.checkLimits() }
+        self.timer = timer
         // If the worker is gone already, the read source reports that.
         _ = channel.send(WorkerMessage.Order.begin(arguments))
-        reading.activate()
-        listening.activate()
-        watching.activate()
+        channelSource.activate()
+        errorSource.activate()
+        timer.activate()
     }
 
-    var progress: WorkProgress { shown.withLock { $0 } }
+    var progress: WorkProgress { lastProgress.withLock { $0 } }
 
     /// Cancels the work on an order at once. The worker is killed if it doesn't end. Later work isn't affected.
     func cancel(_ order: WorkOrder.Identity) {
@@ -138,9 +139,9 @@ final class WorkerProcess: @unchecked Sendable {
             guard self.task?.order === order, self.task?.isCancelled == false else { return }
             self.task?.isCancelled = true
             _ = self.channel.send(WorkerMessage.Order.cancel)
-            let done = self.jobsDone
-            self.queue.asyncAfter(deadline: .now() + self.limits.grace) { @Sendable in
-                if self.task != nil, self.jobsDone == done {
+            let completed = self.completedTasks
+            self.queue.asyncAfter(deadline: .now() + self.limits.gracePeriod) { @Sendable in
+                if self.task != nil, self.completedTasks == completed {
                     self.kill("it didn't exit after it was cancelled")
                 }
             }
@@ -160,51 +161,51 @@ final class WorkerProcess: @unchecked Sendable {
     func dismiss() { queue.sync { end() } }
 
     /// Waits for the process of a worker that was dismissed.
-    func bury() { queue.sync { _ = reap(isKilled: true) } }
+    func waitForExit() { queue.sync { _ = reap(isKilled: true) } }
 
     // MARK: On `queue`
 
     private func end() {
         guard !isDead else { return }
         isDead = true
-        watching?.cancel()
-        reading?.cancel()
-        listening?.cancel()
+        timer?.cancel()
+        channelSource?.cancel()
+        errorSource?.cancel()
         Glibc.kill(process, SIGKILL)
     }
 
     /// Maximum number of consecutive reads, so that a worker that keeps sending doesn't block the queue.
-    private static let readsAtOnce = 64
+    private static let maxConsecutiveReads = 64
 
     /// Reads everything that is available. Dispatch reports the closed end only once: if other bytes preceded it, a
     /// single read would leave the end unread, and the handler would never be called again.
-    private func hear() {
-        for _ in 0..<Self.readsAtOnce {
+    private func readChannel() {
+        for _ in 0..<Self.maxConsecutiveReads {
             // The descriptor may already belong to another object.
             if isDead { return }
             switch buffer.fill(from: channel.descriptor, waits: false) {
-            case .end: return die()
-            case .nothing: return
-            case .some: takeReports()
+            case .closed: return handleExit()
+            case .unavailable: return
+            case .received: handleReports()
             }
         }
-        queue.async { @Sendable [weak self] in self?.hear() }
+        queue.async { @Sendable [weak self] in self?.readChannel() }
     }
 
-    private func takeReports() {
+    private func handleReports() {
         let descriptors = buffer.takeDescriptors()
         if !descriptors.isEmpty {
             for descriptor in descriptors { close(descriptor) }
             return kill("protocol violation: it sent unsolicited file descriptors")
         }
         do {
-            while let report = try buffer.next(WorkerMessage.Report.self) { take(report) }
+            while let report = try buffer.next(WorkerMessage.Report.self) { handle(report) }
         } catch {
             kill("protocol violation: it sent an invalid message")
         }
     }
 
-    private func take(_ report: WorkerMessage.Report) {
+    private func handle(_ report: WorkerMessage.Report) {
         switch report {
         case .ready(let version, let lacking):
             if version == WorkerMessage.version {
@@ -213,13 +214,13 @@ final class WorkerProcess: @unchecked Sendable {
                 kill("it has another version: the program was replaced during the run")
             }
         case .progress(let progress, let activity):
-            shown.withLock { $0 = progress }
+            lastProgress.withLock { $0 = progress }
             if activity != task?.activity {
                 task?.activity = activity
                 task?.lastActivity = .now()
             }
-        case .wants(let place):
-            if !give(place) {
+        case .requestFile(let position):
+            if !sendImages(from: position) {
                 kill("protocol violation: it requested a file that doesn't belong to its source")
             }
         case .done(let outcome):
@@ -227,67 +228,71 @@ final class WorkerProcess: @unchecked Sendable {
                 return kill("protocol violation: it reported the end of a job that it wasn't running")
             }
             guard
-                let outcome = ReplyValidator.checked(
+                let outcome = ReplyValidator.validated(
                     outcome, tracks: task.tracks, makesPreview: task.makesPreview)
             else { return kill("protocol violation: it sent an impossible report of its output") }
             end(task, .done(outcome))
         case .checked(let findings):
             guard let task, task.makesPreview,
-                case .finished(let sound)? = ReplyValidator.checked(
+                case .finished(let sound)? = ReplyValidator.validated(
                     .finished(findings), tracks: task.tracks, makesPreview: false)
             else { return kill("protocol violation: it sent an impossible report of its output") }
             self.task?.findings = sound
             task.onChecked()
-        case .seen(let sight):
+        case .probed(let reply):
             guard let task, task.order == nil else {
                 return kill("protocol violation: it sent an unsolicited reply")
             }
-            if case .answer(let answer) = sight, !ReplyValidator.holds(answer) {
+            if case .response(let response) = reply, !ReplyValidator.isValid(response) {
                 return kill("protocol violation: it sent an impossible report of a source")
             }
-            end(task, .seen(sight))
-        case .escaped(let findings):
+            end(task, .probed(reply))
+        case .sandboxTested(let findings):
             guard let task, task.isTrial, findings.count <= 1000 else {
                 return kill("protocol violation: it sent an unsolicited reply")
             }
-            end(task, .escaped(findings))
+            end(task, .sandboxTested(findings))
         }
     }
 
     private func end(_ task: Task, _ ending: Ending) {
         self.task = nil
-        jobsDone += 1
+        completedTasks += 1
         task.completion(ending)
     }
 
-    private func hearWords(_ descriptor: Int32) {
+    private func readErrorOutput(_ descriptor: Int32) {
         var bytes = [UInt8](repeating: 0, count: 4096)
         // Everything that is available is read, as for messages.
-        for _ in 0..<Self.readsAtOnce {
+        for _ in 0..<Self.maxConsecutiveReads {
             let got = read(descriptor, &bytes, bytes.count)
             if got == 0 {
-                listening?.cancel()
+                errorSource?.cancel()
                 // The descriptor is closed, and its number may be reused.
-                listening = nil
+                errorSource = nil
             }
             guard got > 0 else { return }
-            lastWords = Array((lastWords + bytes.prefix(got)).suffix(4096))
+            recentErrorOutput = Array((recentErrorOutput + bytes.prefix(got)).suffix(4096))
         }
     }
 
     /// Checks the worker's memory, its total time and its activity.
-    private func watch() {
+    private func checkLimits() {
         guard let task else { return }
         if let limit = limits.memory, let used = residentMemory, used > limit {
             return kill("it used \(used >> 20) MiB of memory; the limit is \(limit >> 20) MiB")
         }
-        let lasted = Double(DispatchTime.now().uptimeNanoseconds - task.begun.uptimeNanoseconds) / 1e9
-        if let patience = task.patience, lasted > patience {
-            return kill("it didn't finish within \(Int(patience)) s")
+        let elapsed = Double(DispatchTime.now().uptimeNanoseconds - task.begun.uptimeNanoseconds) / 1e9
+        if let maximum = task.maxDuration, elapsed > maximum {
+            return kill("it didn't finish within \(Int(maximum)) s")
         }
-        let still = Double(DispatchTime.now().uptimeNanoseconds - task.lastActivity.uptimeNanoseconds) / 1e9
-        if still > (task.isTrial ? limits.trial : task.order == nil ? limits.lookStall : limits.stall) {
-            kill("it made no progress for \(Int(still)) s")
+        let idleSeconds =
+            Double(DispatchTime.now().uptimeNanoseconds - task.lastActivity.uptimeNanoseconds) / 1e9
+        if idleSeconds
+            > (task.isTrial
+                ? limits.trialTimeout : task.order == nil ? limits.probeStallTimeout : limits.stallTimeout)
+        {
+            kill("it made no progress for \(Int(idleSeconds)) s")
         }
     }
 
@@ -304,27 +309,27 @@ final class WorkerProcess: @unchecked Sendable {
 
     private func kill(_ why: String) {
         guard !isDead else { return }
-        verdict = verdict ?? why
+        killReason = killReason ?? why
         Glibc.kill(process, SIGKILL)
-        die()
+        handleExit()
     }
 
     /// Ends this object, after the worker is gone or was killed.
-    func die() {
+    func handleExit() {
         guard !isDead else { return }
         isDead = true
-        watching?.cancel()
-        reading?.cancel()
-        if let descriptor = listening?.handle { hearWords(Int32(descriptor)) }
-        listening?.cancel()
+        timer?.cancel()
+        channelSource?.cancel()
+        if let descriptor = errorSource?.handle { readErrorOutput(Int32(descriptor)) }
+        errorSource?.cancel()
         let ending = reap()
         onDeath(self)
         guard let task else { return }
         self.task = nil
         if task.isCancelled { return task.completion(.cancelled) }
-        let words = String(decoding: lastWords, as: UTF8.self).split(separator: "\n").suffix(3)
-        let said = words.isEmpty ? "" : "; its last output: " + words.joined(separator: " / ")
-        let why = "\(verdict ?? ending)\(said)"
+        let lines = String(decoding: recentErrorOutput, as: UTF8.self).split(separator: "\n").suffix(3)
+        let lastOutput = lines.isEmpty ? "" : "; its last output: " + lines.joined(separator: " / ")
+        let why = "\(killReason ?? ending)\(lastOutput)"
         // The output is complete; only its preview is missing.
         if var findings = task.findings {
             for index in findings.outputs.indices {
@@ -334,7 +339,7 @@ final class WorkerProcess: @unchecked Sendable {
             }
             return task.completion(.done(.finished(findings)))
         }
-        task.completion(.died(why, byItself: verdict == nil))
+        task.completion(.died(why, byItself: killReason == nil))
     }
 
     /// Reaps the process, once. Returns a description of its exit status.
@@ -345,15 +350,15 @@ final class WorkerProcess: @unchecked Sendable {
         var status: Int32 = 0
         // The socket is closed, so that the process has ended or must not continue.
         for _ in 0..<(isKilled ? 0 : 50) {
-            if waitpid(process, &status, WNOHANG) == process { return Self.words(status) }
+            if waitpid(process, &status, WNOHANG) == process { return Self.statusText(status) }
             usleep(2000)
         }
         Glibc.kill(process, SIGKILL)
         waitpid(process, &status, 0)
-        return Self.words(status)
+        return Self.statusText(status)
     }
 
-    private static func words(_ status: Int32) -> String {
+    private static func statusText(_ status: Int32) -> String {
         let signal = status & 0x7f
         if signal == 0 { return "it exited with status \((status >> 8) & 0xff)" }
         return "signal \(signal) (\(String(cString: strsignal(signal))))"

@@ -10,23 +10,23 @@ enum ContainerCheck {
     ]
 
     static func check(_ output: OutputSpec, into sink: inout DiagnosticSink) {
-        guard let place = output.container else { return }
-        let container = place.value
+        guard let located = output.container else { return }
+        let container = located.value
         for rule in output.tracks {
             if !container.mediaTypes.contains(rule.mediaType) {
                 sink.error(
                     .containerCodec, "\(container.name) can't hold \(rule.mediaType.rawValue) tracks",
                     at: rule.selection.range,
-                    notes: [Diagnostic.Note("the container is determined here", at: place.range)])
+                    notes: [Diagnostic.Note("the container is determined here", at: located.range)])
                 continue
             }
-            check(rule.action, of: rule.mediaType, in: place, into: &sink)
+            check(rule.action, of: rule.mediaType, in: located, into: &sink)
             if rule.mediaType == .data, case .matching(let criteria) = rule.selection.value,
                 let codec = criteria.codec, !container.dataCodecs.contains(codec)
             {
                 sink.error(
                     .containerCodec, "\(container.name) can't hold \(codec)", at: rule.selection.range,
-                    notes: [Diagnostic.Note("the container is determined here", at: place.range)],
+                    notes: [Diagnostic.Note("the container is determined here", at: located.range)],
                     help: "supported data codecs: \(container.dataCodecs.joined(separator: ", "))")
             }
         }
@@ -44,11 +44,11 @@ enum ContainerCheck {
         if let fragment = output.fragmentInterval, !container.hasFragments {
             sink.error(
                 .containerSetting, "`fragment` is not supported by \(container.name)", at: fragment.range,
-                notes: place.range == fragment.range
-                    ? [] : [Diagnostic.Note("the container is determined here", at: place.range)],
+                notes: located.range == fragment.range
+                    ? [] : [Diagnostic.Note("the container is determined here", at: located.range)],
                 help: "use mp4, mov or m4a")
         }
-        if let cover = output.metadata.cover { check(cover: cover, of: output, in: place, into: &sink) }
+        if let cover = output.metadata.cover { check(cover: cover, of: output, in: located, into: &sink) }
         for entry in output.metadata.set where entry.key.value.lowercased() == "encoder" {
             sink.error(
                 .containerSetting, "the tag `encoder` can't be set: the muxer writes its own name",
@@ -87,14 +87,14 @@ enum ContainerCheck {
     }
 
     private static func check(
-        cover: Located<String>, of output: OutputSpec, in place: Located<ContainerType>,
+        cover: Located<String>, of output: OutputSpec, in located: Located<ContainerType>,
         into sink: inout DiagnosticSink
     ) {
-        let container = place.value
+        let container = located.value
         guard container.supportsCoverImages else {
             sink.error(
                 .containerSetting, "\(container.name) can't hold a cover", at: cover.range,
-                notes: [Diagnostic.Note("the container is determined here", at: place.range)],
+                notes: [Diagnostic.Note("the container is determined here", at: located.range)],
                 help: "use \(ContainerType.namesWithCoverImages.joined(separator: ", "))")
             return
         }
@@ -105,30 +105,30 @@ enum ContainerCheck {
     }
 
     private static func check(
-        _ action: TrackRule.Action, of type: MediaType, in place: Located<ContainerType>,
+        _ action: TrackRule.Action, of type: MediaType, in located: Located<ContainerType>,
         into sink: inout DiagnosticSink
     ) {
         let (name, libavName, range): (String, String, SourceRange)
         switch action {
         case .copy(_, let otherwise):
-            if let otherwise { check(otherwise, of: type, in: place, into: &sink) }
+            if let otherwise { check(otherwise, of: type, in: located, into: &sink) }
             return
         case .encodeVideo(let spec):
             (name, libavName, range) = (spec.codec.value.name, spec.codec.value.libavName, spec.codec.range)
             if spec.codec.value.writesSeparateAlpha, let format = spec.pixelFormat, format.value.hasAlpha,
-                place.value.canHold(codec: libavName), !place.value.supportsSeparateAlpha
+                located.value.canHold(codec: libavName), !located.value.supportsSeparateAlpha
             {
                 sink.error(
-                    .containerSetting, "\(place.value.name) can't hold the alpha plane of \(name)",
+                    .containerSetting, "\(located.value.name) can't hold the alpha plane of \(name)",
                     at: format.range,
-                    notes: [Diagnostic.Note("the container is determined here", at: place.range)],
+                    notes: [Diagnostic.Note("the container is determined here", at: located.range)],
                     help: "use mkv or webm")
             }
         case .encodeAudio(let spec):
-            if let target = spec.normalize, target.value.writesTags, !place.value.supportsLoudnessTags {
+            if let target = spec.normalize, target.value.writesTags, !located.value.supportsLoudnessTags {
                 sink.error(
-                    .containerSetting, "\(place.value.name) can't hold loudness tags", at: target.range,
-                    notes: [Diagnostic.Note("the container is determined here", at: place.range)],
+                    .containerSetting, "\(located.value.name) can't hold loudness tags", at: target.range,
+                    notes: [Diagnostic.Note("the container is determined here", at: located.range)],
                     help: "use mp3, flac, ogg, mkv or webm")
             }
             (name, libavName, range) = (spec.codec.value.name, spec.codec.value.libavName, spec.codec.range)
@@ -136,7 +136,7 @@ enum ContainerCheck {
             let codec = spec.codec.value
             (name, libavName, range) = (codec.rawValue, codec.libavName, spec.codec.range)
         }
-        let container = place.value
+        let container = located.value
         guard !container.canHold(codec: libavName) else { return }
         let fitting =
             type == .subtitle
@@ -146,7 +146,7 @@ enum ContainerCheck {
             }
         sink.error(
             .containerCodec, "\(container.name) can't hold \(name)", at: range,
-            notes: [Diagnostic.Note("the container is determined here", at: place.range)],
+            notes: [Diagnostic.Note("the container is determined here", at: located.range)],
             help: fitting.isEmpty ? nil : "supported codecs: \(fitting.joined(separator: ", "))")
     }
 }

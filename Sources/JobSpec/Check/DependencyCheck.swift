@@ -7,11 +7,11 @@ struct DependencyCheck {
     let reader: NodeReader
 
     /// Maximum number of reported cycles: a single job may be part of many.
-    private static let mostCircles = 100
+    private static let maxReportedCycles = 100
 
     private struct Edge {
         let to: Int
-        let place: SourceRange
+        let location: SourceRange
         let isReading: Bool
     }
 
@@ -27,9 +27,9 @@ struct DependencyCheck {
             if !job.needs.isEmpty { needs[position, default: []] += job.needs }
         }
         for position in edges.indices where !read.contains(position) {
-            let written = self.written(in: definition.bases[position])
-            if !written.needs.isEmpty { needs[position] = written.needs }
-            guard edges[position].isEmpty, let source = written.source else { continue }
+            let dependencies = self.declaredDependencies(in: definition.bases[position])
+            if !dependencies.needs.isEmpty { needs[position] = dependencies.needs }
+            guard edges[position].isEmpty, let source = dependencies.source else { continue }
             edges[position] = [edge(to: source, isReading: true)].compactMap { $0 }
         }
         for (position, ids) in needs {
@@ -41,38 +41,42 @@ struct DependencyCheck {
                 edges[position].append(edge)
             }
         }
-        walk(edges)
+        findCycles(edges)
     }
 
     /// Returns the dependencies of a job with other errors, as far as its nodes contain them: those in
     /// `needs`, and the job whose output it reads.
-    private func written(
-        in job: BatchDefinition.Base
+    private func declaredDependencies(
+        in job: BatchDefinition.JobNode
     ) -> (needs: [Located<String>], source: Located<String>?) {
         let node = JobExpander.respelled(job.node)
         var scope = JobExpander.scope(definition, job.id.value, [], nil)
         scope.isMatrixUnknown = true
-        let quiet = NodeReader()
-        func value(_ node: YAMLNode) -> YAMLNode { Substitution(scope: scope, reader: quiet).apply(to: node) }
-        let needs = node[key: "needs"].map { quiet.list(value($0)).compactMap { quiet.text($0, "") } }
+        let silentReader = NodeReader()
+        func value(_ node: YAMLNode) -> YAMLNode {
+            Substitution(scope: scope, reader: silentReader).apply(to: node)
+        }
+        let needs = node[key: "needs"].map {
+            silentReader.list(value($0)).compactMap { silentReader.text($0, "") }
+        }
         let asset = node[key: "asset"].map(value)
         let entry = asset?.text.flatMap { definition.assets[$0] }?.value ?? asset
-        return (needs ?? [], entry?[key: "job"].flatMap { quiet.text(value($0), "") })
+        return (needs ?? [], entry?[key: "job"].flatMap { silentReader.text(value($0), "") })
     }
 
     private func edge(to id: Located<String>, isReading: Bool) -> Edge? {
-        definition.positions[id.value].map { Edge(to: $0, place: id.range, isReading: isReading) }
+        definition.positions[id.value].map { Edge(to: $0, location: id.range, isReading: isReading) }
     }
 
-    private func walk(_ edges: [[Edge]]) {
+    private func findCycles(_ edges: [[Edge]]) {
         // Depth-first search with an explicit stack. States: 0 is new, 1 is on the path, 2 is done.
         var state = [Int](repeating: 0, count: edges.count)
-        var places = [Int](repeating: 0, count: edges.count)
-        var circles = 0
+        var pathPositions = [Int](repeating: 0, count: edges.count)
+        var cycleCount = 0
         for start in edges.indices where state[start] == 0 {
             var path: [(job: Int, next: Int)] = [(start, 0)]
             state[start] = 1
-            places[start] = 0
+            pathPositions[start] = 0
             while let (job, next) = path.last {
                 guard next < edges[job].count else {
                     state[job] = 2
@@ -83,30 +87,31 @@ struct DependencyCheck {
                 let target = edges[job][next].to
                 if state[target] == 0 {
                     state[target] = 1
-                    places[target] = path.count
+                    pathPositions[target] = path.count
                     path.append((target, 0))
-                } else if state[target] == 1, circles < Self.mostCircles {
-                    circles += 1
+                } else if state[target] == 1, cycleCount < Self.maxReportedCycles {
+                    cycleCount += 1
                     report(
-                        path[places[target]...].prefix(21).map { edges[$0.job][$0.next - 1] }, from: target)
+                        path[pathPositions[target]...].prefix(21).map { edges[$0.job][$0.next - 1] },
+                        from: target)
                 }
             }
         }
     }
 
-    private func report(_ circle: [Edge], from start: Int) {
-        let jobs = [start] + circle.map(\.to)
+    private func report(_ cycle: [Edge], from start: Int) {
+        let jobs = [start] + cycle.map(\.to)
         let names = jobs.map { definition.bases[$0].id.value }
         reader.sink.error(
             .dependencyCycle,
             "circular dependency: \(names.prefix(20).joined(separator: " → "))\(names.count > 20 ? " …" : "")",
             at: definition.bases[start].id.range,
-            notes: zip(names, circle).prefix(20).map { name, edge in
+            notes: zip(names, cycle).prefix(20).map { name, edge in
                 let needed = definition.bases[edge.to].id.value
                 return Diagnostic.Note(
                     edge.isReading
                         ? "`\(name)` reads an output of `\(needed)`" : "`\(name)` needs `\(needed)`",
-                    at: edge.place.with(context: nil))
+                    at: edge.location.with(context: nil))
             })
     }
 }

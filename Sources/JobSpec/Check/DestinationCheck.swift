@@ -34,20 +34,23 @@ struct DestinationCheck {
             let dollar = rest.firstRange(of: "${")
             let literal = rest[..<(dollar?.lowerBound ?? rest.endIndex)]
             for problem in Self.problems(of: literal, isStart: isStart) {
-                report(problem, at: Substitution.part(node, from: problem.from, to: problem.to, &offsets))
+                report(problem, at: Substitution.location(node, from: problem.from, to: problem.to, &offsets))
             }
             if !literal.isEmpty { isStart = false }
             guard let dollar else { return }
             // `$${` is a literal `${`.
-            guard literal.last != "$", let close = Substitution.close(of: rest[dollar.upperBound...]) else {
+            guard literal.last != "$", let close = Substitution.closingBrace(of: rest[dollar.upperBound...])
+            else {
                 rest = rest[dollar.upperBound...]
                 continue
             }
             let name = String(rest[dollar.upperBound..<close])
             if let value = scope.variables[name]?.text {
-                let place = Substitution.part(
+                let location = Substitution.location(
                     node, from: dollar.lowerBound, to: rest.index(after: close), &offsets)
-                for problem in Self.problems(of: value[...], isStart: isStart) { report(problem, at: place) }
+                for problem in Self.problems(of: value[...], isStart: isStart) {
+                    report(problem, at: location)
+                }
                 if !value.isEmpty { isStart = false }
             } else {
                 isStart = false
@@ -105,7 +108,7 @@ struct DestinationCheck {
             let name = text[open.upperBound..<close.lowerBound].filter { $0 != " " }
             problems.append(
                 Problem(
-                    message: "`{{\(name)}}` is not expanded in a destination", help: form(of: name),
+                    message: "`{{\(name)}}` is not expanded in a destination", help: syntaxHelp(of: name),
                     from: open.lowerBound, to: close.upperBound))
             rest = rest[close.upperBound...]
         }
@@ -122,7 +125,8 @@ struct DestinationCheck {
             if let first = name.first, !first.isNumber {
                 problems.append(
                     Problem(
-                        message: "`$\(name)` is not expanded in a destination", help: form(of: String(name)),
+                        message: "`$\(name)` is not expanded in a destination",
+                        help: syntaxHelp(of: String(name)),
                         from: dollar, to: name.endIndex))
             } else if text[after...].first == "(" {
                 problems.append(
@@ -137,11 +141,11 @@ struct DestinationCheck {
     }
 
     /// Returns help with the job file's syntax for a name of another tool.
-    private static func form(of name: String) -> String {
+    private static func syntaxHelp(of name: String) -> String {
         let isVariable = NodeReader.isIdentifier(name)
         let isEnvironment = isVariable && name.allSatisfy { $0.isUppercase || $0.isNumber || $0 == "_" }
         if isEnvironment { return "write `${env.\(name)}`" }
-        return isVariable || Scope.isFact(name)
+        return isVariable || Scope.isQualifiedName(name)
             ? "write `${\(name)}`" : "write a variable as `${name}`"
     }
 }

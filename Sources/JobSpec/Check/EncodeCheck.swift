@@ -11,10 +11,10 @@ enum EncodeCheck {
     ) {
         let (codec, before) = (spec.codec.value, sink.errorCount)
         guard let encoder = encoder(spec.codec, named: spec.encoderRange, into: &sink) else { return }
-        rate(spec, into: &sink)
-        choice(spec.preset, "preset", of: codec.presets, codec: codec, into: &sink)
-        choice(spec.profile, "profile", of: codec.profileNames, codec: codec, into: &sink)
-        choice(spec.level, "level", of: codec.levels, codec: codec, into: &sink)
+        checkRateControl(spec, into: &sink)
+        checkChoice(spec.preset, "preset", of: codec.presets, codec: codec, into: &sink)
+        checkChoice(spec.profile, "profile", of: codec.profileNames, codec: codec, into: &sink)
+        checkChoice(spec.level, "level", of: codec.levels, codec: codec, into: &sink)
         let formats = codec.pixelFormats(of: encoder)
         if let format = spec.pixelFormat, !formats.isEmpty, !formats.contains(format.value) {
             sink.error(
@@ -22,19 +22,19 @@ enum EncodeCheck {
                 at: format.range,
                 help: "supported: \(formats.map(\.description).joined(separator: ", "))")
         }
-        choice(spec.tune, "tune", of: codec.tunes, codec: codec, into: &sink)
-        color(spec, encoder: encoder, into: &sink)
-        passes(spec, unknown: unknown, into: &sink)
-        bFrames(spec, into: &sink)
+        checkChoice(spec.tune, "tune", of: codec.tunes, codec: codec, into: &sink)
+        checkColor(spec, encoder: encoder, into: &sink)
+        checkPasses(spec, unknown: unknown, into: &sink)
+        checkBFrames(spec, into: &sink)
         if let interval = spec.keyframeInterval, !codec.acceptsKeyframeInterval {
             sink.error(
                 .codecSetting,
                 "`keyframe_interval` is not supported by \(codec.label): every frame is a keyframe",
                 at: interval.range)
         }
-        options(
+        checkOptions(
             &spec.options, of: encoder,
-            owned: owned.union(codec.keysOfOptions.keys).subtracting(
+            excluding: optionsWithKeys.union(codec.keysOfOptions.keys).subtracting(
                 EncoderOptionCatalog.options(of: encoder.name).names), into: &sink)
         if let check = availabilityCheck(codec, encoder, at: spec.encoderRange) { spec.checks.append(check) }
         // The dry open of invalid settings would only repeat the error.
@@ -43,7 +43,7 @@ enum EncodeCheck {
     }
 
     /// Checks `passes: 2` against the codec, the rate control, the frame rate and the preset.
-    private static func passes(
+    private static func checkPasses(
         _ spec: VideoEncodeSpec, unknown: Set<String>, into sink: inout DiagnosticSink
     ) {
         guard let passes = spec.passes, passes.value == 2 else { return }
@@ -84,7 +84,7 @@ enum EncodeCheck {
     }
 
     /// Checks `b_frames` against the profile and the codec.
-    private static func bFrames(_ spec: VideoEncodeSpec, into sink: inout DiagnosticSink) {
+    private static func checkBFrames(_ spec: VideoEncodeSpec, into sink: inout DiagnosticSink) {
         let codec = spec.codec.value
         if let frames = spec.bFrames, let profile = spec.profile, frames.value > 0,
             codec.profiles?.first(where: { $0.name == profile.value })?.hasBFrames == false
@@ -200,7 +200,7 @@ enum EncodeCheck {
                 .codecSetting, "`bitrate` is not supported by \(codec.name), which is lossless",
                 at: rate.range)
         }
-        sound(spec, encoder: encoder, into: &sink)
+        checkAudioSettings(spec, encoder: encoder, into: &sink)
         if let rate = spec.sampleRate, !encoder.sampleRates.isEmpty, !encoder.sampleRates.contains(rate.value)
         {
             sink.error(
@@ -215,7 +215,7 @@ enum EncodeCheck {
                 at: layout.range,
                 help: "supported: \(layouts.map(\.description).joined(separator: ", "))")
         }
-        options(&spec.options, of: encoder, owned: ["b", "ab", "ar", "ac"], into: &sink)
+        checkOptions(&spec.options, of: encoder, excluding: ["b", "ab", "ar", "ac"], into: &sink)
         if let check = availabilityCheck(codec, encoder, at: spec.encoderRange) { spec.checks.append(check) }
         if let normalize = spec.normalize, let filters = spec.filters,
             filters.value.steps.contains(where: { $0.name == FilterCatalog.loudnessNormalizer })
@@ -235,7 +235,7 @@ enum EncodeCheck {
     static func checkCombinations(
         _ spec: VideoEncodeSpec, codec: CodecSelection?, unknown: Set<String>, into sink: inout DiagnosticSink
     ) {
-        if codec?.acceptsMaxBitRate != false { limits(spec, unknown: unknown, into: &sink) }
+        if codec?.acceptsMaxBitRate != false { checkMaxBitRate(spec, unknown: unknown, into: &sink) }
         if let fit = spec.fit {
             let isWhole = spec.size?.value.width != nil && spec.size?.value.height != nil
             if !isWhole, !unknown.contains("size") {
@@ -255,7 +255,7 @@ enum EncodeCheck {
     }
 
     /// Checks that color properties can be represented in the codec and the pixel format.
-    private static func color(
+    private static func checkColor(
         _ spec: VideoEncodeSpec, encoder: EncoderInfo, into sink: inout DiagnosticSink
     ) {
         guard let color = spec.color, !color.isForHighRangeAlone else { return }
@@ -307,7 +307,7 @@ enum EncodeCheck {
         }
     }
 
-    private static func sound(
+    private static func checkAudioSettings(
         _ spec: AudioEncodeSpec, encoder: EncoderInfo, into sink: inout DiagnosticSink
     ) {
         let codec = spec.codec.value
@@ -325,7 +325,7 @@ enum EncodeCheck {
                     help: codec.acceptsBitRate ? "use `bitrate`" : nil)
             }
         }
-        choice(spec.profile, "profile", of: codec.profileNames, codec: codec, into: &sink)
+        checkChoice(spec.profile, "profile", of: codec.profileNames, codec: codec, into: &sink)
         if let format = spec.sampleFormat {
             if !encoder.sampleFormats.isEmpty, !encoder.sampleFormats.contains(format.value) {
                 sink.error(
@@ -348,7 +348,7 @@ enum EncodeCheck {
     }
 
     /// Options that correspond to keys of the job language.
-    private static let owned: Set<String> = [
+    private static let optionsWithKeys: Set<String> = [
         "crf", "qp", "preset", "profile", "level", "b", "g", "s", "r", "pix_fmt", "tune", "bf", "pass",
         "passlogfile", "stats",
     ]
@@ -381,7 +381,7 @@ enum EncodeCheck {
         return nil
     }
 
-    private static func rate(_ spec: VideoEncodeSpec, into sink: inout DiagnosticSink) {
+    private static func checkRateControl(_ spec: VideoEncodeSpec, into sink: inout DiagnosticSink) {
         let codec = spec.codec.value
         if let control = spec.rateControl {
             let name = codec.label
@@ -399,7 +399,7 @@ enum EncodeCheck {
                 } else {
                     sink.error(
                         .codecSetting, "`crf` is not supported by \(name)", at: control.range,
-                        help: rates(codec))
+                        help: supportedRateControl(codec))
                 }
             case .qp(let value):
                 if let range = codec.qpRange {
@@ -412,20 +412,20 @@ enum EncodeCheck {
                 } else {
                     sink.error(
                         .codecSetting, "`qp` is not supported by \(name)", at: control.range,
-                        help: rates(codec))
+                        help: supportedRateControl(codec))
                 }
             case .quality: break
             case .bitRate:
                 if !codec.acceptsBitRate {
                     sink.error(
                         .codecSetting, "`bitrate` is not supported by \(name)", at: control.range,
-                        help: rates(codec))
+                        help: supportedRateControl(codec))
                 }
             case .lossless:
                 if !codec.canBeLossless {
                     sink.error(
                         .codecSetting, "`lossless` is not supported by \(name)", at: control.range,
-                        help: rates(codec)
+                        help: supportedRateControl(codec)
                     )
                 }
             }
@@ -440,7 +440,7 @@ enum EncodeCheck {
     }
 
     /// Checks `max_bitrate` and `buffer_size` against each other and against the rate control.
-    private static func limits(
+    private static func checkMaxBitRate(
         _ spec: VideoEncodeSpec, unknown: Set<String>, into sink: inout DiagnosticSink
     ) {
         guard let maximum = spec.maxBitRate else {
@@ -470,7 +470,7 @@ enum EncodeCheck {
     /// Returns a bit rate in the syntax of job files.
     private static func rateText(_ rate: Int64) -> String { rate % 1000 == 0 ? "\(rate / 1000)k" : "\(rate)" }
 
-    private static func rates(_ codec: CodecSelection) -> String {
+    private static func supportedRateControl(_ codec: CodecSelection) -> String {
         var names: [String] = []
         if codec.crfRange != nil { names.append("crf") }
         if codec.qpRange != nil { names.append("qp") }
@@ -490,7 +490,7 @@ enum EncodeCheck {
         return preset
     }
 
-    private static func choice(
+    private static func checkChoice(
         _ value: Located<String>?, _ key: String, of allowed: [String]?, codec: CodecSelection,
         into sink: inout DiagnosticSink
     ) {
@@ -512,15 +512,15 @@ enum EncodeCheck {
 
     /// Validates options against a table and replaces their values by the parsed ones. Options that open
     /// files, or that correspond to a key, aren't in the table.
-    private static func options(
-        _ options: inout [EncoderOption], of encoder: EncoderInfo, owned: Set<String>,
+    private static func checkOptions(
+        _ options: inout [EncoderOption], of encoder: EncoderInfo, excluding excluded: Set<String>,
         into sink: inout DiagnosticSink
     ) {
         let table = EncoderOptionCatalog.options(of: encoder.name)
         let keys = EncoderModel.of(encoder.name).keysOfOptions
         for index in options.indices {
             let (name, value) = (options[index].name, options[index].value)
-            if owned.contains(name.value) {
+            if excluded.contains(name.value) {
                 sink.error(
                     .conflictingKeys, "`\(name.value)` can't be set in `options`: it has its own key",
                     at: name.range,

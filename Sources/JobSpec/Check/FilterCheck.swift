@@ -34,16 +34,16 @@ enum FilterCheck {
                 .filterChain,
                 isKnown
                     ? FilterRefusal.reason(name, for: type)
-                    : "unknown filter `\(name)`", at: place(of: name, in: chain),
+                    : "unknown filter `\(name)`", at: location(of: name, in: chain),
                 help: Suggestion.help(for: name, among: tables.keys.sorted()))
             return nil
         }
         func refuse(_ message: String, at word: String, help: String? = nil) -> FilterStep? {
-            sink.error(.filterChain, message, at: place(of: word, in: chain), help: help)
+            sink.error(.filterChain, message, at: location(of: word, in: chain), help: help)
             return nil
         }
         var result = FilterStep(name)
-        var places = table.entries.makeIterator()
+        var positionalOptions = table.entries.makeIterator()
         var isNamed = false
         var seen: Set<String> = []
         for option in step.options {
@@ -51,13 +51,13 @@ enum FilterCheck {
             var key = option.name ?? ""
             if option.name != nil {
                 isNamed = true
-                entry = key == "enable" ? enabling(name) : table[key]
+                entry = key == "enable" ? enableOption(name) : table[key]
             } else {
                 guard !isNamed else {
                     return refuse(
                         "in `\(name)`, a positional value follows a named one", at: name)
                 }
-                entry = places.next()
+                entry = positionalOptions.next()
                 key = entry?.names[0] ?? ""
             }
             guard let entry else {
@@ -93,11 +93,11 @@ enum FilterCheck {
     }
 
     /// Returns the `enable` option of a filter with timeline support; nil for others.
-    private static func enabling(_ filter: String) -> OptionTable.Entry? {
+    private static func enableOption(_ filter: String) -> OptionTable.Entry? {
         FilterInfo.supportsTimeline(filter) ? OptionTable.Entry(names: ["enable"], grammar: .expression) : nil
     }
 
-    private static func place(of name: String, in chain: Located<String>) -> SourceRange {
+    private static func location(of name: String, in chain: Located<String>) -> SourceRange {
         let range = chain.range
         guard range.line == range.endLine, !name.isEmpty, let found = chain.value.firstRange(of: name) else {
             return range

@@ -3,7 +3,7 @@ internal import LibAV
 /// The reasons why job files can't use some of libavfilter's filters, and their replacements.
 enum FilterRefusal {
     /// Filters that a key replaces, so that the plan accounts for times and sizes of frames.
-    private static let instead: [String: String] = [
+    private static let replacements: [String: String] = [
         "fps": "`frame_rate`", "framerate": "`frame_rate`", "minterpolate": "`frame_rate`",
         "trim": "`range`", "atrim": "`range`", "select": "`range`", "aselect": "`range`",
         "format": "`pixel_format`", "aformat": "`sample_format`, `sample_rate` and `channels`",
@@ -29,7 +29,7 @@ enum FilterRefusal {
         "atempo": "a `composition`, whose clips have a `speed`",
     ]
     /// Further filters that drop, duplicate or move frames, which would invalidate the plan's counts and times.
-    private static let timing: Set<String> = [
+    private static let timingFilters: Set<String> = [
         "asetpts", "rubberband", "loop", "aloop", "tpad", "apad", "adelay", "reverse",
         "areverse",
         "decimate", "mpdecimate", "tinterlace", "telecine", "pullup", "detelecine", "fieldmatch", "framestep",
@@ -40,7 +40,7 @@ enum FilterRefusal {
         "arealtime", "sidedata", "asidedata",
     ]
     /// Filters that read or write files, or accept external commands.
-    private static let outside: Set<String> = [
+    private static let externalFilters: Set<String> = [
         "lut3d", "lut1d", "ladspa", "lv2", "frei0r", "sendcmd", "asendcmd",
         "zmq",
         "azmq", "vidstabdetect", "vidstabtransform", "libvmaf", "sofalizer", "arnndn", "dnn_processing",
@@ -57,12 +57,14 @@ enum FilterRefusal {
         if FilterCatalog.tables(other)[name] != nil {
             return "the filter `\(name)` is for \(other.rawValue), and the rule for \(type.rawValue)"
         }
-        if let key = instead[name] { return "the filter `\(name)` can't be used in a job file: use \(key)" }
-        if outside.contains(name) {
+        if let key = replacements[name] {
+            return "the filter `\(name)` can't be used in a job file: use \(key)"
+        }
+        if externalFilters.contains(name) {
             return
                 "the filter `\(name)` can't be used in a job file: it opens files or takes commands from outside"
         }
-        if timing.contains(name) {
+        if timingFilters.contains(name) {
             return
                 "the filter `\(name)` can't be used in a job file: it changes timestamps or the number of frames"
         }

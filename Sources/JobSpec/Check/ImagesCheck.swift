@@ -19,23 +19,23 @@ enum ImagesCheck {
                     at: quality.range)
             }
         }
-        if case .keyFrames(let place) = images.selection, !images.tolerance.isExact {
+        if case .keyFrames(let location) = images.selection, !images.tolerance.isExact {
             sink.error(
                 .conflictingKeys, "`keyframes` can't be combined with `tolerance`",
-                at: place)
+                at: location)
         }
     }
 
     /// Reports an image number or time in the name of an output whose images are in one file.
     private static func checkOneFile(
-        _ name: String, at place: SourceRange, isNumbered: Bool, _ path: Located<String>,
+        _ name: String, at location: SourceRange, isNumbered: Bool, _ path: Located<String>,
         into sink: inout DiagnosticSink
     ) {
         guard isNumbered else { return }
         sink.error(
             .conflictingKeys,
             "\(name) is a single file, so `${image.number}` and `${image.time}` can't be in its name",
-            at: path.range, notes: [Diagnostic.Note("it is requested here", at: place)])
+            at: path.range, notes: [Diagnostic.Note("it is requested here", at: location)])
     }
 
     /// Reports a single file name for several images, or several names for one file.
@@ -66,7 +66,7 @@ enum ImagesCheck {
                 sink.error(
                     .invalidValue,
                     "\(count) still images don't fit into \(sheet.columns) columns and \(rows.value) rows",
-                    at: images.place, notes: [Diagnostic.Note("`rows` is here", at: rows.range)])
+                    at: images.location, notes: [Diagnostic.Note("`rows` is here", at: rows.range)])
             }
             return
         }
@@ -91,7 +91,7 @@ enum ImagesCheck {
 extension ImagesSpec {
     /// Returns the codec of the image files; nil if the container isn't one of images.
     func codec(of container: ContainerType) -> CodecSelection? {
-        animation == nil ? CodecCatalog.still(container.name) : CodecCatalog.animation(container.name)
+        animation == nil ? CodecCatalog.imageCodec(container.name) : CodecCatalog.animation(container.name)
     }
 }
 

@@ -27,21 +27,21 @@ struct SectionCheck {
     /// name that contains variables may be any name.
     private func usedNames(_ sections: SpecSections) -> Set<String> {
         var used: Set<String> = []
-        var open = definition.bases.map(\.node)
-        if let defaults = sections.defaults { open.append(defaults) }
-        while let node = open.popLast() {
+        var pending = definition.bases.map(\.node)
+        if let defaults = sections.defaults { pending.append(defaults) }
+        while let node = pending.popLast() {
             switch node.content {
             case .scalar: break
-            case .sequence(let items): open += items
+            case .sequence(let items): pending += items
             case .mapping(let entries):
                 for entry in entries {
-                    open.append(entry.value)
+                    pending.append(entry.value)
                     guard entry.key == "use" || entry.key == "encode", let name = entry.value.text else {
                         continue
                     }
                     if entry.value.hasSubstitution { return Set(sections.settings.keys) }
                     if used.insert(name).inserted, let settings = sections.settings[name] {
-                        open.append(settings.value)
+                        pending.append(settings.value)
                     }
                 }
             }
@@ -52,21 +52,23 @@ struct SectionCheck {
     /// Validates named settings that have or inherit a codec, like a job that uses them.
     private func checkWhole(_ entries: [YAMLNode.Entry], of entry: YAMLNode.Entry) {
         let codec = entries.first { $0.key == "codec" }?.value
-        let isSound = codec?.text.map { CodecCatalog.codec($0, of: .audio) != nil } ?? false
-        let kind = isSound ? Language.audioEncode : Language.videoEncode
+        let isAudio = codec?.text.map { CodecCatalog.codec($0, of: .audio) != nil } ?? false
+        let kind = isAudio ? Language.audioEncode : Language.videoEncode
         guard codec != nil || entries.contains(where: { $0.key == "use" }),
             entries.allSatisfy({ $0.key.hasPrefix("x-") || kind.key($0.key) != nil })
         else { return }
-        let quiet = NodeReader()
-        let resolver = SettingsResolver(reader: quiet, definition: definition, scope: definition.scope)
+        let silentReader = NodeReader()
+        let resolver = SettingsResolver(reader: silentReader, definition: definition, scope: definition.scope)
         let node = Substitution(scope: definition.scope, reader: NodeReader()).apply(to: entry.value)
         if let whole = resolver.resolve(node, as: kind), whole[key: "codec"] != nil {
-            let decoder = EncodeDecoder(reader: quiet)
-            if isSound { _ = decoder.audio(whole) } else { _ = decoder.video(whole) }
+            let decoder = EncodeDecoder(reader: silentReader)
+            if isAudio { _ = decoder.audio(whole) } else { _ = decoder.video(whole) }
         }
-        guard quiet.sink.hasErrors || quiet.sink.hasWarnings, !reader.sink.isFull else { return }
+        guard silentReader.sink.hasErrors || silentReader.sink.hasWarnings, !reader.sink.isFull else {
+            return
+        }
         let known = Set(reader.sink.diagnostics.map(\.range))
-        for diagnostic in quiet.sink.diagnostics where !known.contains(diagnostic.range) {
+        for diagnostic in silentReader.sink.diagnostics where !known.contains(diagnostic.range) {
             reader.sink.add(diagnostic)
         }
     }
@@ -83,14 +85,14 @@ struct SectionCheck {
         } else if let codec, CodecCatalog.codec(codec, of: .video) != nil {
             _ = reader.fields(node, as: kinds[0])
         } else if fitting.isEmpty {
-            let strange = entries.filter { entry in
+            let unknownEntries = entries.filter { entry in
                 !entry.key.hasPrefix("x-") && !kinds.contains { $0.has(entry.key) }
             }
-            if strange.isEmpty, let sound = entries.first(where: { !kinds[0].has($0.key) }) {
+            if unknownEntries.isEmpty, let audioEntry = entries.first(where: { !kinds[0].has($0.key) }) {
                 reader.sink.error(
                     .conflictingKeys,
-                    "settings can't mix keys of video and audio; `\(sound.key)` is not of the same kind as the keys before it",
-                    at: sound.keyRange)
+                    "settings can't mix keys of video and audio; `\(audioEntry.key)` is not of the same kind as the keys before it",
+                    at: audioEntry.keyRange)
             } else {
                 _ = reader.fields(node, as: kinds[0])
             }

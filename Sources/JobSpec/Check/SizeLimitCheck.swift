@@ -7,10 +7,10 @@ struct SizeLimitCheck {
     let job: JobSpec
     let output: OutputSpec
 
-    func check(at place: SourceRange, into sink: inout DiagnosticSink) {
+    func check(at location: SourceRange, into sink: inout DiagnosticSink) {
         func refuse(_ message: String, _ note: String, _ other: SourceRange) {
             sink.error(
-                .conflictingKeys, message, at: place, notes: [Diagnostic.Note(note, at: other)])
+                .conflictingKeys, message, at: location, notes: [Diagnostic.Note(note, at: other)])
         }
         if let cut = job.cut, cut.value == .smart || cut.value == .smartOrExact {
             refuse(

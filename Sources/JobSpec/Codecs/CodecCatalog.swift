@@ -6,7 +6,7 @@ package enum CodecCatalog {
     package static let audio = CodecModel.table.filter { $0.mediaType == .audio }.map { CodecSelection($0) }
 
     /// Codecs of still images, named by their file formats.
-    package static let stills = CodecModel.stills.map { CodecSelection($0) }
+    package static let imageCodecs = CodecModel.imageCodecs.map { CodecSelection($0) }
 
     /// Codecs of animations, named by their file formats.
     package static let animations = CodecModel.animations.map { CodecSelection($0) }
@@ -30,7 +30,9 @@ package enum CodecCatalog {
     }
 
     /// Returns the codec of a still image format; nil if the format is unknown.
-    package static func still(_ format: String) -> CodecSelection? { stills.first { $0.name == format } }
+    package static func imageCodec(_ format: String) -> CodecSelection? {
+        imageCodecs.first { $0.name == format }
+    }
 
     /// Returns the codec of an animation format; nil if the format is unknown.
     package static func animation(_ format: String) -> CodecSelection? {

@@ -27,7 +27,7 @@ extension CodecModel {
     ]
 
     /// Codecs of still images, named by their file formats, in the order in which they are listed.
-    static let stills: [CodecModel] = [
+    static let imageCodecs: [CodecModel] = [
         CodecModel("jpeg", .video, libavName: "mjpeg", purpose: .stillImages) { $0.fixedColor = .jpeg },
         CodecModel("png", .video, purpose: .stillImages),
         CodecModel("webp", .video, purpose: .stillImages),

@@ -8,7 +8,7 @@ internal import YAMLDocument
 struct AssetDecoder {
     let reader: NodeReader
 
-    /// Returns the asset; nil after an error is reported. For the output of a job, `run` is the job's id
+    /// Returns the asset; nil after an error is reported. For the output of a job, `instance` is the job's id
     /// until the instance is known.
     func asset(_ node: YAMLNode) -> AssetSpec? {
         if node.text != nil {
@@ -38,7 +38,7 @@ struct AssetDecoder {
                 return nil
             }
             return AssetSpec(
-                source: .job(id, run: id.value, output: output), timing: .fast, range: node.range)
+                source: .job(id, instance: id.value, output: output), timing: .fast, range: node.range)
         }
         if entries.contains(where: { $0.key == "url" }) { return remote(node) }
         if entries.contains(where: { $0.key == "images" }) { return images(node) }

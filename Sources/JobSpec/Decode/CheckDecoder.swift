@@ -8,7 +8,7 @@ extension OutputDecoder {
     /// Returns the check of a job's source; nil after an error is reported.
     func check(_ entry: YAMLNode.Entry, _ fields: Fields) -> OutputSpec? {
         refuse(
-            Self.movieKeys.filter { $0 != "expect" } + ["destination", "leftover", "cut"], fields, entry,
+            Self.mediaKeys.filter { $0 != "expect" } + ["destination", "leftover", "cut"], fields, entry,
             because: ", which writes no output", help: { "remove `\($0)`" })
         refuseComposition(entry)
         guard let spec = checkSpec(entry, fields) else { return nil }
@@ -55,12 +55,12 @@ extension OutputDecoder {
     }
 
     /// Reports a source without packets, and a range of packets.
-    private func checkPackets(_ fields: Fields, _ place: SourceRange) {
+    private func checkPackets(_ fields: Fields, _ location: SourceRange) {
         if let generated {
             reader.sink.error(
                 .conflictingKeys,
                 "`decode: false` requires a media file; the source is \(generated), which has no packets",
-                at: place,
+                at: location,
                 notes: [Diagnostic.Note("the source is here", at: asset.range)],
                 help: "use `check: true`")
         }
@@ -68,7 +68,7 @@ extension OutputDecoder {
             reader.sink.error(
                 .conflictingKeys,
                 "`range` can't be combined with `decode: false`, which reads all packets of the source",
-                at: range.keyRange, notes: [Diagnostic.Note("`decode` is here", at: place)],
+                at: range.keyRange, notes: [Diagnostic.Note("`decode` is here", at: location)],
                 help: "use `check: true` to decode the range")
         }
     }
@@ -90,7 +90,9 @@ extension OutputDecoder {
         -> [Expectation]
     {
         expectations.filter { expectation in
-            guard let (message, help) = obstacle(to: expectation.check, spec, fields) else { return true }
+            guard let (message, help) = reasonNotApplicable(of: expectation.check, spec, fields) else {
+                return true
+            }
             if case .similarity = expectation.check, expectation.location.isDefault { return false }
             reader.sink.error(.conflictingKeys, message, at: expectation.location, help: help)
             return false
@@ -98,8 +100,8 @@ extension OutputDecoder {
     }
 
     /// Returns the reason why an expectation can't be evaluated on the source, with help; nil if it can be.
-    private func obstacle(
-        to check: Expectation.Check, _ spec: CheckSpec, _ fields: Fields
+    private func reasonNotApplicable(
+        of check: Expectation.Check, _ spec: CheckSpec, _ fields: Fields
     ) -> (message: String, help: String)? {
         switch check {
         case .similarity:

@@ -3,18 +3,18 @@ internal import Diagnostics
 /// The checks between the elements of a composition.
 extension CompositionDecoder {
     func check(_ spec: CompositionSpec) {
-        var isBehindClip = false
+        var followsClip = false
         for (index, item) in spec.sequence.enumerated() {
             if case .join(let join) = item {
-                let isBefore = spec.sequence.indices.contains(index + 1)
+                let hasNext = spec.sequence.indices.contains(index + 1)
                 var isClip = false
-                if isBefore, case .clip = spec.sequence[index + 1] { isClip = true }
-                if !isBehindClip || !isClip {
+                if hasNext, case .clip = spec.sequence[index + 1] { isClip = true }
+                if !followsClip || !isClip {
                     reader.sink.error(
-                        .conflictingKeys, "a join must be between two clips", at: join.place)
+                        .conflictingKeys, "a join must be between two clips", at: join.location)
                 }
             }
-            if case .clip = item { isBehindClip = true } else { isBehindClip = false }
+            if case .clip = item { followsClip = true } else { followsClip = false }
         }
         var names: [String: SourceRange] = [:]
         let ids =
@@ -60,7 +60,7 @@ extension CompositionDecoder {
             reader.sink.error(
                 .conflictingKeys,
                 "the clip `\(id.value)` has `audio: none`, so nothing can be ducked under it",
-                at: id.range, notes: [Diagnostic.Note("the clip is here", at: clip.place)])
+                at: id.range, notes: [Diagnostic.Note("the clip is here", at: clip.location)])
             return
         }
         reader.sink.error(

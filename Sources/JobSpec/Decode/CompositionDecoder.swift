@@ -10,7 +10,7 @@ struct CompositionDecoder {
     let asset: (YAMLNode) -> AssetSpec?
 
     /// Maximum number of clips, layers and audio items of a composition.
-    static let most = Composition.maxClips
+    static let maxItems = Composition.maxClips
 
     /// Returns the composition; nil after an error is reported.
     func composition(_ node: YAMLNode) -> CompositionSpec? {
@@ -56,8 +56,8 @@ struct CompositionDecoder {
             reader.sink.error(.wrongType, "\(what) must be a list, not \(node.kind)", at: node.range)
             return []
         }
-        if items.count > Self.most {
-            reader.sink.error(.yamlLimit, "\(what) has more than \(Self.most) entries", at: node.range)
+        if items.count > Self.maxItems {
+            reader.sink.error(.yamlLimit, "\(what) has more than \(Self.maxItems) entries", at: node.range)
             return []
         }
         return items
@@ -88,7 +88,7 @@ struct CompositionDecoder {
             let overlap = reader.length(
                 "overlap", of: fields, "must be a time from 0.001 s to an hour, such as 1s or 500ms")
             guard let kind, let overlap else { return nil }
-            return .join(CompositionSpec.Join(kind: kind.value, overlap: overlap, place: node.range))
+            return .join(CompositionSpec.Join(kind: kind.value, overlap: overlap, location: node.range))
         }
         if keys.contains("gap") {
             guard let fields = reader.fields(node, as: Language.gap) else { return nil }
@@ -125,8 +125,8 @@ struct CompositionDecoder {
         return .clip(clip)
     }
 
-    private static func clip(_ asset: AssetSpec, at place: SourceRange) -> CompositionSpec.Clip {
-        CompositionSpec.Clip(asset: asset, video: .usual, audio: .usual, place: place)
+    private static func clip(_ asset: AssetSpec, at location: SourceRange) -> CompositionSpec.Clip {
+        CompositionSpec.Clip(asset: asset, video: .automatic, audio: .automatic, location: location)
     }
 
     private func id(_ fields: Fields) -> Located<String>? {
@@ -142,18 +142,18 @@ struct CompositionDecoder {
 
     private func choice(
         _ node: YAMLNode?, of type: MediaType, mayBeAll: Bool = false
-    ) -> CompositionSpec.Choice {
-        guard let node else { return .usual }
+    ) -> CompositionSpec.TrackChoice {
+        guard let node else { return .automatic }
         if node.text == "none" { return .none }
-        if mayBeAll, node.text == "all" { return .usual }
+        if mayBeAll, node.text == "all" { return .automatic }
         if node.text == "all" {
             reader.sink.error(
                 .invalidValue,
                 "`all` is not allowed here; expected `first`, `none`, an index or a mapping",
                 at: node.range)
-            return .usual
+            return .automatic
         }
-        return SelectionDecoder(reader: reader).selection(node, of: type).map { .track($0) } ?? .usual
+        return SelectionDecoder(reader: reader).selection(node, of: type).map { .track($0) } ?? .automatic
     }
 
     // MARK: Layers and audio
@@ -192,8 +192,8 @@ struct CompositionDecoder {
             until: anchor(fields.value("until"), "`until`"),
             duration: reader.length(
                 "duration", of: fields, "must be a time from 0.001 s to a day, such as 3s"),
-            position: fields.value("place").map { position($0) } ?? CompositionSpec.Place(),
-            opacity: level(fields["opacity"], as: Language.opacityPoint), place: node.range)
+            placement: fields.value("place").map { placement($0) } ?? CompositionSpec.LayerPlacement(),
+            opacity: level(fields["opacity"], as: Language.opacityPoint), location: node.range)
     }
 
     private func subtitles(_ node: YAMLNode) -> CompositionSpec.Layer? {
@@ -209,7 +209,7 @@ struct CompositionDecoder {
         return CompositionSpec.Layer(
             content: .subtitle(source, track: choice(fields.value("track"), of: .subtitle), style),
             at: anchor(fields.value("at"), "`at`"), until: anchor(fields.value("until"), "`until`"),
-            duration: nil, position: CompositionSpec.Place(), opacity: nil, place: node.range)
+            duration: nil, placement: CompositionSpec.LayerPlacement(), opacity: nil, location: node.range)
     }
 
     /// Returns a color as six hexadecimal digits.
@@ -228,9 +228,9 @@ struct CompositionDecoder {
             ? text : nil
     }
 
-    private func position(_ node: YAMLNode) -> CompositionSpec.Place {
-        var place = CompositionSpec.Place()
-        guard let fields = reader.fields(node, as: Language.place) else { return place }
+    private func placement(_ node: YAMLNode) -> CompositionSpec.LayerPlacement {
+        var placement = CompositionSpec.LayerPlacement()
+        guard let fields = reader.fields(node, as: Language.placement) else { return placement }
         func distance(_ key: String) -> Located<CompositionSpec.Distance>? {
             reader.value(
                 fields.value(key), "`\(key)`", "expected a number of pixels, or a percentage such as 10%"
@@ -249,21 +249,21 @@ struct CompositionDecoder {
         }
         // A layer is centered if no edge is set.
         _ = reader.boolean("center", of: fields)
-        place.left = distance("left")
-        place.right = distance("right")
-        place.top = distance("top")
-        place.bottom = distance("bottom")
-        place.width = distance("width")
-        place.height = distance("height")
-        place.rotate = reader.thousandths("rotate", of: fields)
-        return place
+        placement.left = distance("left")
+        placement.right = distance("right")
+        placement.top = distance("top")
+        placement.bottom = distance("bottom")
+        placement.width = distance("width")
+        placement.height = distance("height")
+        placement.rotate = reader.thousandths("rotate", of: fields)
+        return placement
     }
 
     private func audioItem(_ node: YAMLNode) -> CompositionSpec.AudioItem? {
         guard let fields = reader.fields(node, as: Language.audioItem),
             let source = fields.value("asset").flatMap({ asset($0) })
         else { return nil }
-        let form = "must be a time from 0.001 s to an hour, such as 2s"
+        let expected = "must be a time from 0.001 s to an hour, such as 2s"
         var duck: (under: Located<String>, billionths: Int64)?
         if let fields = fields.value("duck").flatMap({ reader.fields($0, as: Language.duck) }),
             let under = fields.value("under").flatMap({ reader.text($0, "`under`") })
@@ -284,8 +284,8 @@ struct CompositionDecoder {
             at: anchor(fields.value("at"), "`at`"), until: anchor(fields.value("until"), "`until`"),
             loops: reader.boolean("loop", of: fields)?.value ?? false,
             volume: level(fields["volume"], as: Language.levelPoint),
-            fadeIn: reader.length("fade_in", of: fields, form),
-            fadeOut: reader.length("fade_out", of: fields, form), duck: duck, place: node.range)
+            fadeIn: reader.length("fade_in", of: fields, expected),
+            fadeOut: reader.length("fade_out", of: fields, expected), duck: duck, location: node.range)
     }
 
     /// Converts thousandths of a decibel to a factor in billionths.
@@ -339,9 +339,9 @@ struct CompositionDecoder {
     }
 
     private func anchor(_ node: YAMLNode?, _ what: String) -> CompositionSpec.Anchor? {
-        let form =
+        let expected =
             "expected a time such as 2s, `start`, `end`, or the start or end of an id such as talk.end-1s"
-        return reader.value(node, what, form) { text -> CompositionSpec.Anchor? in
+        return reader.value(node, what, expected) { text -> CompositionSpec.Anchor? in
             guard let node else { return nil }
             func time(_ text: Substring) -> MediaTime? {
                 if case .absolute(let time)? = TimeExpression(String(text)) { time } else { nil }

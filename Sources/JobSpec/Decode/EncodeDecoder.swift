@@ -101,22 +101,22 @@ struct EncodeDecoder {
     }
 
     /// Returns help with the syntax of a frame rate that is written with rounded decimals.
-    private static func rateForms(_ text: String?) -> String {
-        let usual = "expected a frame rate such as 25, 29.97 or 30000/1001, up to 1000"
-        guard let rate = text.flatMap(Quantity.number), rate > 0, rate < 1000 else { return usual }
-        let whole = (rate * 1.001).rounded()
-        return abs(whole * 1000 / 1001 - rate) < 0.001
-            ? "the nearest standard rate is `\(Int(whole) * 1000)/1001`" : usual
+    private static func frameRateHelp(_ text: String?) -> String {
+        let general = "expected a frame rate such as 25, 29.97 or 30000/1001, up to 1000"
+        guard let rate = text.flatMap(Quantity.number), rate > 0, rate < 1000 else { return general }
+        let nearest = (rate * 1.001).rounded()
+        return abs(nearest * 1000 / 1001 - rate) < 0.001
+            ? "the nearest standard rate is `\(Int(nearest) * 1000)/1001`" : general
     }
 
     private func bitRate(_ entry: YAMLNode.Entry?, _ what: String) -> Located<Int64>? {
         if let node = entry?.value, !node.isDeferred, let text = node.text,
-            let meant = Quantity.bitRateWithoutUnit(text)
+            let suggestion = Quantity.bitRateWithoutUnit(text)
         {
             reader.sink.error(
                 .invalidValue, "\(what) is in bits per second, and `\(text)` is too low",
                 at: node.range,
-                help: "did you mean `\(meant)`?")
+                help: "did you mean `\(suggestion)`?")
             return nil
         }
         return reader.value(
@@ -138,7 +138,8 @@ struct EncodeDecoder {
         let (codec, encoderRange) = selection(fields, .video, at: node)
         // The other settings are decoded, and checked against each other, even without a codec.
         var spec = VideoEncodeSpec(
-            codec: codec ?? Located(CodecCatalog.stills[0], at: node.range), options: [], range: node.range)
+            codec: codec ?? Located(CodecCatalog.imageCodecs[0], at: node.range), options: [],
+            range: node.range)
         spec.encoderRange = encoderRange
         let rate = rateControl(fields)
         let maximum = bitRate(fields["max_bitrate"], "`max_bitrate`")
@@ -152,7 +153,7 @@ struct EncodeDecoder {
         let format = fields["pixel_format"].flatMap { reader.pixelFormat($0.value) }
         let frames = reader.value(
             fields.value("frame_rate"), "`frame_rate`",
-            Self.rateForms(fields.value("frame_rate")?.text)
+            Self.frameRateHelp(fields.value("frame_rate")?.text)
         ) { Quantity.frameRate($0) }
         let aspect = reader.value(
             fields.value("pixel_aspect_ratio"), "`pixel_aspect_ratio`",
@@ -354,13 +355,13 @@ struct EncodeDecoder {
         if let text = node.text, !node.isNull, !node.isDeferred {
             let bounds = Language.normalize.type(of: "integrated")?.numbers ?? -70...(-5)
             guard Quantity.number(text).map(bounds.contains) == true else {
-                let meant = text.lowercased().replacing("lufs", with: "").filter { $0 != " " }
+                let suggestion = text.lowercased().replacing("lufs", with: "").filter { $0 != " " }
                 reader.sink.error(
                     .invalidValue,
                     "`normalize` can't be `\(text)`; expected a loudness in LUFS from \(Int(bounds.lowerBound)) to \(Int(bounds.upperBound)), such as -16",
                     at: node.range,
-                    help: Quantity.number(meant).map(bounds.contains) == true && meant != text
-                        ? "did you mean `\(meant)`?" : nil)
+                    help: Quantity.number(suggestion).map(bounds.contains) == true && suggestion != text
+                        ? "did you mean `\(suggestion)`?" : nil)
                 return nil
             }
         }

@@ -38,12 +38,12 @@ struct ExpectDecoder {
         }
         if let entry = fields["similarity"] { list += similarity(entry.value) }
         if let entry = fields["decodes"], let value = reader.boolean("decodes", of: fields) {
-            if value.value { add(entry, .decodes) } else { wantsTrue(entry) }
+            if value.value { add(entry, .decodes) } else { refuseFalse(entry) }
         }
         return list
     }
 
-    private func wantsTrue(_ entry: YAMLNode.Entry) {
+    private func refuseFalse(_ entry: YAMLNode.Entry) {
         reader.sink.error(
             .invalidValue, "`\(entry.key): false` has no effect; remove it", at: entry.value.range)
     }
@@ -61,12 +61,12 @@ struct ExpectDecoder {
         guard let fields = reader.fields(whole, as: Language.expectDuration),
             let wanted = length(fields.value("is"), "`is`")
         else { return nil }
-        var slack = MediaTime(value: 1, timescale: 1000)
+        var tolerance = MediaTime(value: 1, timescale: 1000)
         if let within = fields["within"] {
             guard let value = length(within.value, "`within`") else { return nil }
-            slack = value
+            tolerance = value
         }
-        return .duration(is: wanted, within: slack)
+        return .duration(is: wanted, within: tolerance)
     }
 
     private func properties(_ node: YAMLNode, _ type: MediaType, _ language: MappingType) -> [Expectation] {

@@ -71,10 +71,10 @@ struct ImagesDecoder {
             return reader.word(node, as: "tolerance", of: Language.images).map { _ in .keyFrame }
         }
         guard let fields = reader.fields(node, as: Language.imageTolerance) else { return nil }
-        let form = "must be a time from 0 s to a day, such as 2s or 500ms"
+        let expected = "must be a time from 0 s to a day, such as 2s or 500ms"
         return ImageTolerance(
-            before: reader.length("before", of: fields, form)?.value ?? .zero,
-            after: reader.length("after", of: fields, form)?.value ?? .zero)
+            before: reader.length("before", of: fields, expected)?.value ?? .zero,
+            after: reader.length("after", of: fields, expected)?.value ?? .zero)
     }
 
     private func sheet(_ node: YAMLNode) -> ImagesSpec.Sheet? {
@@ -90,16 +90,16 @@ struct ImagesDecoder {
 
 extension ImagesSpec {
     /// Returns the rule for the track from which images are taken.
-    func rule(codec: CodecSelection, at formatPlace: SourceRange) -> TrackRule {
-        let place = range
-        let standard = Located("bt709", at: place)
-        var spec = VideoEncodeSpec(codec: Located(codec, at: formatPlace), options: [], range: place)
+    func rule(codec: CodecSelection, at formatLocation: SourceRange) -> TrackRule {
+        let location = range
+        let standard = Located("bt709", at: location)
+        var spec = VideoEncodeSpec(codec: Located(codec, at: formatLocation), options: [], range: location)
         spec.rateControl = quality.map { Located(.quality($0.value), at: $0.range) }
         // The angle replaces the source's display matrix.
-        spec.orientation = Located(isUpright ? .bake : .angle(0), at: place)
+        spec.orientation = Located(isUpright ? .bake : .angle(0), at: location)
         spec.color = ColorSpec(
             primaries: standard, transfer: standard, matrix: standard, levels: nil,
-            isForHighRangeAlone: true, range: place)
-        return TrackRule(video: spec, at: place)
+            isForHighRangeAlone: true, range: location)
+        return TrackRule(video: spec, at: location)
     }
 }

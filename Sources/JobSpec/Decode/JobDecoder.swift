@@ -27,7 +27,7 @@ struct JobDecoder {
         DestinationCheck(scope: scope, reader: reader).check(parts.job, as: Language.job)
         let node = Substitution(scope: scope, reader: reader).apply(to: parts.job)
         let type = isPartial ? Language.job.partial() : Language.job
-        guard let fields = reader.fields(parts.whole(of: node), as: type) else { return nil }
+        guard let fields = reader.fields(parts.complete(of: node), as: type) else { return nil }
         let ranges = fields["range"].map { RangeDecoder(reader: reader).ranges($0.value) } ?? []
         let damage = reader.choice("on_damage", of: fields, as: DamagePolicy.self)
         let cut = reader.choice("cut", of: fields, as: CutMode.self)
@@ -86,7 +86,7 @@ struct JobDecoder {
             let node = Substitution(scope: scope, reader: reader).apply(to: written)
             guard let fields = reader.fields(node, as: Language.output) else { return nil }
             var decoder = decoder(Located(output.key, at: output.keyRange), scope)
-            decoder.own = output.value.range
+            decoder.ownRange = output.value.range
             return decoder.output(fields)
         }
         guard case .mapping(let entries) = entry.value.content, !outputs.isEmpty else { return ([], false) }
@@ -135,19 +135,19 @@ struct JobDecoder {
     }
 
     /// Reports checks that require frames or packets to match the source one by one, which skipped damage prevents.
-    private func checkSkipping(_ job: JobSpec, _ place: SourceRange) {
+    private func checkSkipping(_ job: JobSpec, _ location: SourceRange) {
         if let cut = job.cut, cut.value == .smart || cut.value == .smartOrExact {
             reader.sink.error(
                 .conflictingKeys,
                 "`on_damage: skip` can't be combined with a smart cut, which requires undamaged packets",
-                at: place, notes: [Diagnostic.Note("`cut` is here", at: cut.range)])
+                at: location, notes: [Diagnostic.Note("`cut` is here", at: cut.range)])
         }
         for expectation in job.outputs.flatMap(\.expectations) {
             guard case .similarity = expectation.check else { continue }
             reader.sink.error(
                 .conflictingKeys,
                 "`on_damage: skip` can't be combined with `similarity`, which compares every frame with the source",
-                at: place,
+                at: location,
                 notes: [Diagnostic.Note("`similarity` is here", at: expectation.location)])
             break
         }

@@ -47,10 +47,11 @@ extension JobFileDecoder {
 
 extension SpecOptions {
     /// Reports variables of the command line that no file defines; `known` are the variables of all files.
-    package func checkVariables(known: Set<String>, at place: SourceRange, into sink: inout DiagnosticSink) {
+    package func checkVariables(known: Set<String>, at location: SourceRange, into sink: inout DiagnosticSink)
+    {
         for name in variables.keys.sorted() where !known.contains(name) {
             sink.error(
-                .unusedVariable, "unknown variable `\(name)`: no job file defines it", at: place,
+                .unusedVariable, "unknown variable `\(name)`: no job file defines it", at: location,
                 help: Suggestion.help(for: name, among: known.sorted()))
         }
     }

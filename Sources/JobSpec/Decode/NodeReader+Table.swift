@@ -16,7 +16,7 @@ extension NodeReader {
     /// Reads a number within the key's bounds.
     func number(_ key: String, of fields: Fields) -> Located<Double>? {
         guard let range = fields.type.type(of: key)?.numbers else { return unlisted(key, fields.type) }
-        return value(fields.value(key), "`\(key)`", Self.form(range)) { text in
+        return value(fields.value(key), "`\(key)`", Self.expectedRange(range)) { text in
             Quantity.number(text).flatMap { range.contains($0) ? $0 : nil }
         }
     }
@@ -30,7 +30,8 @@ extension NodeReader {
         let parts = node?.text?.split(separator: ".", omittingEmptySubsequences: false) ?? []
         let isTooFine = parts.count == 2 && parts[1].count > 3
         return value(
-            node, "`\(key)`", Self.form(range, as: noun) + (isTooFine ? ", with at most three decimals" : "")
+            node, "`\(key)`",
+            Self.expectedRange(range, as: noun) + (isTooFine ? ", with at most three decimals" : "")
         ) { text in
             let isNegative = text.hasPrefix("-")
             if isNegative, range.lowerBound >= 0 { return nil }
@@ -41,9 +42,9 @@ extension NodeReader {
         }
     }
 
-    /// Reads a duration within the bounds of the key, in seconds. `form` describes the syntax and the bounds for the
+    /// Reads a duration within the bounds of the key, in seconds. `expected` describes the syntax and the bounds for the
     /// message.
-    func length(_ key: String, of fields: Fields, _ form: String) -> Located<MediaTime>? {
+    func length(_ key: String, of fields: Fields, _ expected: String) -> Located<MediaTime>? {
         guard let bounds = fields.type.type(of: key)?.numbers else { return unlisted(key, fields.type) }
         guard let time = time(fields.value(key), "`\(key)`", isLength: true) else { return nil }
         func bound(_ seconds: Double) -> MediaTime {
@@ -54,7 +55,7 @@ extension NodeReader {
         {
             return Located(length, at: time.range)
         }
-        sink.error(.invalidValue, "`\(key)` \(form)", at: time.range)
+        sink.error(.invalidValue, "`\(key)` \(expected)", at: time.range)
         return nil
     }
 
@@ -93,7 +94,7 @@ extension NodeReader {
         }
     }
 
-    private static func form(_ range: ClosedRange<Double>, as noun: String = "a number") -> String {
+    private static func expectedRange(_ range: ClosedRange<Double>, as noun: String = "a number") -> String {
         func text(_ bound: Double) -> String { bound == bound.rounded() ? "\(Int(bound))" : "\(bound)" }
         return "expected \(noun) from \(text(range.lowerBound)) to \(text(range.upperBound))"
     }

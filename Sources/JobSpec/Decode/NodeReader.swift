@@ -81,7 +81,7 @@ final class NodeReader {
         for index in entries.indices where !type.has(entries[index].key) {
             let entry = entries[index]
             if entry.key.hasPrefix("x-") { continue }
-            if type.laterKeys.contains(entry.key) {
+            if type.reservedKeys.contains(entry.key) {
                 isUnfinished = true
                 sink.error(
                     .notSupported,
@@ -92,7 +92,7 @@ final class NodeReader {
                 sink.error(
                     .unknownKey, "\(type.title) has no key `\(entry.key)`", at: entry.keyRange,
                     help: Self.decimal(at: index, of: entries)
-                        ?? Self.meant(by: entry, in: type).map { "did you mean `\($0)`?" }
+                        ?? Self.intendedKey(of: entry, in: type).map { "did you mean `\($0)`?" }
                         ?? ForeignWords.help(entry.key, in: type)
                         ?? "expected one of \(type.keys.map(\.name).joined(separator: ", "))")
             }
@@ -112,7 +112,7 @@ final class NodeReader {
     }
 
     /// Returns the key that was probably meant.
-    private static func meant(by entry: YAMLNode.Entry, in type: MappingType) -> String? {
+    private static func intendedKey(of entry: YAMLNode.Entry, in type: MappingType) -> String? {
         let word = entry.key
         if let key = ForeignWords.key(word, in: type, value: entry.value) { return key }
         // A key of another tool is not a misspelling.
@@ -124,8 +124,8 @@ final class NodeReader {
     /// message and its value is validated as well.
     static func respelled(_ entries: [YAMLNode.Entry], as type: MappingType) -> [YAMLNode.Entry] {
         var result = entries
-        for entry in entries where !type.has(entry.key) && !type.laterKeys.contains(entry.key) {
-            guard !entry.key.hasPrefix("x-"), let key = meant(by: entry, in: type),
+        for entry in entries where !type.has(entry.key) && !type.reservedKeys.contains(entry.key) {
+            guard !entry.key.hasPrefix("x-"), let key = intendedKey(of: entry, in: type),
                 !result.contains(where: { $0.key == key })
             else { continue }
             result.append(YAMLNode.Entry(key: key, keyRange: entry.keyRange, value: entry.value))
@@ -154,7 +154,7 @@ final class NodeReader {
             sink.error(
                 .wrongType, "`\(entry.key)` must be a mapping of ids, not \(entry.value.kind)",
                 at: entry.value.range,
-                help: Self.named[entry.key].map { "\(what) needs a name: `\($0)`" })
+                help: Self.entryExamples[entry.key].map { "\(what) needs a name: `\($0)`" })
             return []
         }
         return entries.filter { item in
@@ -168,7 +168,7 @@ final class NodeReader {
     }
 
     /// Examples of an entry, by the mapping's key.
-    private static let named = [
+    private static let entryExamples = [
         "jobs": "web: { asset: a.mp4, export: 1280x720, destination: out/a.mp4 }",
         "outputs": "hd: { export: 1280x720, destination: out/hd.mp4 }",
         "assets": "talk: media/talk.mov", "settings": "web: { codec: h264, crf: 23 }",
@@ -181,7 +181,8 @@ final class NodeReader {
     ) {
         for name in type.requiredNames where !fields.has(name) && !isUnfinished {
             sink.error(
-                .missingKey, "the key `\(name)` is missing: \(Self.lowered(type.key(name)?.summary ?? ""))",
+                .missingKey,
+                "the key `\(name)` is missing: \(Self.lowercasingFirstLetter(type.key(name)?.summary ?? ""))",
                 at: start(of: node), help: name == "version" ? "add `version: \(Language.version)`" : nil)
         }
         guard type.hasAlternatives else { return }
@@ -293,21 +294,21 @@ final class NodeReader {
             .invalidValue,
             "\(what) can't be `\(text.value)`; expected \(words.count == 1 ? "" : "one of ")\(words.joined(separator: ", "))",
             at: text.range,
-            help: help?(text.value, words) ?? Self.truth(text.value, among: words)
+            help: help?(text.value, words) ?? Self.onOffHelp(text.value, among: words)
                 ?? Suggestion.help(for: text.value, among: words))
         return nil
     }
 
     /// Returns `off` for `no` and `false`, and `on` for `yes` and `true`, if that is one of the words; nil
     /// otherwise.
-    private static func truth(_ text: String, among words: [String]) -> String? {
-        let meant =
+    private static func onOffHelp(_ text: String, among words: [String]) -> String? {
+        let word =
             switch text.lowercased() {
             case "no", "false", "never", "disabled": "off"
             case "yes", "true", "always", "enabled": "on"
             default: ""
             }
-        return words.contains(meant) ? "did you mean `\(meant)`?" : nil
+        return words.contains(word) ? "did you mean `\(word)`?" : nil
     }
 
     func bytes(_ node: YAMLNode?, _ what: String) -> Located<Int64>? {
@@ -316,11 +317,11 @@ final class NodeReader {
 
     /// Reads a time. `isLength`: a duration rather than a position in a source; the message then lists no positions.
     func time(_ node: YAMLNode?, _ what: String, isLength: Bool = false) -> Located<TimeExpression>? {
-        value(node, what, Self.timeForms(node?.text ?? "", isLength: isLength)) { TimeExpression($0) }
+        value(node, what, Self.timeSyntaxHelp(node?.text ?? "", isLength: isLength)) { TimeExpression($0) }
     }
 
     /// Describes the syntax of times for a value with another syntax.
-    private static func timeForms(_ text: String, isLength: Bool) -> String {
+    private static func timeSyntaxHelp(_ text: String, isLength: Bool) -> String {
         let number = text.prefix { $0.isNumber || $0 == "." }
         let unit = text.dropFirst(number.count).trimmingPrefix(" ").lowercased()
         if !number.isEmpty, ["m", "min", "h", "hours", "minutes"].contains(unit) {
@@ -365,7 +366,7 @@ final class NodeReader {
             && text.utf8.count <= 200
     }
 
-    private static func lowered(_ sentence: String) -> String {
+    private static func lowercasingFirstLetter(_ sentence: String) -> String {
         var text = sentence
         if text.hasSuffix(".") { text.removeLast() }
         // `LUFS` keeps its capitals.

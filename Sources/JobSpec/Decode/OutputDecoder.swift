@@ -15,7 +15,7 @@ struct OutputDecoder {
     /// The job's source.
     let asset: AssetSpec
     /// The output's location under `outputs`; nil for the only output of a job without `outputs`.
-    var own: SourceRange?
+    var ownRange: SourceRange?
 
     /// An output with its valid parts.
     struct Result {
@@ -28,7 +28,7 @@ struct OutputDecoder {
     /// values that aren't known yet are no errors.
     func output(_ fields: Fields) -> Result? {
         if let entry = fields["images"] {
-            return stills(entry, fields).map { Result(spec: $0, isComplete: true) }
+            return images(entry, fields).map { Result(spec: $0, isComplete: true) }
         }
         if let entry = fields["check"] {
             return check(entry, fields).map { Result(spec: $0, isComplete: true) }
@@ -47,7 +47,7 @@ struct OutputDecoder {
         let leftover = reader.choice("leftover", of: fields, as: Leftover.self)
         let expectations = fields["expect"].map { ExpectDecoder(reader: reader).expectations($0.value) } ?? []
         let entry = fields["destination"]
-        let target = entry.flatMap { self.target($0.value) }
+        let target = entry.flatMap { self.destinationSpec($0.value) }
         var container: Located<ContainerType>?
         if let target {
             container = containerType(named, hasKey: fields["container"] != nil, destination: target)
@@ -56,7 +56,7 @@ struct OutputDecoder {
         }
         let isComplete =
             target != nil && tracks?.isComplete == true && (container != nil || target?.isTemplate == true)
-        guard let place = entry?.value.range ?? own ?? fields["tracks"]?.keyRange else { return nil }
+        guard let place = entry?.value.range ?? ownRange ?? fields["tracks"]?.keyRange else { return nil }
         let destination =
             target ?? DestinationSpec(path: Located("", at: place), ifExists: .fail, makesDirectories: true)
         let spec = OutputSpec(
@@ -69,12 +69,12 @@ struct OutputDecoder {
     }
 
     /// Keys that apply only to media outputs.
-    static let movieKeys = [
+    static let mediaKeys = [
         "container", "optimize_for_network", "fragment", "metadata", "chapters", "limit", "expect",
     ]
 
-    private func refuseMovieKeys(_ fields: Fields, _ kind: YAMLNode.Entry) {
-        refuse(Self.movieKeys, fields, kind)
+    private func refuseMediaKeys(_ fields: Fields, _ kind: YAMLNode.Entry) {
+        refuse(Self.mediaKeys, fields, kind)
     }
 
     /// Reports keys of a job or output that can't be combined with its kind; `reason` is the end of a sentence. Keys from
@@ -84,7 +84,7 @@ struct OutputDecoder {
         help: (String) -> String? = { _ in nil }
     ) {
         for key in keys {
-            guard let other = fields[key], own?.contains(other.keyRange) != false,
+            guard let other = fields[key], ownRange?.contains(other.keyRange) != false,
                 !other.keyRange.isDefault, !other.value.range.isDefault
             else { continue }
             reader.sink.error(
@@ -95,9 +95,9 @@ struct OutputDecoder {
     }
 
     private func waveform(_ entry: YAMLNode.Entry, _ fields: Fields) -> OutputSpec? {
-        refuseMovieKeys(fields, entry)
+        refuseMediaKeys(fields, entry)
         let leftover = reader.choice("leftover", of: fields, as: Leftover.self)
-        let destination = fields["destination"].flatMap { target($0.value) }
+        let destination = fields["destination"].flatMap { destinationSpec($0.value) }
         let decoder = WaveformDecoder(
             reader: reader, settings: settings, isTemplate: destination?.isTemplate ?? isTemplate)
         guard let (spec, rule) = decoder.waveform(entry.value, destination: destination?.path),
@@ -113,21 +113,23 @@ struct OutputDecoder {
             sizeLimit: nil, expectations: [], leftover: leftover, destination: destination)
     }
 
-    private func stills(_ entry: YAMLNode.Entry, _ fields: Fields) -> OutputSpec? {
-        refuseMovieKeys(fields, entry)
+    private func images(_ entry: YAMLNode.Entry, _ fields: Fields) -> OutputSpec? {
+        refuseMediaKeys(fields, entry)
         let decoder = ImagesDecoder(reader: reader)
         let images = decoder.images(entry.value)
         let leftover = reader.choice("leftover", of: fields, as: Leftover.self)
-        guard let destination = fields["destination"].flatMap({ target($0.value) }) else { return nil }
+        guard let destination = fields["destination"].flatMap({ destinationSpec($0.value) }) else {
+            return nil
+        }
         // The format depends on `animation`, whose errors are already reported.
         if images == nil, entry.value[key: "animation"] != nil { return nil }
         let isAnimation = images?.animation != nil
-        let format = stillFormat(
+        let format = imageFormat(
             images?.animation.map { Located($0.value.rawValue, at: $0.range) } ?? images?.format
                 ?? decoder.format(entry.value), destination,
             isAnimation: isAnimation)
         guard let images, format != nil || destination.isTemplate else { return nil }
-        let codec = format.flatMap { images.codec(of: $0.value) } ?? CodecCatalog.stills[0]
+        let codec = format.flatMap { images.codec(of: $0.value) } ?? CodecCatalog.imageCodecs[0]
         let rule = images.rule(codec: codec, at: format?.range ?? images.range)
         return OutputSpec(
             id: id, tracks: [rule], kind: .images(images), container: format, optimizeForNetwork: nil,
@@ -136,41 +138,42 @@ struct OutputDecoder {
     }
 
     /// Returns the format of image files: as set, or from the destination's extension, which must not contradict it.
-    private func stillFormat(
+    private func imageFormat(
         _ named: Located<String>?, _ destination: DestinationSpec, isAnimation: Bool
     ) -> Located<ContainerType>? {
         let name = Self.lastPart(of: destination.path.value)
-        let place = destination.path.range
+        let location = destination.path.range
         let ending = name.nameParts.ending
         let formats = ContainerType.stillImages.map(\.name).joined(separator: ", ")
-        let told = ending.flatMap {
+        let extensionFormat = ending.flatMap {
             ContainerType.stillImage(forExtension: $0) ?? ContainerType.animation(forExtension: $0)
         }
         if let named {
             let types = isAnimation ? ContainerType.animations : ContainerType.stillImages
             guard let type = types.first(where: { $0.name == named.value }) else { return nil }
             let isOther = ending.map { ContainerType.forExtension($0) != nil } ?? false
-            if !destination.isTemplate, isOther || told.map({ $0 != type }) ?? false {
+            if !destination.isTemplate, isOther || extensionFormat.map({ $0 != type }) ?? false {
                 reader.sink.error(
                     .unknownContainer,
-                    "the extension `.\(ending ?? "")` doesn't match the format \(type.name)", at: place,
+                    "the extension `.\(ending ?? "")` doesn't match the format \(type.name)", at: location,
                     notes: [Diagnostic.Note("the format is here", at: named.range)])
             }
             return Located(type, at: named.range)
         }
-        if let told, !ContainerType.stillImages.contains(told) {
+        if let extensionFormat, !ContainerType.stillImages.contains(extensionFormat) {
             reader.sink.error(
-                .unknownContainer, "\(told.name) is a format of animations, not of still images", at: place,
-                help: "`animation: \(told.name)` in `images` writes an animation")
+                .unknownContainer, "\(extensionFormat.name) is a format of animations, not of still images",
+                at: location,
+                help: "`animation: \(extensionFormat.name)` in `images` writes an animation")
             return nil
         }
-        if let told { return Located(told, at: place) }
+        if let extensionFormat { return Located(extensionFormat, at: location) }
         if destination.isTemplate, ending.map({ GlobPattern.isPattern($0) }) ?? true { return nil }
         reader.sink.error(
             .unknownContainer,
             ending.map { "the extension `.\($0)` is not one of an image format" }
                 ?? "the destination has no extension, which determines the format",
-            at: place, help: "set `format` of `images` to one of \(formats)")
+            at: location, help: "set `format` of `images` to one of \(formats)")
         return nil
     }
 
@@ -286,7 +289,7 @@ struct OutputDecoder {
 
     // MARK: Destination
 
-    private func target(_ node: YAMLNode) -> DestinationSpec? {
+    private func destinationSpec(_ node: YAMLNode) -> DestinationSpec? {
         if node.text != nil {
             guard let path = destinationPath(node) else { return nil }
             return DestinationSpec(

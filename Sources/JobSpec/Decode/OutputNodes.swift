@@ -36,11 +36,11 @@ struct OutputNodes {
         else { return job }
         let rules = below.filter { ["tracks", "export", "images", "waveform"].contains($0.key) }
         guard !rules.isEmpty else { return job }
-        let under = YAMLNode(.mapping(rules), at: defaults.range)
+        let inherited = YAMLNode(.mapping(rules), at: defaults.range)
         let merged = items.map { item in
             YAMLNode.Entry(
                 key: item.key, keyRange: item.keyRange,
-                value: NodeMerge.merge(item.value, over: under, as: Language.output))
+                value: NodeMerge.merge(item.value, over: inherited, as: Language.output))
         }
         return YAMLNode(
             .mapping(
@@ -53,7 +53,7 @@ struct OutputNodes {
     }
 
     /// Returns the job with all its keys, for validating them.
-    func whole(of job: YAMLNode) -> YAMLNode {
+    func complete(of job: YAMLNode) -> YAMLNode {
         guard let outputs, case .mapping(let entries) = job.content else { return job }
         return YAMLNode(.mapping(entries + shared + [outputs]), at: job.range)
     }

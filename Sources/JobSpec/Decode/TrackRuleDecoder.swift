@@ -122,7 +122,7 @@ struct TrackRuleDecoder {
         if type == .subtitle { return subtitle(encode.value) }
         let language = type == .video ? Language.videoEncode : Language.audioEncode
         guard let node = settings.resolve(encode.value, as: language) else {
-            lookOn(encode.value, type)
+            reportOtherErrors(encode.value, type)
             return nil
         }
         let decoder = EncodeDecoder(reader: reader)
@@ -131,7 +131,7 @@ struct TrackRuleDecoder {
     }
 
     /// Reports further errors of an `encode` whose named settings don't exist.
-    private func lookOn(_ node: YAMLNode, _ type: MediaType) {
+    private func reportOtherErrors(_ node: YAMLNode, _ type: MediaType) {
         guard case .mapping(let entries) = node.content else { return }
         let rest = YAMLNode(.mapping(entries.filter { $0.key != "use" }), at: node.range)
         let decoder = EncodeDecoder(reader: reader, isPartial: true)

@@ -26,9 +26,9 @@ struct WaveformDecoder {
                 size.width.flatMap { width in size.height.map { PixelSize(width: width, height: $0) } }
             }
         }
-        if let size, size.value.width * size.value.height > Self.mostPixels {
+        if let size, size.value.width * size.value.height > Self.maxPixels {
             reader.sink.error(
-                .invalidValue, "\(size.value) has more than \(Self.mostPixels / 1_000_000) million pixels",
+                .invalidValue, "\(size.value) has more than \(Self.maxPixels / 1_000_000) million pixels",
                 at: size.range)
         }
         let samples = reader.integer("samples_per_pixel", of: fields)
@@ -58,16 +58,16 @@ struct WaveformDecoder {
         return (spec, rule)
     }
 
-    private static let mostPixels = 64_000_000
+    private static let maxPixels = 64_000_000
 
     private func color(_ key: String, of fields: Fields?) -> WaveformImage.Color {
-        let usual = Language.waveformColors.key(key)?.defaultText ?? "#000000"
+        let defaultColor = Language.waveformColors.key(key)?.defaultText ?? "#000000"
         let written = reader.value(
             fields?.value(key), "`\(key)`", "expected a color such as #1f77b4 or #1f77b480"
         ) {
             WaveformImage.Color($0)
         }
-        return written?.value ?? WaveformImage.Color(usual) ?? WaveformImage.Color("#000000")!
+        return written?.value ?? WaveformImage.Color(defaultColor) ?? WaveformImage.Color("#000000")!
     }
 
     /// Returns the format: as set, or from the destination's extension; without a value while that is unknown.
@@ -91,8 +91,8 @@ struct WaveformDecoder {
     }
 
     /// Returns the rule for the measured track, which is decoded to 16-bit samples.
-    private func rule(_ fields: Fields, at place: SourceRange) -> TrackRule? {
-        var selection = Located(TrackSelection.first, at: place)
+    private func rule(_ fields: Fields, at location: SourceRange) -> TrackRule? {
+        var selection = Located(TrackSelection.first, at: location)
         if let node = fields.value("audio") {
             guard let found = SelectionDecoder(reader: reader).selection(node, of: .audio) else { return nil }
             if case .all = found.value {
@@ -104,9 +104,9 @@ struct WaveformDecoder {
             selection = found
         }
         let spec = AudioEncodeSpec(
-            codec: Located(CodecCatalog.waveform, at: place), options: [], range: place)
+            codec: Located(CodecCatalog.waveform, at: location), options: [], range: location)
         return TrackRule(
             mediaType: .audio, selection: selection, action: .encodeAudio(spec), isOptional: false,
-            metadata: [], range: place)
+            metadata: [], range: location)
     }
 }

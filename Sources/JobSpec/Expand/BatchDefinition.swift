@@ -4,7 +4,7 @@ internal import YAMLDocument
 /// The sections of a job file and of its includes, and the jobs' nodes, from which job instances are created.
 final class BatchDefinition: Sendable {
     /// A job of the file, with the defaults merged under it.
-    struct Base: Sendable {
+    struct JobNode: Sendable {
         let id: Located<String>
         let node: YAMLNode
     }
@@ -16,7 +16,7 @@ final class BatchDefinition: Sendable {
     let folders: [SourceFile: String]
     /// Folder of the job file.
     let ownFolder: String?
-    let bases: [Base]
+    let bases: [JobNode]
     let positions: [String: Int]
     let limits: ExpansionLimits
     let settingsBudget = SettingsBudget()
@@ -40,11 +40,11 @@ final class BatchDefinition: Sendable {
         ownFolder = sections.folders[SourceFile(path)]
         bases = jobs.map { entry in
             let id = Located(entry.key, at: entry.keyRange)
-            guard let defaults = sections.defaults else { return Base(id: id, node: entry.value) }
+            guard let defaults = sections.defaults else { return JobNode(id: id, node: entry.value) }
             let under = defaults.addingStep(
                 through: .defaults, "added by `defaults` to the job `\(entry.key)`", at: entry.keyRange)
             let own = OutputNodes.withRules(of: under, in: entry.value)
-            return Base(id: id, node: NodeMerge.merge(own, over: under, as: Language.job))
+            return JobNode(id: id, node: NodeMerge.merge(own, over: under, as: Language.job))
         }
         positions = Dictionary(
             bases.enumerated().map { ($0.element.id.value, $0.offset) },
@@ -53,9 +53,9 @@ final class BatchDefinition: Sendable {
 
     /// Returns the first 50 names in alphabetical order, separated by commas.
     private static func list(_ names: some Collection<String>) -> String {
-        let most = 50
+        let maxNames = 50
         let sorted = names.sorted()
-        return sorted.prefix(most).joined(separator: ", ") + (sorted.count > most ? ", …" : "")
+        return sorted.prefix(maxNames).joined(separator: ", ") + (sorted.count > maxNames ? ", …" : "")
     }
 
     /// Returns the absolute path of a path that is relative to the file that contains it.

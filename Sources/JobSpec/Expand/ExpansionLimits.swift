@@ -61,14 +61,14 @@ package struct ExpansionLimits: Sendable {
 
 /// The budget of nodes of named settings that may be merged, over all instances of a file.
 final class SettingsBudget: Sendable {
-    private let left = Guarded(ExpansionLimits.surplusSettings)
+    private let remaining = Guarded(ExpansionLimits.surplusSettings)
 
     /// Subtracts the nodes of settings that one track uses. Returns false if the budget is exhausted.
     func spend(_ nodes: Int) -> Bool {
         guard nodes > ExpansionLimits.freeSettings else { return true }
-        return left.withLock { left in
-            left = max(0, left - (nodes - ExpansionLimits.freeSettings))
-            return left > 0
+        return remaining.withLock { remaining in
+            remaining = max(0, remaining - (nodes - ExpansionLimits.freeSettings))
+            return remaining > 0
         }
     }
 }

@@ -9,23 +9,24 @@ extension JobExpander {
     /// with those jobs: their errors aren't repeated, and keys that only a whole job requires aren't missing.
     func checkDefaults(_ node: YAMLNode) {
         guard case .mapping(let entries) = node.content else { return }
-        let own = NodeReader()
-        let expander = JobExpander(definition: definition, reader: own, matches: nil)
-        let base = BatchDefinition.Base(id: Located("defaults", at: node.range), node: Self.respelled(node))
+        let ownReader = NodeReader()
+        let expander = JobExpander(definition: definition, reader: ownReader, matches: nil)
+        let base = BatchDefinition.JobNode(
+            id: Located("defaults", at: node.range), node: Self.respelled(node))
         let matrix = base.node[key: "matrix"]
         let combination = Matrix.combinations(
-            matrix, limit: definition.limits.combinations, scope: definition.scope, reader: own)?.first
+            matrix, limit: definition.limits.combinations, scope: definition.scope, reader: ownReader)?.first
         let hasMatrix = matrix != nil && combination != nil
-        expander.lookOn(base, combination ?? [], hasMatrix: hasMatrix, isPartial: true)
+        expander.reportOtherErrors(base, combination ?? [], hasMatrix: hasMatrix, isPartial: true)
         if let asset = base.node[key: "asset"], !mentionsMatrix(asset) || hasMatrix {
             let scope = Self.scope(definition, "defaults", combination ?? [], 1)
-            let node = Substitution(scope: scope, reader: own).apply(to: whole(asset))
+            let node = Substitution(scope: scope, reader: ownReader).apply(to: withPlaceholders(asset))
             if let (spec, _) = expander.binding(node, scope: scope),
                 case .job(let needed, _, let output) = spec.source
             {
-                _ = definition.hasJob(needed, reader: own)
+                _ = definition.hasJob(needed, reader: ownReader)
                 if let output, !definition.bases.contains(where: { has(output.value, $0.node) }) {
-                    own.sink.error(
+                    ownReader.sink.error(
                         .undefinedName, "unknown output `\(output.value)`: no job defines it",
                         at: output.range)
                 }
@@ -33,14 +34,14 @@ extension JobExpander {
         }
         if let written = base.node[key: "composition"], !mentionsMatrix(written) || hasMatrix {
             let scope = Self.scope(definition, "defaults", combination ?? [], 1)
-            let node = Substitution(scope: scope, reader: own).apply(to: written)
+            let node = Substitution(scope: scope, reader: ownReader).apply(to: written)
             for id in expander.composition(node, scope: scope)?.readJobs ?? [] {
-                _ = definition.hasJob(id, reader: own)
+                _ = definition.hasJob(id, reader: ownReader)
             }
         }
         let known = Set(reader.sink.diagnostics.map(\.range))
         let lists = Self.lists(in: base.node)
-        for diagnostic in own.sink.diagnostics where !known.contains(diagnostic.range) {
+        for diagnostic in ownReader.sink.diagnostics where !known.contains(diagnostic.range) {
             // An invalid value is always an error. A conflict with another key is one only if no job can
             // resolve it: in lists, which are replaced as a whole.
             let isInList = lists.contains { $0.contains(diagnostic.range) }
@@ -53,8 +54,8 @@ extension JobExpander {
                 base.node[key: "composition"]?.range.contains(diagnostic.range) == true
             let isEmptyEntry = entries.contains { $0.value.isNull && $0.keyRange == diagnostic.range }
             guard
-                Self.ofOneValue.contains(diagnostic.rule) || isInComposition || isEmptyEntry
-                    || isInList && Self.ofOneList.contains(diagnostic.rule)
+                Self.singleValueRules.contains(diagnostic.rule) || isInComposition || isEmptyEntry
+                    || isInList && Self.listRules.contains(diagnostic.rule)
                     || isInImages && [.unknownKey, .conflictingKeys].contains(diagnostic.rule)
             else { continue }
             reader.sink.add(diagnostic)
@@ -63,7 +64,7 @@ extension JobExpander {
 
     /// Returns an asset with the `pattern` or `job` that each job adds, if it is the rest of a test signal or
     /// of a job's output.
-    private func whole(_ asset: YAMLNode) -> YAMLNode {
+    private func withPlaceholders(_ asset: YAMLNode) -> YAMLNode {
         guard case .mapping(let entries) = asset.content, let first = entries.first else { return asset }
         func with(_ key: String, _ value: String?, _ type: MappingType) -> YAMLNode? {
             guard let value, entries.allSatisfy({ $0.key != key && type.has($0.key) }) else { return nil }
@@ -82,11 +83,11 @@ extension JobExpander {
         return outputs.contains { $0.key == output }
     }
 
-    private static let ofOneValue: Set<Rule> = [
+    private static let singleValueRules: Set<Rule> = [
         .invalidValue, .invalidName, .wrongType, .undefinedName, .unknownCodec, .unknownEncoder,
         .notSupported,
     ]
-    private static let ofOneList: Set<Rule> = [
+    private static let listRules: Set<Rule> = [
         .missingKey, .conflictingKeys, .unknownKey, .codecSetting, .encoderOption, .filterChain,
         .encoderMissing,
         .settingsCycle, .invalidRange,

@@ -4,13 +4,13 @@ internal import ExactStrings
 /// Jobs that read outputs of other jobs.
 extension JobExpander {
     /// Returns the instances of a job that reads outputs of others: one for each instance that it reads.
-    func read(_ runs: [Run], results: [[JobSpec]]) -> [JobSpec] {
-        var expanded = runs.flatMap { each(of: $0, results: results) }
+    func read(_ instances: [Instance], results: [[JobSpec]]) -> [JobSpec] {
+        var expanded = instances.flatMap { expansions(of: $0, results: results) }
         if expanded.count > definition.limits.instances {
-            if let run = runs.first {
+            if let instance = instances.first {
                 reader.sink.error(
                     .fanOut, "the job expands to more than \(definition.limits.instances) instances",
-                    at: definition.bases[run.base].id.range)
+                    at: definition.bases[instance.base].id.range)
             }
             return []
         }
@@ -20,11 +20,11 @@ extension JobExpander {
 
     /// Returns one run for each instance of the jobs that a run reads. At most one source of a composition may be a
     /// job with several instances.
-    private func each(of run: Run, results: [[JobSpec]]) -> [Run] {
-        var runs = [run]
+    private func expansions(of instance: Instance, results: [[JobSpec]]) -> [Instance] {
+        var instances = [instance]
         // Location of the pattern that created the run from a composition.
-        var several: SourceRange? = run.asset.pattern?.range ?? run.pattern
-        for id in run.waitsFor {
+        var several: SourceRange? = instance.asset.pattern?.range ?? instance.pattern
+        for id in instance.readJobs {
             guard let position = definition.positions[id.value] else { continue }
             let read = results[position]
             if read.contains(where: { $0.isTemplate || $0.id.value != $0.base }) {
@@ -37,23 +37,25 @@ extension JobExpander {
                 }
                 several = id.range
             }
-            let count = runs.count.multipliedReportingOverflow(by: read.count)
-            guard mayHave(count.overflow ? Int.max : count.partialValue, ofJob: run.base) else { return [] }
-            runs = runs.flatMap { run -> [Run] in
-                var made: [Run] = []
+            let count = instances.count.multipliedReportingOverflow(by: read.count)
+            guard isWithinLimits(count.overflow ? Int.max : count.partialValue, ofJob: instance.base) else {
+                return []
+            }
+            instances = instances.flatMap { instance -> [Instance] in
+                var expanded: [Instance] = []
                 for job in read {
-                    guard let one = with(job, of: id, in: run) else { break }
-                    made.append(one)
+                    guard let one = substituting(job, of: id, in: instance) else { break }
+                    expanded.append(one)
                 }
-                return made
+                return expanded
             }
         }
-        return runs
+        return instances
     }
 
     /// Returns a run in which the output of a job instance replaces the reference to the job; nil after an
     /// error is reported.
-    private func with(_ job: JobSpec, of id: Located<String>, in run: Run) -> Run? {
+    private func substituting(_ job: JobSpec, of id: Located<String>, in instance: Instance) -> Instance? {
         var path: String?
         func replaced(_ asset: AssetSpec) -> AssetSpec {
             guard case .job(let own, _, let named) = asset.source, own.value.exact == id.value.exact else {
@@ -62,21 +64,21 @@ extension JobExpander {
             guard let output = output(named, of: job, readBy: own) else { return asset }
             path = path ?? output.destination?.path.value
             var asset = asset
-            asset.source = .job(own, run: job.id.value, output: named)
+            asset.source = .job(own, instance: job.id.value, output: named)
             return asset
         }
         let errors = reader.sink.errorCount
-        var copy = run
+        var copy = instance
         let label = job.id.value.dropFirst(job.base.count)
-        if case .composition(let spec) = run.asset.source {
+        if case .composition(let spec) = instance.asset.source {
             copy.asset.source = .composition(spec.mapped(replaced))
-            if job.isTemplate || !label.isEmpty { copy.facts.path = path }
+            if job.isTemplate || !label.isEmpty { copy.properties.path = path }
         } else {
-            copy.asset = replaced(run.asset)
-            copy.facts.path = path
+            copy.asset = replaced(instance.asset)
+            copy.properties.path = path
         }
         guard reader.sink.errorCount == errors else { return nil }
-        copy.facts.isPattern = copy.facts.isPattern || job.isTemplate
+        copy.properties.isPattern = copy.properties.isPattern || job.isTemplate
         copy.isTemplate = copy.isTemplate || job.isTemplate
         if !label.isEmpty { copy.label.insert(String(label.dropFirst().dropLast()), at: 0) }
         return copy
@@ -120,13 +122,13 @@ extension JobExpander {
 
     /// Returns the waiting jobs in an order in which each follows those that it reads. Jobs that are in a
     /// cycle or depend on one are omitted; `DependencyCheck` reports the cycle.
-    func order(_ waiting: [Int: [Run]]) -> [Int] {
+    func order(_ waiting: [Int: [Instance]]) -> [Int] {
         var readers: [Int: [Int]] = [:]
         var open: [Int: Int] = [:]
         var ready: [Int] = []
         for job in waiting.keys.sorted() {
             let needed = Set(
-                (waiting[job] ?? []).flatMap(\.waitsFor).compactMap { definition.positions[$0.value] }
+                (waiting[job] ?? []).flatMap(\.readJobs).compactMap { definition.positions[$0.value] }
             )
             .filter { waiting[$0] != nil }
             open[job] = needed.count

@@ -18,60 +18,60 @@ struct JobExpander {
     let matches: Matches?
 
     /// A job instance before it is decoded.
-    struct Run: Sendable {
+    struct Instance: Sendable {
         let base: Int
         let combination: Matrix.Combination
         /// The values that distinguish the instance from others of its job, for its id.
         var label: [String]
         var asset: AssetSpec
         var assetID: Located<String>?
-        var facts: AssetFacts
+        var properties: AssetProperties
         var index = 0
         var isTemplate = false
         /// Location of the pattern whose match the instance reads.
         var pattern: SourceRange?
 
         /// The jobs whose outputs the instance reads.
-        var waitsFor: [Located<String>] { asset.readJobs }
+        var readJobs: [Located<String>] { asset.readJobs }
     }
 
     /// The instances of some jobs, in file order.
     private struct Outline {
         /// Instances of jobs that read no other job's output.
-        var free: [Run] = []
+        var independent: [Instance] = []
         /// Instances of jobs that read outputs of others, by the job's index.
-        var waiting: [Int: [Run]] = [:]
+        var waiting: [Int: [Instance]] = [:]
         /// Index of the job that was outlined last.
         var last = 0
 
         /// Adds all instances of a job.
-        mutating func add(_ runs: [Run], of job: Int) {
+        mutating func add(_ instances: [Instance], of job: Int) {
             last = job
-            if runs.contains(where: { !$0.waitsFor.isEmpty }) {
-                waiting[job] = runs
+            if instances.contains(where: { !$0.readJobs.isEmpty }) {
+                waiting[job] = instances
             } else {
-                free += runs
+                independent += instances
             }
         }
     }
 
     /// The decoded and the waiting instances of a part of the file's jobs.
-    private struct Share: Sendable {
+    private struct DecodedPart: Sendable {
         /// Decoded jobs that read no other job's output.
         let jobs: [JobSpec]
         /// Instances of jobs that read outputs of others, by the job's index.
-        let waiting: [Int: [Run]]
+        let waiting: [Int: [Instance]]
     }
 
     /// Returns all jobs in file order. Errors are reported in the reader's sink.
     func jobs() -> [JobSpec] {
-        guard let shares = shares() else { return [] }
-        var waiting: [Int: [Run]] = [:]
-        for share in shares { waiting.merge(share.waiting) { first, _ in first } }
-        let decoded = shares.flatMap(\.jobs)
+        guard let parts = decodedParts() else { return [] }
+        var waiting: [Int: [Instance]] = [:]
+        for part in parts { waiting.merge(part.waiting) { first, _ in first } }
+        let decoded = parts.flatMap(\.jobs)
         let jobs = waiting.isEmpty ? decoded : decode(waiting, after: decoded)
         DependencyCheck(definition: definition, reader: reader).check(
-            readings: waiting.mapValues { $0.flatMap(\.waitsFor) }, jobs: jobs)
+            readings: waiting.mapValues { $0.flatMap(\.readJobs) }, jobs: jobs)
         return named(jobs)
     }
 
@@ -90,47 +90,48 @@ struct JobExpander {
 
     /// Outlines and decodes all jobs, in parallel if no file is opened for them; nil after an error if they exceed
     /// the limits.
-    private func shares() -> [Share]? {
+    private func decodedParts() -> [DecodedPart]? {
         let definition = definition
         let count = definition.bases.count
         let total = Guarded(ExpansionLimits.Count())
         guard matches == nil else {
             let outline = outline(of: 0..<count, total)
             if total.withLock({ $0.exceeds(definition.limits) }) {
-                return tooMany(at: outline.last, total.withLock { $0 })
+                return reportTooManyInstances(at: outline.last, total.withLock { $0 })
             }
-            return [Share(jobs: decode(outline.free), waiting: outline.waiting)]
+            return [DecodedPart(jobs: decode(outline.independent), waiting: outline.waiting)]
         }
-        let heard = NodeReader()
-        let shares = Self.sideBySide(count, into: heard) { range, reader in
+        let partsReader = NodeReader()
+        let parts = Self.concurrently(count, into: partsReader) { range, reader in
             let expander = JobExpander(definition: definition, reader: reader, matches: nil)
             let outline = expander.outline(of: range, total)
-            let isTooMuch = total.withLock { $0.exceeds(definition.limits) }
-            return Share(jobs: isTooMuch ? [] : expander.decode(outline.free), waiting: outline.waiting)
+            let exceedsLimits = total.withLock { $0.exceeds(definition.limits) }
+            return DecodedPart(
+                jobs: exceedsLimits ? [] : expander.decode(outline.independent), waiting: outline.waiting)
         }
         // The job that exceeds the limit is determined sequentially; the diagnostics of the parallel parts depend on
         // timing and are discarded.
         if total.withLock({ $0.exceeds(definition.limits) }) {
             let total = Guarded(ExpansionLimits.Count())
             let last = outline(of: 0..<count, total).last
-            return tooMany(at: last, total.withLock { $0 })
+            return reportTooManyInstances(at: last, total.withLock { $0 })
         }
-        reader.sink.add(heard.sink)
-        return shares
+        reader.sink.add(partsReader.sink)
+        return parts
     }
 
     /// Outlines jobs until all instances, counted in `total`, exceed the limits.
     private func outline(of jobs: Range<Int>, _ total: borrowing Guarded<ExpansionLimits.Count>) -> Outline {
         var outline = Outline()
         for job in jobs where total.withLock({ !$0.exceeds(definition.limits) }) {
-            let runs = self.outline(job)
-            total.withLock { $0.add(instances: runs.count, nodes: nodes(of: job)) }
-            outline.add(runs, of: job)
+            let instances = self.outline(job)
+            total.withLock { $0.add(instances: instances.count, nodes: nodes(of: job)) }
+            outline.add(instances, of: job)
         }
         return outline
     }
 
-    private func tooMany(at job: Int, _ count: ExpansionLimits.Count) -> [Share]? {
+    private func reportTooManyInstances(at job: Int, _ count: ExpansionLimits.Count) -> [DecodedPart]? {
         let what =
             count.instances > definition.limits.instances
             ? "\(definition.limits.instances) job instances"
@@ -146,7 +147,7 @@ struct JobExpander {
     }
 
     /// Returns whether a number of instances of a job is within the limits, and reports an error if it isn't.
-    func mayHave(_ instances: Int, ofJob job: Int) -> Bool {
+    func isWithinLimits(_ instances: Int, ofJob job: Int) -> Bool {
         let nodes = nodes(of: job)
         if ExpansionLimits.surplus(instances: instances, nodes: nodes) <= ExpansionLimits.surplusNodes {
             return true
@@ -158,7 +159,7 @@ struct JobExpander {
         return false
     }
 
-    private func outline(_ index: Int) -> [Run] {
+    private func outline(_ index: Int) -> [Instance] {
         let base = definition.bases[index]
         guard case .mapping = base.node.content else {
             reader.sink.error(
@@ -172,16 +173,16 @@ struct JobExpander {
                 node[key: "matrix"], limit: definition.limits.combinations, scope: definition.scope,
                 reader: reader)
         else {
-            lookOn(base, [], hasMatrix: false, facts: checkAsset(of: node, in: base))
+            reportOtherErrors(base, [], hasMatrix: false, properties: checkAsset(of: node, in: base))
             return []
         }
         guard let asset = node[key: "asset"] ?? node[key: "composition"] else {
-            lookOn(base, combinations[0], hasMatrix: true)
+            reportOtherErrors(base, combinations[0], hasMatrix: true)
             return []
         }
-        if combinations.count > 1, !mayHave(combinations.count, ofJob: index) { return [] }
+        if combinations.count > 1, !isWithinLimits(combinations.count, ofJob: index) { return [] }
         let isComposed = base.node[key: "asset"] == nil && node[key: "asset"] == nil
-        var runs: [Run] = []
+        var instances: [Instance] = []
         // An asset that is the same in all combinations is decoded once and shared.
         let isShared = combinations.count > 1 && !Substitution.dependsOnInstance(asset)
         var shared: (AssetSpec, Located<String>?)?
@@ -197,23 +198,24 @@ struct JobExpander {
                     ? composition(node, scope: scope).map({ ($0, nil) }) : binding(node, scope: scope)
             }
             guard let (spec, id) = shared else {
-                lookOn(base, combination, hasMatrix: true)
+                reportOtherErrors(base, combination, hasMatrix: true)
                 continue
             }
             // All ids are checked, so that each unknown one is reported.
             let isUnknown = spec.readJobs.map { definition.hasJob($0, reader: reader) }.contains(false)
             if isUnknown {
-                lookOn(base, combination, hasMatrix: true, facts: facts(of: spec, id: id))
+                reportOtherErrors(
+                    base, combination, hasMatrix: true, properties: properties(of: spec, id: id))
                 continue
             }
-            let run = Run(
+            let instance = Instance(
                 base: index, combination: combination, label: label, asset: spec, assetID: id,
-                facts: facts(of: spec, id: id))
-            guard let expanded = expand(run, beside: runs.count) else { return [] }
-            runs += expanded
+                properties: properties(of: spec, id: id))
+            guard let expanded = expand(instance, besides: instances.count) else { return [] }
+            instances += expanded
         }
-        for position in runs.indices { runs[position].index = position + 1 }
-        return runs
+        for position in instances.indices { instances[position].index = position + 1 }
+        return instances
     }
 
     static func respelled(_ node: YAMLNode) -> YAMLNode {
@@ -223,13 +225,13 @@ struct JobExpander {
 
     /// Reports other errors of a job whose asset or matrix is invalid: decodes it and discards the result.
     /// `isPartial`: the node is a part of a job, in which no key is required.
-    func lookOn(
-        _ base: BatchDefinition.Base, _ combination: Matrix.Combination, hasMatrix: Bool,
-        facts: AssetFacts? = nil, isPartial: Bool = false
+    func reportOtherErrors(
+        _ base: BatchDefinition.JobNode, _ combination: Matrix.Combination, hasMatrix: Bool,
+        properties: AssetProperties? = nil, isPartial: Bool = false
     ) {
         var scope = Self.scope(definition, base.id.value, combination, 1)
         let placeholder = AssetSpec(source: .file(base.id), timing: .fast, range: base.id.range)
-        scope.asset = facts ?? AssetFacts.unknown
+        scope.asset = properties ?? AssetProperties.unknown
         scope.isMatrixUnknown = !hasMatrix
         _ = JobDecoder(
             reader: reader, definition: definition, scope: scope, asset: placeholder, assetID: nil,
@@ -239,19 +241,19 @@ struct JobExpander {
 
     /// Reports errors of the asset or the composition of a job whose matrix is invalid, and returns the known facts
     /// of the asset.
-    private func checkAsset(of node: YAMLNode, in base: BatchDefinition.Base) -> AssetFacts? {
+    private func checkAsset(of node: YAMLNode, in base: BatchDefinition.JobNode) -> AssetProperties? {
         var scope = Self.scope(definition, base.id.value, [], nil)
         scope.isMatrixUnknown = true
         let substitution = Substitution(scope: scope, reader: reader)
         if let asset = node[key: "asset"] {
             let bound = binding(substitution.apply(to: asset), scope: scope)
             for id in bound?.0.readJobs ?? [] { _ = definition.hasJob(id, reader: reader) }
-            return bound.map { facts(of: $0.0, id: $0.1) }
+            return bound.map { properties(of: $0.0, id: $0.1) }
         }
         guard let written = node[key: "composition"] else { return nil }
         let spec = composition(substitution.apply(to: written), scope: scope)
         for id in spec?.readJobs ?? [] { _ = definition.hasJob(id, reader: reader) }
-        return spec.map { facts(of: $0, id: nil) }
+        return spec.map { properties(of: $0, id: nil) }
     }
 
     static func scope(
@@ -300,66 +302,66 @@ struct JobExpander {
         }
     }
 
-    private func facts(of spec: AssetSpec, id: Located<String>?) -> AssetFacts {
-        var facts = AssetFacts(id: id?.value)
+    private func properties(of spec: AssetSpec, id: Located<String>?) -> AssetProperties {
+        var properties = AssetProperties(id: id?.value)
         switch spec.source {
-        case .file(let path): facts.path = shown(path)
-        case .url(let url): facts.path = String(url.value.prefix { $0 != "?" && $0 != "#" })
+        case .file(let path): properties.path = displayPath(path)
+        case .url(let url): properties.path = String(url.value.prefix { $0 != "?" && $0 != "#" })
         case .glob(let path):
-            facts.path = shown(path)
-            facts.isPattern = true
-        case .pattern: facts.what = "a test signal"
-        case .images: facts.what = "an image sequence"
+            properties.path = displayPath(path)
+            properties.isPattern = true
+        case .pattern: properties.what = "a test signal"
+        case .images: properties.what = "an image sequence"
         case .composition(let spec):
             // A clip whose asset is a pattern has one match in each instance.
             guard let pattern = spec.pattern else {
-                facts.what = "a composition"
+                properties.what = "a composition"
                 break
             }
-            facts.path = shown(pattern)
-            facts.isPattern = true
-        case .composed: facts.what = "a composition"
-        case .image(let path, _, _): facts.path = shown(path)
-        case .job: facts.what = "the job's output"
+            properties.path = displayPath(pattern)
+            properties.isPattern = true
+        case .composed: properties.what = "a composition"
+        case .image(let path, _, _): properties.path = displayPath(path)
+        case .job: properties.what = "the job's output"
         }
-        return facts
+        return properties
     }
 
     /// Returns a path as the job file would contain it.
-    private func shown(_ path: Located<String>) -> String {
+    private func displayPath(_ path: Located<String>) -> String {
         definition.folders[path.range.source] == definition.ownFolder
             ? path.value : definition.absolutePath(path)
     }
 
     /// Returns an instance for each match of a run's pattern; nil after an error if they exceed the limits together
     /// with the `count` others.
-    private func expand(_ run: Run, beside count: Int) -> [Run]? {
+    private func expand(_ instance: Instance, besides count: Int) -> [Instance]? {
         var composed: CompositionSpec?
         let pattern: Located<String>
-        switch run.asset.source {
+        switch instance.asset.source {
         case .glob(let written): pattern = written
         case .composition(let spec):
-            guard let written = spec.pattern else { return [run] }
+            guard let written = spec.pattern else { return [instance] }
             (composed, pattern) = (spec, written)
-        default: return [run]
+        default: return [instance]
         }
         guard let matches else {
-            var template = run
+            var template = instance
             template.isTemplate = true
             return [template]
         }
         guard let paths = matches(pattern) else { return [] }
-        guard mayHave(count + paths.count, ofJob: run.base) else { return nil }
+        guard isWithinLimits(count + paths.count, ofJob: instance.base) else { return nil }
         let fixed = Self.fixedFolder(of: pattern.value)
         // Matches are normalized: those of `./m/*` begin with `m/`.
-        let folder = paths.first.map { $0.hasExactPrefix(fixed) } == true ? fixed : Self.plain(fixed)
+        let folder = paths.first.map { $0.hasExactPrefix(fixed) } == true ? fixed : Self.normalized(fixed)
         return paths.map { path in
-            var copy = run
+            var copy = instance
             let located = Located(path, at: pattern.range)
             copy.asset.source =
                 composed.map { .composition($0.with(located, for: pattern)) } ?? .file(located)
-            copy.facts.path = shown(located)
-            copy.facts.isPattern = false
+            copy.properties.path = displayPath(located)
+            copy.properties.isPattern = false
             copy.pattern = pattern.range
             // The name must distinguish the instance from all others of the job, because ids must be unique.
             let name =
@@ -371,7 +373,7 @@ struct JobExpander {
     }
 
     /// Returns a folder without `.` components and repeated slashes.
-    private static func plain(_ folder: String) -> String {
+    private static func normalized(_ folder: String) -> String {
         let parts = folder.split(separator: "/").filter { $0 != "." }.map { $0 + "/" }.joined()
         return folder.hasPrefix("/") ? "/" + parts : parts
     }
@@ -387,24 +389,26 @@ struct JobExpander {
 
     /// Processes parts of a range on several threads, each with its own reader. Results and diagnostics are
     /// in the order of the range. `least` is the minimum size of a part that justifies another thread.
-    private static func sideBySide<Result: Sendable>(
+    private static func concurrently<Result: Sendable>(
         _ count: Int, least: Int = 64, into reader: NodeReader,
         _ body: @Sendable (Range<Int>, NodeReader) -> Result
     ) -> [Result] {
         // Parts are small, so that threads end at about the same time.
-        let share = max(least, (count + threads * 16 - 1) / (threads * 16))
-        let parts = (count + share - 1) / share
+        let partSize = max(least, (count + threads * 16 - 1) / (threads * 16))
+        let parts = (count + partSize - 1) / partSize
         guard parts > 1 else { return [body(0..<count, reader)] }
-        let done = Guarded<[Int: (result: Result, sink: DiagnosticSink)]>([:])
+        let completed = Guarded<[Int: (result: Result, sink: DiagnosticSink)]>([:])
         let carried = WorkCount.Captured()
         DispatchQueue.concurrentPerform(iterations: parts) { @Sendable part in
-            let own = NodeReader()
-            let result = carried.run { body((part * share)..<min(count, (part + 1) * share), own) }
-            done.withLock { $0[part] = (result, own.sink) }
+            let partReader = NodeReader()
+            let result = carried.run {
+                body((part * partSize)..<min(count, (part + 1) * partSize), partReader)
+            }
+            completed.withLock { $0[part] = (result, partReader.sink) }
         }
-        return done.withLock { done in
+        return completed.withLock { completed in
             (0..<parts).compactMap { part in
-                guard let (result, sink) = done[part] else { return nil }
+                guard let (result, sink) = completed[part] else { return nil }
                 reader.sink.add(sink)
                 return result
             }
@@ -412,24 +416,26 @@ struct JobExpander {
     }
 
     /// Decodes instances that read no other job's output, in parallel if there are enough.
-    private func decode(_ runs: [Run]) -> [JobSpec] {
+    private func decode(_ instances: [Instance]) -> [JobSpec] {
         let definition = definition
-        return Self.sideBySide(runs.count, least: 512, into: reader) { range, reader in
-            range.compactMap { Self.decode(runs[$0], definition: definition, reader: reader) }
+        return Self.concurrently(instances.count, least: 512, into: reader) { range, reader in
+            range.compactMap { Self.decode(instances[$0], definition: definition, reader: reader) }
         }.flatMap { $0 }
     }
 
     /// Decodes the instances that read outputs of other jobs, after those, and returns all jobs in file
     /// order.
-    private func decode(_ waiting: [Int: [Run]], after free: [JobSpec]) -> [JobSpec] {
+    private func decode(_ waiting: [Int: [Instance]], after independent: [JobSpec]) -> [JobSpec] {
         var results = [[JobSpec]](repeating: [], count: definition.bases.count)
-        for job in free { results[definition.positions[job.base] ?? 0].append(job) }
+        for job in independent { results[definition.positions[job.base] ?? 0].append(job) }
         let order = order(waiting)
         for index in order { results[index] = read(waiting[index] ?? [], results: results) }
         // Jobs in a cycle have no sources; their other keys are validated.
         for index in Set(waiting.keys).subtracting(order).sorted() {
-            for run in waiting[index] ?? [] {
-                lookOn(definition.bases[index], run.combination, hasMatrix: true, facts: run.facts)
+            for instance in waiting[index] ?? [] {
+                reportOtherErrors(
+                    definition.bases[index], instance.combination, hasMatrix: true,
+                    properties: instance.properties)
             }
         }
         return results.flatMap { $0 }
@@ -437,15 +443,17 @@ struct JobExpander {
 
     private static let threads = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
-    static func decode(_ run: Run, definition: BatchDefinition, reader: NodeReader) -> JobSpec? {
-        let base = definition.bases[run.base]
-        var scope = scope(definition, base.id.value, run.combination, run.index)
-        scope.asset = run.facts
+    static func decode(_ instance: Instance, definition: BatchDefinition, reader: NodeReader) -> JobSpec? {
+        let base = definition.bases[instance.base]
+        var scope = scope(definition, base.id.value, instance.combination, instance.index)
+        scope.asset = instance.properties
         let name =
-            run.label.isEmpty ? base.id.value : "\(base.id.value)[\(run.label.joined(separator: ","))]"
+            instance.label.isEmpty
+            ? base.id.value : "\(base.id.value)[\(instance.label.joined(separator: ","))]"
         return JobDecoder(
-            reader: reader, definition: definition, scope: scope, asset: run.asset, assetID: run.assetID,
-            id: Located(name, at: base.id.range), base: base.id.value, isTemplate: run.isTemplate
+            reader: reader, definition: definition, scope: scope, asset: instance.asset,
+            assetID: instance.assetID,
+            id: Located(name, at: base.id.range), base: base.id.value, isTemplate: instance.isTemplate
         ).job(base.node)
     }
 }

@@ -29,7 +29,7 @@ struct Scope: Sendable {
     /// Whether the output is images, whose numbers and times a destination may contain.
     var makesImages = false
     /// The values of `asset.id`, `asset.stem` and so on.
-    var asset: AssetFacts?
+    var asset: AssetProperties?
 
     /// The names that are defined, for suggestions.
     var names: [String] {
@@ -54,7 +54,7 @@ struct Scope: Sendable {
         if other.contains("${") {
             throw .undefined(
                 "the default of `\(name)` can't contain `${`",
-                help: "define a variable: `vars: { \(Self.plain(name)): … }`")
+                help: "define a variable: `vars: { \(Self.exampleName(name)): … }`")
         }
         do throws(Failure) {
             let value = try named(name)
@@ -67,7 +67,7 @@ struct Scope: Sendable {
     }
 
     /// Returns whether a name refers to an asset, the matrix, the environment or an image.
-    static func isFact(_ name: String) -> Bool {
+    static func isQualifiedName(_ name: String) -> Bool {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 2 && ["asset", "matrix", "env", "image"].contains(parts[0])
             && NodeReader.isIdentifier(String(parts[1]))
@@ -91,12 +91,12 @@ struct Scope: Sendable {
             throw .undefined("`${output}` is available only inside `outputs`", help: nil, isMissing: true)
         }
         if name.hasPrefix("image.") {
-            let place = "${\(name)}"
-            guard [ImagesSpec.Placeholder.number, ImagesSpec.Placeholder.time].contains(place) else {
+            let placeholder = "${\(name)}"
+            guard [ImagesSpec.Placeholder.number, ImagesSpec.Placeholder.time].contains(placeholder) else {
                 throw .undefined("unknown variable `\(name)`", help: "expected image.number or image.time")
             }
             // The placeholder is replaced for each image.
-            if makesImages { return Value(text: place) }
+            if makesImages { return Value(text: placeholder) }
             throw .undefined("`${\(name)}` is available only in the destination of `images`", help: nil)
         }
         if name.hasPrefix("asset.") {
@@ -110,19 +110,20 @@ struct Scope: Sendable {
         }
         throw .undefined(
             "unknown variable `\(name)`",
-            help: Self.bare(name).map { "write it as `${\($0)}`" } ?? Suggestion.help(
+            help: Self.withoutDelimiters(name).map { "write it as `${\($0)}`" } ?? Suggestion.help(
                 for: name, among: names)
-                ?? "define it: `vars: { \(Self.plain(name)): … }`",
+                ?? "define it: `vars: { \(Self.exampleName(name)): … }`",
             isMissing: NodeReader.isIdentifier(name))
     }
 
     /// Returns a name without the spaces and braces that other tools put around it; nil if there are none.
-    private static func bare(_ name: String) -> String? {
+    private static func withoutDelimiters(_ name: String) -> String? {
         func isAround(_ letter: Character) -> Bool { " {}\t".contains(letter) }
         let inner = name.drop(while: isAround)
-        let bare = String(inner.prefix { !isAround($0) })
-        guard inner.dropFirst(bare.count).allSatisfy(isAround) else { return nil }
-        return bare != name && NodeReader.isIdentifier(bare.replacing(".", with: "_")) ? bare : nil
+        let unwrapped = String(inner.prefix { !isAround($0) })
+        guard inner.dropFirst(unwrapped.count).allSatisfy(isAround) else { return nil }
+        return unwrapped != name && NodeReader.isIdentifier(unwrapped.replacing(".", with: "_"))
+            ? unwrapped : nil
     }
 
     private func environmentValue(_ name: String) throws(Failure) -> Value {
@@ -135,11 +136,13 @@ struct Scope: Sendable {
             isMissing: true)
     }
 
-    private static func plain(_ name: String) -> String { NodeReader.isIdentifier(name) ? name : "name" }
+    private static func exampleName(_ name: String) -> String {
+        NodeReader.isIdentifier(name) ? name : "name"
+    }
 }
 
 /// The values of `${asset.…}`.
-struct AssetFacts: Sendable {
+struct AssetProperties: Sendable {
     var id: String?
     var path: String?
     /// Whether the path is a pattern whose matches are not known yet.
@@ -149,41 +152,41 @@ struct AssetFacts: Sendable {
     var isUnknown = false
 
     /// The facts of an asset that can't be decoded.
-    static var unknown: AssetFacts {
-        var facts = AssetFacts()
-        facts.isUnknown = true
-        return facts
+    static var unknown: AssetProperties {
+        var properties = AssetProperties()
+        properties.isUnknown = true
+        return properties
     }
 
-    func value(of fact: String) throws(Scope.Failure) -> Scope.Value {
-        if isUnknown, ["id", "stem", "ext", "dir"].contains(fact) {
+    func value(of property: String) throws(Scope.Failure) -> Scope.Value {
+        if isUnknown, ["id", "stem", "ext", "dir"].contains(property) {
             return Scope.Value(text: "", isDeferred: true)
         }
-        switch fact {
+        switch property {
         case "id":
             if let id { return Scope.Value(text: id) }
             throw .undefined(
                 "an inline asset has no id", help: "use `${asset.stem}` for its name")
         case "stem", "ext", "dir":
             guard let path else {
-                if fact == "stem", let id { return Scope.Value(text: id) }
-                throw .undefined("`asset.\(fact)` is not available: \(what) has no path", help: nil)
+                if property == "stem", let id { return Scope.Value(text: id) }
+                throw .undefined("`asset.\(property)` is not available: \(what) has no path", help: nil)
             }
-            return part(fact, of: path)
+            return part(property, of: path)
         default:
             throw .undefined(
-                "unknown variable `asset.\(fact)`",
-                help: Suggestion.help(for: fact, among: ["id", "stem", "ext", "dir"])
+                "unknown variable `asset.\(property)`",
+                help: Suggestion.help(for: property, among: ["id", "stem", "ext", "dir"])
                     ?? "expected asset.id, asset.stem, asset.ext or asset.dir")
         }
     }
 
-    private func part(_ fact: String, of path: String) -> Scope.Value {
+    private func part(_ property: String, of path: String) -> Scope.Value {
         let slash = path.lastSlash
         let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
         let parts = name.nameParts
         let text =
-            switch fact {
+            switch property {
             case "stem": parts.stem
             case "ext": parts.ending ?? ""
             default: slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."

@@ -9,7 +9,7 @@ struct SettingsResolver {
     let scope: Scope
 
     /// Maximum number of settings that one `encode` uses, directly or through others.
-    static let mostUses = 32
+    static let maxUses = 32
 
     /// Returns the complete mapping of an `encode`, which is a name, or a mapping with or without `use`.
     /// Settings may use other settings. Returns nil after an error is reported.
@@ -39,9 +39,9 @@ struct SettingsResolver {
                     })
                 return nil
             }
-            guard trail.count < Self.mostUses else {
+            guard trail.count < Self.maxUses else {
                 reader.sink.error(
-                    .yamlLimit, "more than \(Self.mostUses) levels of `use`",
+                    .yamlLimit, "more than \(Self.maxUses) levels of `use`",
                     at: name.range)
                 return nil
             }

@@ -8,7 +8,7 @@ struct Substitution {
     let scope: Scope
     let reader: NodeReader
 
-    static let longest = YAMLLimits().scalarSize
+    static let maxLength = YAMLLimits().scalarSize
 
     /// Returns the tree after substitution. A value that can't be substituted is reported and marked as deferred, so
     /// that typed reading skips it.
@@ -49,10 +49,10 @@ struct Substitution {
                 continue
             }
             result += before
-            guard let close = Self.close(of: rest[dollar.upperBound...]) else {
+            guard let close = Self.closingBrace(of: rest[dollar.upperBound...]) else {
                 reader.sink.error(
                     .substitution, "`${` is not closed by `}`",
-                    at: Self.part(node, from: dollar.lowerBound, to: text.endIndex, &offsets),
+                    at: Self.location(node, from: dollar.lowerBound, to: text.endIndex, &offsets),
                     help: "write a literal `${` as `$${`")
                 isDeferred = true
                 rest = ""
@@ -64,25 +64,25 @@ struct Substitution {
                 result += value.text
                 isDeferred = isDeferred || value.isDeferred
                 // Diagnostics list only that many values, and the chain must not grow with the text.
-                if let place = value.range, steps < SourceContext.maxNotes {
+                if let location = value.range, steps < SourceContext.maxNotes {
                     steps += 1
                     context = SourceContext(
-                        .value, "`${\(name)}` is `\(Self.short(value.text))`, defined here", at: place,
+                        .value, "`${\(name)}` is `\(Self.shortened(value.text))`, defined here", at: location,
                         after: context)
                 }
             } catch {
                 guard case .undefined(let why, let help, _) = error else { break }
                 reader.sink.error(
                     .undefinedName, why,
-                    at: Self.part(node, from: dollar.lowerBound, to: rest.index(after: close), &offsets),
+                    at: Self.location(node, from: dollar.lowerBound, to: rest.index(after: close), &offsets),
                     help: help)
                 isDeferred = true
             }
             rest = rest[rest.index(after: close)...]
-            guard result.utf8.count <= Self.longest, reader.spend(result.utf8.count) else {
+            guard result.utf8.count <= Self.maxLength, reader.spend(result.utf8.count) else {
                 reader.sink.error(
                     .yamlLimit,
-                    "after substitution, the text or the total of all texts exceeds the limit of \(Self.longest) bytes",
+                    "after substitution, the text or the total of all texts exceeds the limit of \(Self.maxLength) bytes",
                     at: node.range)
                 isDeferred = true
                 break
@@ -96,7 +96,7 @@ struct Substitution {
     }
 
     /// Returns the index of the `}` that closes a name, with nested `${…}` skipped.
-    static func close(of text: Substring) -> String.Index? {
+    static func closingBrace(of text: Substring) -> String.Index? {
         var depth = 0
         var position = text.startIndex
         while position < text.endIndex {
@@ -136,7 +136,7 @@ struct Substitution {
                 rest = rest[dollar.upperBound...]
                 continue
             }
-            guard let close = close(of: rest[dollar.upperBound...]) else { break }
+            guard let close = closingBrace(of: rest[dollar.upperBound...]) else { break }
             let name = rest[dollar.upperBound..<close]
             names.append(String(name.firstRange(of: ":-").map { name[..<$0.lowerBound] } ?? name))
             rest = rest[rest.index(after: close)...]
@@ -144,20 +144,20 @@ struct Substitution {
         return names
     }
 
-    private static func short(_ text: String) -> String {
+    private static func shortened(_ text: String) -> String {
         text.count > 60 ? text.prefix(60) + "…" : text
     }
 
     /// A converter of indices to offsets in code points, efficient for ascending indices.
     struct ScalarOffsets {
         private let text: String
-        private var place: String.Index
+        private var position: String.Index
         private var offset = 0
         private var total: Int?
 
         init(_ text: String) {
             self.text = text
-            place = text.startIndex
+            position = text.startIndex
         }
 
         /// Returns the number of code points of the text.
@@ -169,17 +169,17 @@ struct Substitution {
 
         /// Returns the offset of an index, counted from the previous index unless it is smaller.
         mutating func offset(of index: String.Index) -> Int {
-            if index < place { (place, offset) = (text.startIndex, 0) }
-            let steps = text.unicodeScalars.distance(from: place, to: index)
+            if index < position { (position, offset) = (text.startIndex, 0) }
+            let steps = text.unicodeScalars.distance(from: position, to: index)
             WorkCount.add(steps)
-            (place, offset) = (index, offset + steps)
+            (position, offset) = (index, offset + steps)
             return offset
         }
     }
 
     /// Returns the location of a part of a scalar if the file contains the text unchanged on one line;
     /// otherwise the location of the whole scalar.
-    static func part(
+    static func location(
         _ node: YAMLNode, from: String.Index, to: String.Index, _ offsets: inout ScalarOffsets
     ) -> SourceRange {
         guard case .scalar(_, let style) = node.content, node.range.line == node.range.endLine else {

@@ -83,15 +83,15 @@ struct VariableResolver {
         }
     }
 
-    private func report(_ circle: [String]) {
-        guard let first = circle.first.flatMap({ written[$0] }) else { return }
+    private func report(_ cycle: [String]) {
+        guard let first = cycle.first.flatMap({ written[$0] }) else { return }
         let names =
-            circle.count > 20
-            ? circle.prefix(20).joined(separator: " → ") + " → …"
-            : (circle + circle.prefix(1)).joined(separator: " → ")
+            cycle.count > 20
+            ? cycle.prefix(20).joined(separator: " → ") + " → …"
+            : (cycle + cycle.prefix(1)).joined(separator: " → ")
         reader.sink.error(
             .substitution, "circular variables: \(names)", at: first.keyRange,
-            notes: circle.prefix(10).compactMap { name in
+            notes: cycle.prefix(10).compactMap { name in
                 written[name].map { Diagnostic.Note("`\(name)` is defined here", at: $0.value.range) }
             })
     }

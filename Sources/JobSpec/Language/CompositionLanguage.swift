@@ -88,7 +88,7 @@ extension Language {
         "gap", "a gap", "Black and silence.",
         keys: [KeyInfo("gap", length(0.001...86_400), "Duration of the gap.", required: true)])
 
-    static let place = MappingType(
+    static let placement = MappingType(
         "place", "`place`", "The position of a layer; centered by default.",
         keys: [
             KeyInfo("left", distance, "Distance from the left edge: pixels, or a percentage of the width."),
@@ -108,7 +108,7 @@ extension Language {
         KeyInfo("at", anchor, "Time at which the layer appears.", default: "0"),
         KeyInfo("until", anchor, "Time at which the layer disappears.", default: "end"),
         KeyInfo("duration", length(0.001...86_400), "Duration, instead of `until`."),
-        KeyInfo("place", .mapping(place), "Position of the layer."),
+        KeyInfo("place", .mapping(placement), "Position of the layer."),
         KeyInfo("opacity", opacity, "Opacity from 0 (invisible) to 1 (opaque).", default: "1"),
     ]
     static let assetLayer = MappingType(

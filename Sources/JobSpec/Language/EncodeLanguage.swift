@@ -83,7 +83,7 @@ extension Language {
                 "options", options,
                 "The encoder's private options; see *Encoder options*."),
         ],
-        laterKeys: ["parallel", "target_size", "burn"],
+        reservedKeys: ["parallel", "target_size", "burn"],
         alternatives: [.atMostOne(["crf", "qp", "bitrate", "lossless"]), .atLeastOne(["codec", "use"])],
         shortForm: "use")
 

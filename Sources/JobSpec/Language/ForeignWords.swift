@@ -153,7 +153,7 @@ enum ForeignWords {
     /// value has another kind.
     static func key(_ word: String, in type: MappingType, value: YAMLNode?) -> String? {
         guard let key = keys[word.lowercased()], let form = type.key(key)?.type else { return nil }
-        return value.map { form.takesKind(of: $0) } ?? true ? key : nil
+        return value.map { form.acceptsKind(of: $0) } ?? true ? key : nil
     }
 
     /// Whether an unknown key is reported in place of the keys that its mapping requires.

@@ -55,11 +55,11 @@ extension Language {
                 "orientation", .word(["apply", "ignore"]), "Whether the source's rotation is applied.",
                 default: "apply"),
             KeyInfo(
-                "format", .word(CodecCatalog.stills.map(\.name)), "The image format.",
+                "format", .word(CodecCatalog.imageCodecs.map(\.name)), "The image format.",
                 default: "from the destination's extension"),
             KeyInfo(
                 "quality", .integer(1...100), "Quality of lossy formats; 100 is the best.",
-                default: CodecCatalog.stills.compactMap { codec in
+                default: CodecCatalog.imageCodecs.compactMap { codec in
                     codec.stillQuality.map { "\($0.defaultValue) for \(codec.name)" }
                 }.joined(separator: ", ")),
             KeyInfo("sheet", .mapping(imageSheet), "All still images in one file, in columns and rows."),

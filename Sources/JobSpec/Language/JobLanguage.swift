@@ -144,7 +144,7 @@ extension Language {
                 default: "exact"
             ),
         ],
-        laterKeys: ["package", "when", "publish_if", "group"],
+        reservedKeys: ["package", "when", "publish_if", "group"],
         alternatives: [
             .exactlyOne(["asset", "composition"]),
             .exactlyOne(["tracks", "export", "images", "waveform", "check", "outputs"]),

@@ -116,7 +116,7 @@ package enum ReferenceGenerator {
     /// Returns the mappings that a type contains. Partial mappings are represented by the complete ones.
     private static func mappings(in type: ValueType) -> [MappingType] {
         switch type {
-        case .mapping(let mapping): [whole(mapping)]
+        case .mapping(let mapping): [complete(mapping)]
         case .mapOf(let value, _, _): mappings(in: value)
         case .list(let element, _): mappings(in: element)
         case .oneOf(let types): types.flatMap { mappings(in: $0) }
@@ -124,15 +124,15 @@ package enum ReferenceGenerator {
         }
     }
 
-    private static func whole(_ type: MappingType) -> MappingType {
+    private static func complete(_ type: MappingType) -> MappingType {
         for suffix in ["Part", "Settings"] where type.name.hasSuffix(suffix) {
-            return wholes[String(type.name.dropLast(suffix.count))] ?? type
+            return completeTypes[String(type.name.dropLast(suffix.count))] ?? type
         }
         return type
     }
 
     /// Complete mappings by name.
-    private static let wholes: [String: MappingType] = {
+    private static let completeTypes: [String: MappingType] = {
         var found: [String: MappingType] = [:]
         var queue = [Language.job, Language.output, Language.videoEncode, Language.audioEncode]
         func direct(_ type: ValueType) -> [MappingType] {
@@ -171,9 +171,9 @@ package enum ReferenceGenerator {
             default: text += "\nAt most one of \(names).\n"
             }
         }
-        if !type.laterKeys.isEmpty {
+        if !type.reservedKeys.isEmpty {
             text +=
-                "\nReserved, but not supported in this version: \(type.laterKeys.map { "`\($0)`" }.joined(separator: ", ")).\n"
+                "\nReserved, but not supported in this version: \(type.reservedKeys.map { "`\($0)`" }.joined(separator: ", ")).\n"
         }
         return text + "\n"
     }
@@ -193,7 +193,7 @@ package enum ReferenceGenerator {
             words.count > 16
                 ? words.prefix(16).map { "`\($0)`" }.joined(separator: ", ") + ", …"
                 : words.map { "`\($0)`" }.joined(separator: ", ")
-        case .mapping(let mapping): whole(mapping).title
+        case .mapping(let mapping): complete(mapping).title
         case .mapOf(let value, let keys, _):
             switch keys {
             case .identifiers: "names, each with \(describe(value))"

@@ -148,13 +148,13 @@ package enum SchemaGenerator {
             let members = [("type", JSON.string("array")), ("items", json(element, &definitions))]
             return .object(mayBeEmpty ? members : members + [("minItems", .raw("1"))])
         case .oneOf(let types):
-            return forms(types, &definitions)
+            return alternatives(types, &definitions)
         }
     }
 
     /// Returns the schema of several types. The kind of the value (mapping, list or scalar) selects among
     /// them, so that an error in a mapping isn't reported as a missing string.
-    private static func forms(_ types: [ValueType], _ definitions: inout [(String, JSON)]) -> JSON {
+    private static func alternatives(_ types: [ValueType], _ definitions: inout [(String, JSON)]) -> JSON {
         var (mappings, objects, lists, values) = ([MappingType](), [JSON](), [JSON](), [JSON]())
         for type in types {
             switch type {
@@ -167,7 +167,7 @@ package enum SchemaGenerator {
         if mappings.count == 1 {
             objects.append(json(.mapping(mappings[0]), &definitions))
         } else if !mappings.isEmpty {
-            objects.append(several(mappings, &definitions))
+            objects.append(anyOf(mappings, &definitions))
         }
         func any(_ schemas: [JSON]) -> JSON {
             schemas.count == 1 ? schemas[0] : .object([("anyOf", .array(schemas))])
@@ -185,8 +185,10 @@ package enum SchemaGenerator {
 
     /// Returns the schema of several kinds of mappings: selected by the key that distinguishes them, or, for
     /// settings, by their codec. That key is optional in partial mappings.
-    private static func several(_ kinds: [MappingType], _ definitions: inout [(String, JSON)]) -> JSON {
-        if let marks = marks(of: kinds) { return told(apart: kinds, by: marks, &definitions) }
+    private static func anyOf(_ kinds: [MappingType], _ definitions: inout [(String, JSON)]) -> JSON {
+        if let names = distinguishingKeys(of: kinds) {
+            return conditionalSchema(of: kinds, by: names, &definitions)
+        }
         let schemas = kinds.map { json(.mapping($0), &definitions) }
         var schema = JSON.object([("anyOf", .array(schemas))])
         for (kind, own) in zip(kinds, schemas) {
@@ -222,25 +224,26 @@ package enum SchemaGenerator {
     }
 
     /// Returns for each kind of mapping a required key that no other kind has; nil if one kind has none.
-    private static func marks(of kinds: [MappingType]) -> [String]? {
-        let marks = kinds.compactMap { kind in
+    private static func distinguishingKeys(of kinds: [MappingType]) -> [String]? {
+        let names = kinds.compactMap { kind in
             kind.keys.first { key in
                 key.isRequired && kinds.allSatisfy { $0 === kind || !$0.has(key.name) }
             }?.name
         }
-        return marks.count == kinds.count ? marks : nil
+        return names.count == kinds.count ? names : nil
     }
 
     /// Returns the schema of kinds of mappings that a key distinguishes, so that editors report errors of
     /// that kind only.
-    private static func told(
-        apart kinds: [MappingType], by marks: [String], _ definitions: inout [(String, JSON)]
+    private static func conditionalSchema(
+        of kinds: [MappingType], by distinguishingKeys: [String], _ definitions: inout [(String, JSON)]
     ) -> JSON {
-        let rules = zip(kinds, marks).map { kind, mark in
-            JSON.object([("if", required(mark)), ("then", json(.mapping(kind), &definitions))])
+        let rules = zip(kinds, distinguishingKeys).map { kind, key in
+            JSON.object([("if", required(key)), ("then", json(.mapping(kind), &definitions))])
         }
         return .object([
-            ("type", .string("object")), ("anyOf", .array(marks.map(required))), ("allOf", .array(rules)),
+            ("type", .string("object")), ("anyOf", .array(distinguishingKeys.map(required))),
+            ("allOf", .array(rules)),
         ])
     }
 

@@ -53,9 +53,9 @@ extension ValueType {
 
 extension ValueType {
     /// Returns whether a node of that kind (scalar, list or mapping) may be a value of this type.
-    func takesKind(of node: YAMLNode) -> Bool {
+    func acceptsKind(of node: YAMLNode) -> Bool {
         switch (self, node.content) {
-        case (.oneOf(let types), _): types.contains { $0.takesKind(of: node) }
+        case (.oneOf(let types), _): types.contains { $0.acceptsKind(of: node) }
         case (.mapping(let type), .scalar): type.shortForm != nil
         case (.mapping, .mapping), (.mapOf, .mapping), (.list, .sequence): true
         case (.mapping, _), (.mapOf, _), (.list, _): false
@@ -93,16 +93,16 @@ package final class MappingType: Sendable {
     /// Keys in the order of the reference.
     package let keys: [KeyInfo]
     /// Keys of the job language that this version doesn't support yet; they have their own message.
-    package let laterKeys: [String]
+    package let reservedKeys: [String]
     /// Groups of keys with a required or maximum number.
     package let alternatives: [KeyGroup]
     /// Keys that have another type if another key is absent.
-    let stricter: [Stricter]
+    let stricter: [StricterType]
     /// The key whose value a scalar is; nil without a short form.
     package let shortForm: String?
 
     /// The type of a key if another key is absent.
-    struct Stricter: Sendable {
+    struct StricterType: Sendable {
         let key: String
         let type: ValueType
         let without: String
@@ -114,15 +114,15 @@ package final class MappingType: Sendable {
     let hasAlternatives: Bool
 
     init(
-        _ name: String, _ title: String, _ summary: String, keys: [KeyInfo], laterKeys: [String] = [],
-        alternatives: [KeyGroup] = [], stricter: [Stricter] = [], shortForm: String? = nil
+        _ name: String, _ title: String, _ summary: String, keys: [KeyInfo], reservedKeys: [String] = [],
+        alternatives: [KeyGroup] = [], stricter: [StricterType] = [], shortForm: String? = nil
     ) {
         self.stricter = stricter
         self.name = name
         self.title = title
         self.summary = summary
         self.keys = keys
-        self.laterKeys = laterKeys
+        self.reservedKeys = reservedKeys
         self.alternatives = alternatives
         self.shortForm = shortForm
         byName = Dictionary(uniqueKeysWithValues: keys.map { ($0.name, $0) })
@@ -156,7 +156,7 @@ package final class MappingType: Sendable {
                     $0.name, $0.type.partial(suffix), $0.summary, default: $0.defaultText,
                     examples: $0.examples)
             },
-            laterKeys: laterKeys,
+            reservedKeys: reservedKeys,
             alternatives: alternatives.filter(\.isExclusive).map { .atMostOne($0.keys) }, shortForm: shortForm
         )
     }

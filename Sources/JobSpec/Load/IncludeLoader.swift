@@ -36,10 +36,10 @@ struct IncludeLoader {
             for written in nodes {
                 let node = Substitution(scope: scope, reader: reader).apply(to: written)
                 guard !node.isDeferred, let path = reader.text(node, "an included file") else { continue }
-                if let sections = load(path, from: folder, trail: trail) { result.put(over: sections) }
+                if let sections = load(path, from: folder, trail: trail) { result.overlay(on: sections) }
             }
         }
-        result.put(over: own(fields, file: file, folder: folder))
+        result.overlay(on: ownSections(fields, file: file, folder: folder))
         return result
     }
 
@@ -114,7 +114,7 @@ struct IncludeLoader {
             trail: trail + [(absolute, written.range)])
     }
 
-    private func own(_ fields: Fields, file: String, folder: String) -> SpecSections {
+    private func ownSections(_ fields: Fields, file: String, folder: String) -> SpecSections {
         var result = SpecSections()
         result.folders[SourceFile(file)] = folder
         for entry in reader.named(fields["vars"], "a variable") { result.variables[entry.key] = entry }

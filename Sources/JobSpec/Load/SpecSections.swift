@@ -15,7 +15,7 @@ struct SpecSections {
     var folders: [SourceFile: String] = [:]
 
     /// Merges another file's sections over these, which it overrides.
-    mutating func put(over other: SpecSections) {
+    mutating func overlay(on other: SpecSections) {
         variables.merge(other.variables) { _, new in new }
         settings.merge(other.settings) { _, new in new }
         let names = Set(other.assets.map(\.key))

@@ -5,9 +5,9 @@ package import Media
 /// A composition in a job file: several assets on one time line.
 package struct CompositionSpec: Sendable {
     /// The track of an asset that is used.
-    package enum Choice: Sendable {
+    package enum TrackChoice: Sendable {
         /// The first track of the kind, if the asset has one.
-        case usual
+        case automatic
         /// No track.
         case none
         /// The selected track; an error if no track matches.
@@ -38,10 +38,10 @@ package struct CompositionSpec: Sendable {
         package var range: RangeSpec?
         /// Presentation duration of an image.
         package var duration: Located<MediaTime>?
-        package var video: Choice
-        package var audio: Choice
+        package var video: TrackChoice
+        package var audio: TrackChoice
         /// The subtitle tracks that are carried along: all tracks for `usual`, all matching tracks for `track`.
-        package var subtitle = Choice.usual
+        package var subtitle = TrackChoice.automatic
         package var fit: Located<FrameFit>?
         package var shaping = Shaping()
         /// Playback speed in thousandths.
@@ -50,14 +50,14 @@ package struct CompositionSpec: Sendable {
         /// The display before the first frame, if the source's first frame is later than the clip's start: that frame
         /// or black.
         package var leadIn: Located<LeadIn>?
-        package var place: SourceRange
+        package var location: SourceRange
     }
 
     /// The transition between two clips.
     package struct Join: Sendable {
         package var kind: JoinKind
         package var overlap: Located<MediaTime>
-        package var place: SourceRange
+        package var location: SourceRange
     }
 
     /// An element of the sequence.
@@ -87,7 +87,7 @@ package struct CompositionSpec: Sendable {
     }
 
     /// The placement of a layer on the canvas.
-    package struct Place: Sendable {
+    package struct LayerPlacement: Sendable {
         package var left: Located<Distance>?
         package var right: Located<Distance>?
         package var top: Located<Distance>?
@@ -102,8 +102,8 @@ package struct CompositionSpec: Sendable {
     /// A layer above the clips.
     package struct Layer: Sendable {
         package enum Content: Sendable {
-            case asset(AssetSpec, range: RangeSpec?, video: Choice, Shaping)
-            case subtitle(AssetSpec, track: Choice, Style)
+            case asset(AssetSpec, range: RangeSpec?, video: TrackChoice, Shaping)
+            case subtitle(AssetSpec, track: TrackChoice, Style)
             case text(Located<String>, font: Located<String>?, size: Located<Int>?, color: String)
         }
         /// The style of subtitles, which overrides their own.
@@ -116,9 +116,9 @@ package struct CompositionSpec: Sendable {
         package var at: Anchor?
         package var until: Anchor?
         package var duration: Located<MediaTime>?
-        package var position: Place
+        package var placement: LayerPlacement
         package var opacity: Level?
-        package var place: SourceRange
+        package var location: SourceRange
     }
 
     /// Audio in addition to that of the clips.
@@ -126,7 +126,7 @@ package struct CompositionSpec: Sendable {
         package var id: Located<String>?
         package var asset: AssetSpec
         package var range: RangeSpec?
-        package var audio: Choice
+        package var audio: TrackChoice
         package var at: Anchor?
         package var until: Anchor?
         package var loops: Bool
@@ -135,7 +135,7 @@ package struct CompositionSpec: Sendable {
         package var fadeOut: Located<MediaTime>?
         /// Ducking: the `id` of the audio item or clip whose audio has priority, and the gain factor in billionths.
         package var duck: (under: Located<String>, billionths: Int64)?
-        package var place: SourceRange
+        package var location: SourceRange
     }
 
     package var sequence: [Item]

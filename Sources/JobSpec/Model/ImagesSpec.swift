@@ -70,7 +70,7 @@ extension ImagesSpec {
     }
 
     /// The selection's location in the job file.
-    package var place: SourceRange {
+    package var location: SourceRange {
         switch selection {
         case .at(let times): times.first?.range ?? range
         case .every(let time): time.range

@@ -65,7 +65,7 @@ package struct AssetSpec: Sendable {
         /// A composition from the library's API.
         indirect case composed(Composition)
         /// The output of another job: the job's id, the full id of the instance, and the output's id.
-        case job(Located<String>, run: String, output: Located<String>?)
+        case job(Located<String>, instance: String, output: Located<String>?)
     }
     package var source: Source
     /// The method by which times and duration of the source are determined.
@@ -91,7 +91,7 @@ package struct AssetSpec: Sendable {
     }
 
     /// Full ids of the job instances whose outputs are read.
-    package var readRuns: [String] {
+    package var readInstances: [String] {
         parts.compactMap { if case .job(_, let run, _) = $0.source { run } else { nil } }
     }
 

@@ -61,12 +61,12 @@ package struct TrackRule: Sendable {
         }
 
         /// Returns the location of a setting, by its key; nil if the rule doesn't set it.
-        package func place(of setting: String) -> SourceRange? {
+        package func location(of setting: String) -> SourceRange? {
             switch (self, setting) {
             case (.encodeVideo(let spec), "profile"): spec.profile?.range
             case (.encodeVideo(let spec), "level"): spec.level?.range
             case (.encodeAudio(let spec), "bitrate"): spec.bitRate?.range
-            case (.copy(_, let otherwise), _): otherwise?.place(of: setting)
+            case (.copy(_, let otherwise), _): otherwise?.location(of: setting)
             default: nil
             }
         }
@@ -129,10 +129,10 @@ package struct TrackRule: Sendable {
 
 extension TrackRule {
     /// Creates a rule that re-encodes the first video track.
-    init(video spec: VideoEncodeSpec, at place: SourceRange) {
+    init(video spec: VideoEncodeSpec, at location: SourceRange) {
         self.init(
-            mediaType: .video, selection: Located(.first, at: place), action: .encodeVideo(spec),
-            isOptional: false, metadata: [], range: place)
+            mediaType: .video, selection: Located(.first, at: location), action: .encodeVideo(spec),
+            isOptional: false, metadata: [], range: location)
     }
 }
 

@@ -65,7 +65,7 @@ struct FilterText {
         var end = position
         while end < bytes.count, spaces.contains(bytes[end]) { end += 1 }
         let start = end
-        while end < bytes.count, isOfName(bytes[end]) { end += 1 }
+        while end < bytes.count, isNameByte(bytes[end]) { end += 1 }
         let name = bytes[start..<end]
         while end < bytes.count, spaces.contains(bytes[end]) { end += 1 }
         guard end < bytes.count, bytes[end] == UInt8(ascii: "=") else { return nil }
@@ -73,7 +73,7 @@ struct FilterText {
         return String(decoding: name, as: UTF8.self)
     }
 
-    private static func isOfName(_ byte: UInt8) -> Bool {
+    private static func isNameByte(_ byte: UInt8) -> Bool {
         (65...90).contains(byte & 0xdf) || (48...57).contains(byte) || Set("-_/.".utf8).contains(byte)
     }
 

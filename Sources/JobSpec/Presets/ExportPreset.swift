@@ -36,23 +36,25 @@ public struct ExportPreset: Sendable {
     /// All presets, in the order in which they are listed.
     public static let all: [ExportPreset] =
         [
-            pictures(
-                "low", "small files for a preview", codec: "h264", crf: 28, box: "640x360", sound: "64k"),
-            pictures("medium", "for the web", codec: "h264", crf: 23, box: "1280x720", sound: "128k"),
-            pictures(
+            videoPreset(
+                "low", "small files for a preview", codec: "h264", crf: 28, box: "640x360",
+                audioBitRate: "64k"),
+            videoPreset(
+                "medium", "for the web", codec: "h264", crf: 23, box: "1280x720", audioBitRate: "128k"),
+            videoPreset(
                 "highest", "high-quality H.264 in the source's size", codec: "h264", crf: 17, box: nil
             ),
         ]
         + ["640x480", "960x540", "1280x720", "1920x1080", "3840x2160"].map {
-            pictures($0, "H.264 of at most that size", codec: "h264", crf: 20, box: $0)
+            videoPreset($0, "H.264 of at most that size", codec: "h264", crf: 20, box: $0)
         }
-        + [pictures("hevc-highest", "HEVC in the source's size", codec: "hevc", crf: 19, box: nil)]
+        + [videoPreset("hevc-highest", "HEVC in the source's size", codec: "hevc", crf: 19, box: nil)]
         + ["1920x1080", "3840x2160"].map {
-            pictures("hevc-" + $0, "HEVC of at most that size", codec: "hevc", crf: 22, box: $0)
+            videoPreset("hevc-" + $0, "HEVC of at most that size", codec: "hevc", crf: 22, box: $0)
         }
         + [
-            master("prores-422", "for editing, without alpha", "standard", "yuv422p10le"),
-            master("prores-4444", "for editing, with alpha", "4444", "yuva444p10le"),
+            proResPreset("prores-422", "for editing, without alpha", "standard", "yuv422p10le"),
+            proResPreset("prores-4444", "for editing, with alpha", "4444", "yuva444p10le"),
             ExportPreset(
                 name: "m4a", summary: "the audio alone, as AAC", containers: ["m4a", "mp4", "mov"],
                 rules: [Rule(kind: "audio", selection: "all", settings: [("codec", "aac")])]),
@@ -62,8 +64,8 @@ public struct ExportPreset: Sendable {
                 rules: ["video", "audio", "subtitle"].map { Rule(kind: $0, selection: "all", settings: nil) }),
         ]
 
-    private static func pictures(
-        _ name: String, _ summary: String, codec: String, crf: Int, box: String?, sound: String? = nil
+    private static func videoPreset(
+        _ name: String, _ summary: String, codec: String, crf: Int, box: String?, audioBitRate: String? = nil
     ) -> ExportPreset {
         var video = [("codec", codec), ("crf", "\(crf)"), ("preset", "medium")]
         // Pixel formats that players support widely.
@@ -73,7 +75,7 @@ public struct ExportPreset: Sendable {
         // Sources are never enlarged. The box is rotated for portrait video.
         if let box { video += [("size", box), ("fit", "scale-down")] }
         // Without a bitrate, the AAC default depends on the channel count.
-        let audio = [("codec", "aac")] + (sound.map { [("bitrate", $0)] } ?? [])
+        let audio = [("codec", "aac")] + (audioBitRate.map { [("bitrate", $0)] } ?? [])
         return ExportPreset(
             name: name, summary: summary, containers: ["mp4", "mov", "mkv"],
             rules: [
@@ -82,7 +84,7 @@ public struct ExportPreset: Sendable {
             ])
     }
 
-    private static func master(
+    private static func proResPreset(
         _ name: String, _ summary: String, _ profile: String, _ pixelFormat: String
     ) -> ExportPreset {
         ExportPreset(
@@ -105,10 +107,10 @@ public struct ExportPreset: Sendable {
     }
 
     /// Returns the rules as nodes whose location is that of the preset's name.
-    func tracks(at place: SourceRange) -> YAMLNode {
-        let range = place.with(
+    func tracks(at location: SourceRange) -> YAMLNode {
+        let range = location.with(
             context: SourceContext(
-                .preset, "from the export preset `\(name)`", at: nil, after: place.context))
+                .preset, "from the export preset `\(name)`", at: nil, after: location.context))
         func text(_ value: String) -> YAMLNode { YAMLNode(.scalar(value, .plain), at: range) }
         func mapping(_ entries: [(String, YAMLNode)]) -> YAMLNode {
             YAMLNode(

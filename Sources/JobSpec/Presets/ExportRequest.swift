@@ -43,20 +43,20 @@ package struct ExportRequest: Sendable {
 
     /// Returns the equivalent job file with its diagnostics.
     package func jobFile(options: SpecOptions = SpecOptions()) -> JobFileDecoder.Result {
-        let place = SourceRange.argument(Self.name)
+        let location = SourceRange.argument(Self.name)
         var result = JobFileDecoder.decode(
-            document(at: place), path: file, directory: Self.workingDirectory, options: options,
+            document(at: location), path: file, directory: Self.workingDirectory, options: options,
             after: DiagnosticSink())
         guard let file = result.file, let job = file.jobs.first else { return result }
-        let asset = AssetSpec(source: assetSource(at: place), timing: timing, range: place)
+        let asset = AssetSpec(source: assetSource(at: location), timing: timing, range: location)
         // Times and paths are inserted as values, so that their text is not parsed.
         let exact = JobSpec(
             id: job.id, base: job.base, asset: asset, assetID: nil,
             ranges: range.map { range in
                 [
                     RangeSpec(
-                        start: Located(.absolute(range.start), at: place),
-                        end: Located(.absolute(range.end), at: place), duration: nil, range: place)
+                        start: Located(.absolute(range.start), at: location),
+                        end: Located(.absolute(range.end), at: location), duration: nil, range: location)
                 ]
             } ?? [],
             cut: job.cut, onDamage: job.onDamage, needs: job.needs, scheduling: job.scheduling,
@@ -65,16 +65,17 @@ package struct ExportRequest: Sendable {
         return result
     }
 
-    private func assetSource(at place: SourceRange) -> AssetSpec.Source {
+    private func assetSource(at location: SourceRange) -> AssetSpec.Source {
         switch source {
-        case .file(let path) where SourceLocation.isRemote(path): .url(Located(path, at: place))
-        case .file(let path): .file(Located(path, at: place))
+        case .file(let path) where SourceLocation.isRemote(path): .url(Located(path, at: location))
+        case .file(let path): .file(Located(path, at: location))
         case .pattern(let pattern): .pattern(pattern)
         case .images(let sequence) where sequence.numbers == nil:
             .image(
-                Located(sequence.path, at: place), duration: sequence.duration, frameRate: sequence.frameRate)
+                Located(sequence.path, at: location), duration: sequence.duration,
+                frameRate: sequence.frameRate)
         case .images(let sequence):
-            .images(Located(sequence.path, at: place), frameRate: sequence.frameRate)
+            .images(Located(sequence.path, at: location), frameRate: sequence.frameRate)
         case .composition(let composition): .composed(composition)
         }
     }
@@ -85,14 +86,15 @@ package struct ExportRequest: Sendable {
         return String(cString: path)
     }
 
-    private func document(at place: SourceRange) -> YAMLNode {
+    private func document(at location: SourceRange) -> YAMLNode {
         func text(_ value: String) -> YAMLNode {
-            YAMLNode(.scalar(value.replacing("${", with: "$${"), .quoted), at: place)
+            YAMLNode(.scalar(value.replacing("${", with: "$${"), .quoted), at: location)
         }
-        func word(_ value: String) -> YAMLNode { YAMLNode(.scalar(value, .plain), at: place) }
+        func word(_ value: String) -> YAMLNode { YAMLNode(.scalar(value, .plain), at: location) }
         func mapping(_ entries: [(String, YAMLNode)]) -> YAMLNode {
             YAMLNode(
-                .mapping(entries.map { YAMLNode.Entry(key: $0.0, keyRange: place, value: $0.1) }), at: place)
+                .mapping(entries.map { YAMLNode.Entry(key: $0.0, keyRange: location, value: $0.1) }),
+                at: location)
         }
         var job: [(String, YAMLNode)] = [
             ("asset", mapping([("path", word("./source"))])), ("export", word(preset.name)),

@@ -33,7 +33,7 @@ struct CleanCommand: ParsableCommand {
         let locks = try state.location.lock(set, waits: wait)
         let strays = StrayOutputs(set, state: try state.location.open(set))
         try reporting.report(strays.problems, of: set)
-        if strays.problems.hasErrors { throw ExitCode(RunStatus.specWrong) }
+        if strays.problems.hasErrors { throw ExitCode(RunStatus.invalidSpec) }
         var failed = false
         for stray in strays.all {
             guard yes else {
@@ -48,7 +48,7 @@ struct CleanCommand: ParsableCommand {
                         + "\n")
             } catch {
                 failed = true
-                Terminal.say("error: \(error)")
+                Terminal.reportLine("error: \(error)")
             }
         }
         withExtendedLifetime(locks) {}

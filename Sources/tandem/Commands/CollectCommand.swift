@@ -28,7 +28,7 @@ struct CollectCommand: ParsableCommand {
         do throws(ShardFolder.Problem) {
             report = try shards.collect()
         } catch {
-            throw EngineError(.specWrong, "\(error)")
+            throw EngineError(.invalidSpec, "\(error)")
         }
         let missing = report.jobs.filter { !$0.isDone }
         for job in missing {
@@ -42,8 +42,8 @@ struct CollectCommand: ParsableCommand {
         let problems = destinations.write(
             report,
             previews: destinations.wantsPreviews
-                ? shards.previews(of: report, most: HTMLRenderer.previews) : [:])
-        for problem in problems { Terminal.say(problem) }
+                ? shards.previews(of: report, limit: HTMLRenderer.maxPreviews) : [:])
+        for problem in problems { Terminal.reportLine(problem) }
         if !missing.isEmpty {
             let onlyExpectations = missing.allSatisfy { $0.rule == Rule.expectationFailed.rawValue }
             throw ExitCode(onlyExpectations ? RunStatus.expectationFailed : .jobFailed)

@@ -24,7 +24,7 @@ struct ExplainCommand: ParsableCommand {
         let set = try variables.load([file], access.granted(for: [file]))
         try reporting.require(set.diagnostics, of: set)
         let state = try state.location.open(set, isReading: true)
-        let pool = try workers.settings.pool(in: nil, set.access, onlyLooks: true)
+        let pool = try workers.settings.pool(in: nil, set.access, onlyProbes: true)
         defer {
             workers.settings.report(pool)
             pool?.close()
@@ -33,7 +33,9 @@ struct ExplainCommand: ParsableCommand {
             try set.loaded.checked(reporting.strictness).opened(by: pool ?? set.access.prober)
         }
         let planned = opened.planned(only: [job], from: file, memory: FullPlanMemory(state))
-        let forecast = try StateLocation.converting { () throws(StateError) in try planned.forecast(state) }
+        let forecast = try StateLocation.convertingErrors { () throws(StateError) in
+            try planned.forecast(state)
+        }
         Terminal.print(ExplainReport(job, planned, forecast).text)
         // Errors of jobs that can't be planned come last, so that they hide no other result.
         try reporting.require(planned.diagnostics, of: set)

@@ -23,7 +23,7 @@ struct HistoryCommand: ParsableCommand {
     func run() throws {
         let access = try access.granted(for: files)
         for file in files where FileIdentity(path: file) == nil {
-            throw EngineError(.specWrong, "job file not found: \(file)")
+            throw EngineError(.invalidSpec, "job file not found: \(file)")
         }
         let memory = try state.location.open(files: files, access)
         let report = try HistoryReport(memory, limit: number)

@@ -50,7 +50,7 @@ struct PlanCommand: ParsableCommand {
             try set.loaded.checked(reporting.strictness)
         }
         let state = try state.location.open(set, isReading: true)
-        let pool = try workers.settings.pool(in: nil, set.access, onlyLooks: true)
+        let pool = try workers.settings.pool(in: nil, set.access, onlyProbes: true)
         defer {
             workers.settings.report(pool)
             pool?.close()
@@ -59,7 +59,9 @@ struct PlanCommand: ParsableCommand {
             try checked.opened(by: pool ?? set.access.prober)
         }
         let planned = opened.planned(only: only, memory: FullPlanMemory(state))
-        let forecast = try StateLocation.converting { () throws(StateError) in try planned.forecast(state) }
+        let forecast = try StateLocation.convertingErrors { () throws(StateError) in
+            try planned.forecast(state)
+        }
         var all = set.diagnostics
         all.add(planned.diagnostics)
         try show(planned.plan, forecast, all, of: set)

@@ -47,19 +47,20 @@ struct PresetsCommand: ParsableCommand {
         if let asset = words.last, ExportPreset.named(asset) == nil {
             _ = try workers.settings.describe(asset, access)
         }
-        try workers.settings.probing(access) { prober in try tell(prober) }
+        try workers.settings.probing(access) { prober in try printPresets(prober) }
     }
 
-    private func tell(_ prober: any SourceProber) throws {
+    private func printPresets(_ prober: any SourceProber) throws {
         switch (words.first.flatMap { ExportPreset.named($0) }, words.last) {
         case (nil, let asset): try list(PresetsReport(of: asset, prober: prober))
         case (let preset?, _) where words.count == 1: Terminal.print(preset.yaml())
         case (let preset?, let asset):
-            let trial = PresetTrial(preset, of: asset ?? "", prober: prober)
-            guard let plan = trial.plan else {
-                throw EngineError(.jobFailed, trial.problem ?? "the file can't be exported with this preset")
+            let presetPlan = PresetPlan(preset, of: asset ?? "", prober: prober)
+            guard let plan = presetPlan.plan else {
+                throw EngineError(
+                    .jobFailed, presetPlan.problem ?? "the file can't be exported with this preset")
             }
-            Terminal.print(PresetTrial.yaml(of: preset, plan))
+            Terminal.print(PresetPlan.yaml(of: preset, plan))
         }
     }
 

@@ -54,13 +54,13 @@ struct RunCommand: AsyncParsableCommand {
     var wait = false
 
     @OptionGroup var outputs: RunOutputs
-    @OptionGroup var happening: EventArguments
+    @OptionGroup var eventArguments: EventArguments
 
     @Flag(help: "Keep an output that fails its expectations as NAME.failed.EXT beside its destination.")
     var keepFailed = false
 
     @Flag(exclusivity: .exclusive, help: "Print only errors, or also list jobs that are up to date.")
-    var verbosity = Talk.normal
+    var verbosity = VerbosityFlag.normal
 
     @OptionGroup var state: StateArguments
     @OptionGroup var workers: WorkerArguments
@@ -69,14 +69,14 @@ struct RunCommand: AsyncParsableCommand {
         case failFast, keepGoing
     }
 
-    enum Talk: String, EnumerableFlag {
+    enum VerbosityFlag: String, EnumerableFlag {
         case quiet, verbose, normal
 
-        static func visibility(for value: Talk) -> ArgumentVisibility {
+        static func visibility(for value: VerbosityFlag) -> ArgumentVisibility {
             value == .normal ? .hidden : .default
         }
 
-        static func name(for value: Talk) -> NameSpecification {
+        static func name(for value: VerbosityFlag) -> NameSpecification {
             value == .normal ? .customLong("no-verbose") : .shortAndLong
         }
 
@@ -101,7 +101,7 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let unfinished = UnfinishedRun(outputs.destinations(events: happening.events))
+        let unfinished = UnfinishedRun(outputs.destinations(events: eventArguments.events))
         do {
             try await carryOut(unfinished)
         } catch let error as EngineError {
@@ -114,15 +114,15 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     private func end(_ unfinished: UnfinishedRun, _ status: RunStatus) {
-        for message in unfinished.end(status) { Terminal.say(message) }
+        for message in unfinished.writeReports(status) { Terminal.reportLine(message) }
     }
 
     private func carryOut(_ unfinished: UnfinishedRun) async throws {
-        unfinished.concerns(spec.files)
+        unfinished.setFiles(spec.files)
         // Until jobs run, a signal ends the process; workers end with it.
         let end = { @Sendable (number: Int32) in
             { @Sendable in
-                for message in unfinished.end(.interrupted) { Terminal.say(message) }
+                for message in unfinished.writeReports(.interrupted) { Terminal.reportLine(message) }
                 _exit(128 + number)
             }
         }
@@ -136,12 +136,14 @@ struct RunCommand: AsyncParsableCommand {
             try saved.map { JobFileSet(files: $0.file.files, variables: $0.file.variables, access: access) }
             ?? variables.load(spec.files, access)
         try saved?.check(set)
-        unfinished.concerns(set.paths)
+        unfinished.setFiles(set.paths)
         var found = set.diagnostics
-        unfinished.found(found, in: set.files)
+        unfinished.setDiagnostics(found, in: set.files)
         let status = reporting.strictness.status(of: found)
-        if !isOne || status != nil { try reporting.report(found, of: set, annotates: status != nil) }
-        let checked = try ending { () throws(Pipeline.Rejection) in
+        if !hasSingleResult || status != nil {
+            try reporting.report(found, of: set, annotates: status != nil)
+        }
+        let checked = try exitingOnRejection { () throws(Pipeline.Rejection) in
             try set.loaded.checked(reporting.strictness)
         }
         // On a shared file system, only the outputs' own marks record what is done.
@@ -151,15 +153,15 @@ struct RunCommand: AsyncParsableCommand {
         defer { pool?.close() }
         // The first worker starts while the state is read, which saves a large part of the time of a few jobs. With
         // many jobs, most may be up to date.
-        if set.files.reduce(0, { $0 + $1.jobs.count }) < Self.few { pool?.warm() }
+        if set.files.reduce(0, { $0 + $1.jobs.count }) < Self.maxJobsForPrestart { pool?.prestart() }
         let memory =
             isShard
             ? RunState(isForced: force, environment: access.sources)
             : try state.location.open(set, isForced: force)
         let runnable = try planned(checked, set, saved, memory, pool, &found, unfinished)
-        let destinations = outputs.destinations(events: happening.events)
+        let destinations = outputs.destinations(events: eventArguments.events)
         if let problem = destinations.problem(with: runnable.planned.plan, of: runnable.planned.files) {
-            unfinished.isOver()
+            unfinished.disableReports()
             throw EngineError(.environment, problem)
         }
         let events = try destinations.eventWriter()
@@ -169,17 +171,18 @@ struct RunCommand: AsyncParsableCommand {
             runnable, of: set, state: memory, pool: pool, destinations: destinations, saved: saved,
             strictness: reporting.strictness, following: unfinished)
         let display = ProgressDisplay(
-            on: Terminal.console, renderer: set.renderer, verbosity: verbosity.verbosity, again: again)
+            on: Terminal.console, renderer: set.renderer, verbosity: verbosity.verbosity,
+            rerunCommand: rerunCommand)
         let result = try await session.run(
-            policy, display: display, events: events, signals: signals, onStart: unfinished.isOver)
+            policy, display: display, events: events, signals: signals, onStart: unfinished.disableReports)
         found.add(result.details)
-        if isOne { try reporting.report(found, of: set) }
-        for message in result.messages { Terminal.say(message) }
+        if hasSingleResult { try reporting.report(found, of: set) }
+        for message in result.messages { Terminal.reportLine(message) }
         if GitHubActions.isActive {
             Terminal.print(
                 GitHubActions.annotations(reporting.format == .github ? DiagnosticSink() : found))
             if !GitHubActions.summarize(result.report) {
-                Terminal.say("warning: the step summary can't be written")
+                Terminal.reportLine("warning: the step summary can't be written")
             }
         }
         workers.settings.report(pool)
@@ -188,7 +191,7 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     /// Whether there is a single machine-readable result at the end.
-    private var isOne: Bool { reporting.isForPrograms }
+    private var hasSingleResult: Bool { reporting.isForPrograms }
 
     private var policy: RunPolicy {
         var policy = RunPolicy(budget: .ofThisMachine(jobs: jobs))
@@ -198,7 +201,7 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     /// Calls a stage whose diagnostics are already printed, and ends the command if it fails.
-    private func ending<Stage>(_ stage: () throws(Pipeline.Rejection) -> Stage) throws -> Stage {
+    private func exitingOnRejection<Stage>(_ stage: () throws(Pipeline.Rejection) -> Stage) throws -> Stage {
         do throws(Pipeline.Rejection) { return try stage() } catch { throw ExitCode(error.status) }
     }
 
@@ -212,8 +215,8 @@ struct RunCommand: AsyncParsableCommand {
             opened = try checked.opened(by: pool ?? set.access.prober)
         } catch {
             found.add(error.diagnostics)
-            unfinished.found(found, in: set.files)
-            try reporting.report(isOne ? found : error.diagnostics, of: set)
+            unfinished.setDiagnostics(found, in: set.files)
+            try reporting.report(hasSingleResult ? found : error.diagnostics, of: set)
             throw ExitCode(error.status)
         }
         let planned = opened.planned(
@@ -222,9 +225,9 @@ struct RunCommand: AsyncParsableCommand {
         do throws(Pipeline.Rejection) {
             return try planned.runnable()
         } catch {
-            if !isOne { found = DiagnosticSink() }
+            if !hasSingleResult { found = DiagnosticSink() }
             found.add(error.diagnostics)
-            unfinished.found(found, in: set.files)
+            unfinished.setDiagnostics(found, in: set.files)
             try reporting.report(found, of: set)
             throw ExitCode(error.status)
         }
@@ -235,16 +238,16 @@ struct RunCommand: AsyncParsableCommand {
         guard warnings.hasWarnings else { return }
         found.add(warnings)
         let status = reporting.strictness.status(of: warnings)
-        if !isOne || status != nil {
-            try reporting.report(isOne ? found : warnings, of: set, annotates: status != nil)
+        if !hasSingleResult || status != nil {
+            try reporting.report(hasSingleResult ? found : warnings, of: set, annotates: status != nil)
         }
         if let status { throw ExitCode(status) }
     }
 
-    private static let few = 100
+    private static let maxJobsForPrestart = 100
 
     /// The command line that repeats the run for the remaining jobs.
-    private var again: ProgressDisplay.Again {
+    private var rerunCommand: ProgressDisplay.RerunCommand {
         var words: [String] = []
         var arguments = CommandLine.arguments.dropFirst()
         while let word = arguments.popFirst() {
@@ -252,6 +255,6 @@ struct RunCommand: AsyncParsableCommand {
             if word == "--only" || word == "--force" || word.hasPrefix("--only=") { continue }
             words.append(word)
         }
-        return ProgressDisplay.Again(words: words, takesNames: plan == nil)
+        return ProgressDisplay.RerunCommand(arguments: words, acceptsNames: plan == nil)
     }
 }

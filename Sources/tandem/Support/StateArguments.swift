@@ -25,6 +25,6 @@ struct StateArguments: ParsableArguments {
 
     /// The state's location as the engine's configuration.
     var location: StateLocation {
-        StateLocation(folder: folder, mode: fingerprint.mode, notify: { Terminal.say($0) })
+        StateLocation(folder: folder, mode: fingerprint.mode, notify: { Terminal.reportLine($0) })
     }
 }

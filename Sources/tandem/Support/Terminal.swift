@@ -5,22 +5,22 @@ internal import Locking
 
 /// The standard streams.
 enum Terminal {
-    private static let firstLoss = Guarded<Int32?>(nil)
+    private static let firstWriteError = Guarded<Int32?>(nil)
 
     /// The first write error of standard output; nil without one. A reader that closes the pipe (`EPIPE`) is not an
     /// error.
-    static var loss: String? { firstLoss.withLock { $0 }.map { String(cString: strerror($0)) } }
+    static var writeError: String? { firstWriteError.withLock { $0 }.map { String(cString: strerror($0)) } }
 
     /// Writes to standard output.
     static func print(_ text: String) {
         guard let code = StreamWriting.write(text, to: STDOUT_FILENO), code != EPIPE else { return }
-        firstLoss.withLock { $0 = $0 ?? code }
+        firstWriteError.withLock { $0 = $0 ?? code }
     }
     /// Writes to standard error.
     static func report(_ text: String) { StreamWriting.write(text, to: STDERR_FILENO) }
 
     /// Writes a line to standard error, with control characters of untrusted text escaped.
-    static func say(_ line: String) { report(SafeText.line(line) + "\n") }
+    static func reportLine(_ line: String) { report(SafeText.line(line) + "\n") }
 
     /// Whether standard error is a terminal that supports control sequences.
     static var isInteractive: Bool {

@@ -42,7 +42,7 @@ struct WorkerArguments: ParsableArguments {
 
     /// The options as the engine's configuration.
     var settings: WorkerSettings {
-        var settings = WorkerSettings(notify: { Terminal.say($0) })
+        var settings = WorkerSettings(notify: { Terminal.reportLine($0) })
         settings.usesWorkers = isolation == .worker
         settings.isSandboxed = sandbox
         settings.requiresSandbox = requireSandbox

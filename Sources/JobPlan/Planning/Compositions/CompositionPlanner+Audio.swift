@@ -29,7 +29,7 @@ extension CompositionPlanner {
         guard start >= .zero, start < end else {
             reasons.error(
                 .invalidRange, "the audio begins at \(start) s, but the composition ends at \(end) s",
-                at: item.at?.range ?? item.place)
+                at: item.at?.range ?? item.location)
             return nil
         }
         guard until > start, until <= end else {
@@ -38,7 +38,7 @@ extension CompositionPlanner {
                 until > end
                     ? "the audio ends at \(until) s, but the composition ends at \(end) s"
                     : "the audio ends at \(until) s, before it begins at \(start) s",
-                at: item.until?.range ?? item.place)
+                at: item.until?.range ?? item.location)
             return nil
         }
         guard let found = find(item.asset, nil, Rational(25, 1)) else { return nil }
@@ -69,14 +69,14 @@ extension CompositionPlanner {
             guard let placed = placedAudio[index] else { continue }
             setAudioForm(like: placed.track)
             if let id = item.id { places[id.value] = composition.audio.count }
-            known.audioPlaces.append(item.place)
+            known.audioPlaces.append(item.location)
             composition.audio.append(
                 AudioClip(
                     placement: ClipPlacement(
                         source: place(of: placed.found.source), track: placed.track.index,
                         sourceRange: placed.range, timeRange: placed.timeRange),
                     volume: volume(of: item, over: placed.timeRange), isRepeated: item.loops))
-            leave(placed.found, [placed.track.index], as: "audio \(index)", at: item.place) { _ in
+            leave(placed.found, [placed.track.index], as: "audio \(index)", at: item.location) { _ in
                 "an audio item uses one audio track"
             }
         }

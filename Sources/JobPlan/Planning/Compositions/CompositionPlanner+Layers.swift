@@ -10,7 +10,7 @@ extension CompositionPlanner {
         guard !spec.layers.isEmpty else { return }
         guard let canvas = composition.canvas else {
             reasons.error(
-                .noSuchTrack, "layers require a clip with video", at: spec.layers[0].place,
+                .noSuchTrack, "layers require a clip with video", at: spec.layers[0].location,
                 help: "set `size` for a black background")
             return
         }
@@ -38,9 +38,9 @@ extension CompositionPlanner {
                         content: .text(
                             TextLayer(
                                 text: text.value, fontFile: file, size: size?.value ?? 48, color: color,
-                                position: place(ofText: layer.position, on: canvas))),
+                                position: place(ofText: layer.placement, on: canvas))),
                         timeRange: range, opacity: opacity,
-                        rotation: layer.position.rotate?.value ?? 0))
+                        rotation: layer.placement.rotate?.value ?? 0))
             case .subtitle(let asset, let choice, let style): burn(asset, choice, style, range)
             case .asset(let asset, let written, let choice, let shaping):
                 add(layer, asset, written, choice, shaping, range, opacity, canvas)
@@ -50,7 +50,7 @@ extension CompositionPlanner {
 
     private mutating func add(
         _ layer: CompositionSpec.Layer, _ asset: AssetSpec, _ written: RangeSpec?,
-        _ choice: CompositionSpec.Choice, _ shaping: CompositionSpec.Shaping, _ shown: TimeRange,
+        _ choice: CompositionSpec.TrackChoice, _ shaping: CompositionSpec.Shaping, _ shown: TimeRange,
         _ opacity: VolumeEnvelope, _ canvas: Canvas
     ) {
         guard let found = find(asset, shown.duration, canvas.frameRate) else { return }
@@ -64,7 +64,7 @@ extension CompositionPlanner {
         // A source that is shorter than the layer ends the layer.
         let length = min(range.duration, shown.duration)
         guard let shaped = shape(video, shaping) else { return }
-        let rectangle = rectangle(of: layer.position, for: shaped.track, on: canvas)
+        let rectangle = rectangle(of: layer.placement, for: shaped.track, on: canvas)
         var settings = shaped.settings(
             on: canvas, fit: .stretch, box: PixelSize(width: rectangle.width, height: rectangle.height))
         settings.pixelFormat = canvas.layerFormat(at: rectangle)
@@ -77,14 +77,14 @@ extension CompositionPlanner {
                         timeRange: TimeRange(start: shown.start, duration: length)),
                     in: rectangle, settings: settings),
                 timeRange: TimeRange(start: shown.start, duration: length), opacity: opacity,
-                rotation: layer.position.rotate?.value ?? 0))
+                rotation: layer.placement.rotate?.value ?? 0))
         leave(
-            found, [video.index], as: "layer \(composition.layers.count - 1)", at: layer.place
+            found, [video.index], as: "layer \(composition.layers.count - 1)", at: layer.location
         ) { _ in "a layer uses one video track" }
     }
 
     private mutating func burn(
-        _ asset: AssetSpec, _ choice: CompositionSpec.Choice, _ style: CompositionSpec.Layer.Style,
+        _ asset: AssetSpec, _ choice: CompositionSpec.TrackChoice, _ style: CompositionSpec.Layer.Style,
         _ shown: TimeRange
     ) {
         guard let found = find(asset, nil, Rational(25, 1)) else { return }
@@ -127,7 +127,7 @@ extension CompositionPlanner {
         let end = composition.duration
         guard let start = layer.at.map({ time(of: $0) }) ?? .some(.zero) else { return nil }
         var until = end
-        var place = layer.at?.range ?? layer.place
+        var place = layer.at?.range ?? layer.location
         if let written = layer.until {
             guard let time = time(of: written) else { return nil }
             (until, place) = (time, written.range)
@@ -137,7 +137,7 @@ extension CompositionPlanner {
         guard start >= .zero, start < end else {
             reasons.error(
                 .invalidRange, "the layer begins at \(start) s, but the composition ends at \(end) s",
-                at: layer.at?.range ?? layer.place)
+                at: layer.at?.range ?? layer.location)
             return nil
         }
         guard until > start, until <= end else {
@@ -181,7 +181,7 @@ extension CompositionPlanner {
         }
     }
 
-    private func place(ofText place: CompositionSpec.Place, on canvas: Canvas) -> TextPosition {
+    private func place(ofText place: CompositionSpec.LayerPlacement, on canvas: Canvas) -> TextPosition {
         TextPosition(
             left: pixels(place.left, of: canvas.size.width),
             right: pixels(place.right, of: canvas.size.width),
@@ -190,7 +190,7 @@ extension CompositionPlanner {
     }
 
     private func rectangle(
-        of place: CompositionSpec.Place, for track: TrackDescription, on canvas: Canvas
+        of place: CompositionSpec.LayerPlacement, for track: TrackDescription, on canvas: Canvas
     ) -> PixelRectangle {
         func even(_ value: Double) -> Int { min(16_384, max(2, Int((value / 2).rounded()) * 2)) }
         var (width, height) = (Double(max(1, track.width)), Double(max(1, track.height)))

@@ -152,11 +152,11 @@ struct CompositionPlanner {
                 at: duration.range, help: "use `range: { duration: … }` for a part of a media file")
             return nil
         }
-        let video = track(clip.video, of: .video, in: found, at: clip.place)
-        let audio = track(clip.audio, of: .audio, in: found, at: clip.place)
+        let video = track(clip.video, of: .video, in: found, at: clip.location)
+        let audio = track(clip.audio, of: .audio, in: found, at: clip.location)
         guard let range = range(clip.range, of: found, video) else { return nil }
         guard range.duration > .zero else {
-            reasons.error(.invalidRange, "the clip is empty", at: clip.place)
+            reasons.error(.invalidRange, "the clip is empty", at: clip.location)
             return nil
         }
         let factor = Int64(clip.speed?.value ?? 1000)
@@ -189,12 +189,12 @@ struct CompositionPlanner {
     /// Returns the selected track. Nil for `none`, and if no track matches; a missing track that the job file selects
     /// explicitly is an error.
     private mutating func track(
-        _ choice: CompositionSpec.Choice, of type: MediaType, in found: Found, at place: SourceRange
+        _ choice: CompositionSpec.TrackChoice, of type: MediaType, in found: Found, at place: SourceRange
     ) -> TrackDescription? {
         let track: TrackDescription?
         switch choice {
         case .none: return nil
-        case .usual: track = found.description.tracks(of: type, matching: .first).first
+        case .automatic: track = found.description.tracks(of: type, matching: .first).first
         case .track(let selection):
             track = found.description.tracks(of: type, matching: selection.value).first
             if track == nil {
@@ -269,7 +269,7 @@ struct CompositionPlanner {
             cadence = try prober.cadence(video.index, of: path, in: first.range)
         } catch {
             reasons.error(
-                .sourceUnreadable, "\(path.pathParts.last ?? path): \(error)", at: first.clip.place)
+                .sourceUnreadable, "\(path.pathParts.last ?? path): \(error)", at: first.clip.location)
             return
         }
         guard let cadence else { return }
@@ -281,7 +281,7 @@ struct CompositionPlanner {
         reasons.diagnostics.warning(
             .variableRate,
             "the first clip has a variable frame rate; the composition uses \(cadence.frameRate) frames/s: \(omitted)",
-            at: first.clip.place, help: "`frame_rate` sets another rate")
+            at: first.clip.location, help: "`frame_rate` sets another rate")
     }
 
     private func canvas(like track: TrackDescription) -> Canvas {
@@ -311,7 +311,7 @@ struct CompositionPlanner {
         if let video = one.video, let canvas = composition.canvas {
             guard let shaped = shape(video, one.clip.shaping) else { return }
             let settings = shaped.settings(on: canvas, fit: one.clip.fit?.value ?? .contain)
-            known.clipPlaces.append(one.clip.place)
+            known.clipPlaces.append(one.clip.location)
             composition.clips.append(
                 VideoClip(
                     placement: placement(video), settings: settings, join: one.join?.kind ?? .dissolve,
@@ -332,7 +332,7 @@ struct CompositionPlanner {
                 volume = volume.times(
                     VolumeEnvelope.full.falling(until: one.timeRange.end, for: overlap))
             }
-            known.audioPlaces.append(one.clip.place)
+            known.audioPlaces.append(one.clip.location)
             if let id = one.clip.id { clipAudio[id.value] = composition.audio.count }
             composition.audio.append(AudioClip(placement: placement(audio), volume: volume))
         }
@@ -365,9 +365,9 @@ struct CompositionPlanner {
                 timeRange: one.timeRange, title: one.clip.id?.value ?? name.nameParts.stem))
         leave(
             one.found, [one.video?.index, one.audio?.index] + cues.map(\.index), as: "clip \(index)",
-            at: one.clip.place
+            at: one.clip.location
         ) { track in
-            let choice: CompositionSpec.Choice? =
+            let choice: CompositionSpec.TrackChoice? =
                 switch track.mediaType {
                 case .video: one.clip.video
                 case .audio: one.clip.audio
@@ -389,7 +389,7 @@ struct CompositionPlanner {
                         owner: "clip \(index), \(name)",
                         track: "\(item) of track \(track.index) (\(LedgerText.plainName(track)))",
                         reason: "subtitles are converted to \(SubtitleTrack.codec.rawValue): \(reason)",
-                        isUnasked: false, place: one.clip.place))
+                        isUnasked: false, place: one.clip.location))
             }
         }
     }
@@ -421,7 +421,7 @@ struct CompositionPlanner {
         func isText(_ track: TrackDescription) -> Bool { SubtitleCodec.canConvert(from: track.codec) }
         switch one.clip.subtitle {
         case .none: return []
-        case .usual: return cues.filter(isText)
+        case .automatic: return cues.filter(isText)
         case .track(let selection):
             let chosen = one.found.description.tracks(of: .subtitle, matching: selection.value)
             if chosen.isEmpty {

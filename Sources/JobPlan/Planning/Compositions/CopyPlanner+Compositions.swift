@@ -203,7 +203,7 @@ extension CopyPlanner {
         case .gap: spec?.range ?? place
         case .join(let clip), .clip(let clip), .late(let clip): clipPlace(clip)
         case .layer(let index):
-            spec.flatMap { $0.layers.indices.contains(index) ? $0.layers[index].place : nil } ?? place
+            spec.flatMap { $0.layers.indices.contains(index) ? $0.layers[index].location : nil } ?? place
         }
     }
 

@@ -251,7 +251,7 @@ package struct BatchPlanner {
             }
             guard seen.insert(Key(file: index, id: job.id.value)).inserted else { continue }
             open.append((job, true))
-            for run in job.asset.readRuns.reversed() {
+            for run in job.asset.readInstances.reversed() {
                 guard let position = positions[Key(file: index, id: run)] else { continue }
                 open.append((files[index].jobs[position], false))
             }

@@ -68,7 +68,7 @@ struct JobSelection {
             while let job = open.popLast() {
                 guard kept.insert(job.id.value.exact).inserted else { continue }
                 for need in job.needs { open += byBase[need.value.exact] ?? [] }
-                open += job.asset.readRuns.compactMap { byID[$0.exact] }
+                open += job.asset.readInstances.compactMap { byID[$0.exact] }
             }
             files[index].jobs.removeAll { !kept.contains($0.id.value.exact) }
         }

@@ -52,13 +52,13 @@ struct ImagePlanner {
     consuming func decide() -> Decision<ImagesPlan> {
         guard let times = times() else { return Decision(nil, reasons) }
         guard !times.isEmpty else {
-            reasons.error(.invalidRange, "the range contains no keyframe", at: spec.place)
+            reasons.error(.invalidRange, "the range contains no keyframe", at: spec.location)
             return Decision(nil, reasons)
         }
         guard times.count <= Self.most else {
             reasons.error(
                 .invalidValue, "\(times.count) still images are too many; an output has at most \(Self.most)",
-                at: spec.place)
+                at: spec.location)
             return Decision(nil, reasons)
         }
         let sheet = sheet(of: times.count)
@@ -273,7 +273,7 @@ struct ImagePlanner {
                 + (isShort
                     ? "at least \(possible.lowerBound) s; players slow down shorter ones"
                     : "at most \(possible.upperBound) s"),
-            at: spec.place, notes: [Diagnostic.Note("`animation` is here", at: animation.range)])
+            at: spec.location, notes: [Diagnostic.Note("`animation` is here", at: animation.range)])
     }
 
     // MARK: Files
@@ -285,7 +285,7 @@ struct ImagePlanner {
             reasons.error(
                 .invalidValue,
                 "\(count) still images don't fit into \(asked.columns) columns and \(rows) rows",
-                at: spec.place,
+                at: spec.location,
                 notes: [Diagnostic.Note("the sheet is here", at: asked.rows?.range ?? asked.range)])
         }
         let columns = asked.rows == nil ? min(asked.columns, max(1, count)) : asked.columns

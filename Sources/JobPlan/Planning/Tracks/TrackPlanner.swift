@@ -275,13 +275,13 @@ struct TrackPlanner {
         switch prober.verdict(on: .encoder(encoding.encoder)) {
         case .valid, .outputs: return true
         case .ignored(let other):
-            if let rate = other.bitRate, let place = rule.action.place(of: other.setting),
+            if let rate = other.bitRate, let place = rule.action.location(of: other.setting),
                 dependsOnSource(encoding, of: rule)
             {
                 clamp(&encoding, to: rate, of: track, at: place, &reasons)
                 return true
             }
-            if let place = rule.action.place(of: other.setting) {
+            if let place = rule.action.location(of: other.setting) {
                 reasons.error(
                     .codecSetting,
                     "\(name) produces \(other.actual) for \(label(track)), not the requested \(other.setting)",
@@ -294,7 +294,7 @@ struct TrackPlanner {
             if let rate = other.bitRate { encoding.take(bitRate: rate) }
             return true
         case .problem(let problem):
-            if let place = rule.action.place(of: "bitrate"), dependsOnSource(encoding, of: rule),
+            if let place = rule.action.location(of: "bitrate"), dependsOnSource(encoding, of: rule),
                 let rate = nextLowerRate(of: encoding)
             {
                 clamp(&encoding, to: rate, of: track, at: place, &reasons)

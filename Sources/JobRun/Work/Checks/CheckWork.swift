@@ -36,7 +36,7 @@ final class CheckWork: OutputWork, Sendable {
         return all > 0 ? min(1, inspection.position.seconds / all) : 0
     }
 
-    func make() throws -> OutputFindings {
+    func run() throws -> OutputFindings {
         let (inspection, cancellation) = (inspection, cancellation)
         try cancellation.begin { inspection.cancel() }
         let found = try inspection.read()
@@ -52,12 +52,12 @@ final class CheckWork: OutputWork, Sendable {
             guard let problem = verifier.problem(planned, report) else { continue }
             throw JobFailure("\(task.input.sourceName): \(problem)", at: task.output.destinationLocation)
         }
-        let expectations = try ExpectationJudge(
+        let expectations = try ExpectationEvaluator(
             task: task, subject: asset.source, size: fileSize, extent: task.input.extent,
             // Reading the tracks has decoded them and throws at damage; `decodes` isn't supported without decoding.
             hasDecoded: task.input.damagePolicy == .fail, environment: asset.environment,
             isCancelled: { cancellation.isCancelled }
-        ).judge()
+        ).evaluate()
         if cancellation.isCancelled { throw CancellationError() }
         return OutputFindings(tracks: reports, expectations: expectations)
     }

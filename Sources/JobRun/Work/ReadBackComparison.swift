@@ -6,7 +6,7 @@ internal import Media
 
 /// The comparison of requested properties with those of the finished file. Muxers and encoders clamp, replace
 /// and drop settings silently, and differ in which.
-struct ReadBack {
+struct ReadBackComparison {
     let plan: OutputPlan
     let contents: AssetContents
     /// Tracks of the output, in the order of `plan.tracks`.
@@ -17,33 +17,37 @@ struct ReadBack {
         for (index, planned) in plan.tracks.enumerated() {
             if let problem = problem(planned, tracks[index]) { return "output track \(index) \(problem)" }
         }
-        return lostTags(plan.metadata, contents.metadata).first(where: isAsked).map {
-            "the output \(Self.lacks($0))"
+        return missingTags(plan.metadata, contents.metadata).first(where: isRequested).map {
+            "the output \(Self.missingTagText($0))"
         }
     }
 
     /// Properties of the source that should have been kept and are missing, as text.
     var losses: [String] {
-        var losses = lostTags(plan.metadata, contents.metadata).filter { !isAsked($0) }.map {
-            "the output \(Self.lacks($0))"
+        var losses = missingTags(plan.metadata, contents.metadata).filter { !isRequested($0) }.map {
+            "the output \(Self.missingTagText($0))"
         }
         for (index, planned) in plan.tracks.enumerated() {
-            losses += lostTags(planned.metadata, tracks[index].metadata, of: tracks[index])
-                .filter { !isAsked($0.key, of: planned) }.map { "output track \(index) \(Self.lacks($0))" }
+            losses += missingTags(planned.metadata, tracks[index].metadata, of: tracks[index])
+                .filter { !isRequested($0.key, of: planned) }.map {
+                    "output track \(index) \(Self.missingTagText($0))"
+                }
             if case .copy = planned.action, tracks[index].format.codecTag == "hev1" {
                 losses.append(
                     "output track \(index) is HEVC with parameter sets in its packets (`hev1`), which Apple's players don't play: its parameter sets change, or can't be read"
                 )
             }
             if case .encode(let encoding) = planned.action {
-                losses += lostColor(encoding, tracks[index]).filter { !encoding.askedColor.contains($0.key) }
-                    .map { "output track \(index) \(Self.lacks($0))" }
+                losses += missingColor(encoding, tracks[index]).filter {
+                    !encoding.askedColor.contains($0.key)
+                }
+                .map { "output track \(index) \(Self.missingTagText($0))" }
             }
         }
         for (number, pair) in zip(plan.chapters, contents.chapters).enumerated() {
-            let (wanted, found) = (Self.trimmed(pair.0.title ?? ""), Self.trimmed(pair.1.title ?? ""))
-            if !wanted.isEmpty, wanted.exact != found.exact {
-                losses.append("chapter \(number + 1) of the output is not called `\(wanted)`")
+            let (expected, found) = (Self.trimmed(pair.0.title ?? ""), Self.trimmed(pair.1.title ?? ""))
+            if !expected.isEmpty, expected.exact != found.exact {
+                losses.append("chapter \(number + 1) of the output is not called `\(expected)`")
             }
         }
         return losses
@@ -52,49 +56,53 @@ struct ReadBack {
     // MARK: Requested properties
 
     /// Returns whether the job sets a tag of the file.
-    private func isAsked(_ entry: MetadataEntry) -> Bool {
+    private func isRequested(_ entry: MetadataEntry) -> Bool {
         plan.askedTags.contains(entry.key.lowercased())
     }
 
     /// Returns whether the rule sets a tag of the track.
-    private func isAsked(_ key: String, of track: TrackPlan) -> Bool {
+    private func isRequested(_ key: String, of track: TrackPlan) -> Bool {
         track.askedTags.contains(key.lowercased())
     }
 
-    private static func lacks(_ entry: MetadataEntry) -> String {
+    private static func missingTagText(_ entry: MetadataEntry) -> String {
         "doesn't contain the \(entry.key) `\(entry.value)`"
     }
 
     // MARK: Actual properties
 
     private func problem(_ planned: TrackPlan, _ track: AssetTrack) -> String? {
-        if let lost = lostTags(planned.metadata, track.metadata, of: track).first(where: {
-            isAsked($0.key, of: planned)
+        if let missing = missingTags(planned.metadata, track.metadata, of: track).first(where: {
+            isRequested($0.key, of: planned)
         }) {
-            return Self.lacks(lost)
+            return Self.missingTagText(missing)
         }
         if let name = planned.disposition.first(where: { !track.disposition.contains($0) }) {
             return "is not marked as \(name)"
         }
         guard case .encode(let encoding) = planned.action else { return nil }
-        let (made, asked) = (track.format, encoding.encoder)
+        let (actual, requested) = (track.format, encoding.encoder)
         switch track.mediaType {
         case .video:
-            guard made.width == asked.width, made.height == asked.height else {
-                return "is \(made.width)x\(made.height) instead of \(asked.width)x\(asked.height)"
+            guard actual.width == requested.width, actual.height == requested.height else {
+                return "is \(actual.width)x\(actual.height) instead of \(requested.width)x\(requested.height)"
             }
-            if let lost = lostColor(encoding, track).first(where: { encoding.askedColor.contains($0.key) }) {
-                return Self.lacks(lost)
+            if let missing = missingColor(encoding, track).first(where: {
+                encoding.askedColor.contains($0.key)
+            }) {
+                return Self.missingTagText(missing)
             }
         case .audio:
             // The sample rate of Opus is always 48 kHz, regardless of its input.
-            let hasOwnRate = CodecCatalog.codec(made.codec, of: .audio)?.codec.hasOwnSampleRate == true
-            guard hasOwnRate || made.sampleRate == asked.sampleRate else {
-                return "has \(made.sampleRate) Hz instead of \(asked.sampleRate)"
+            let hasOwnRate = CodecCatalog.codec(actual.codec, of: .audio)?.codec.hasOwnSampleRate == true
+            guard hasOwnRate || actual.sampleRate == requested.sampleRate else {
+                return "has \(actual.sampleRate) Hz instead of \(requested.sampleRate)"
             }
-            let channels = (made: made.channelLayout?.channels, asked: asked.channelLayout?.channels)
-            guard channels.made == channels.asked else {
-                return "has \(channels.made ?? 0) channels instead of \(channels.asked ?? 0)"
+            let channels = (
+                actual: actual.channelLayout?.channels, requested: requested.channelLayout?.channels
+            )
+            guard channels.actual == channels.requested else {
+                return "has \(channels.actual ?? 0) channels instead of \(channels.requested ?? 0)"
             }
         default: break
         }
@@ -102,34 +110,35 @@ struct ReadBack {
     }
 
     /// Returns the color properties of an encoded track that the file doesn't declare.
-    private func lostColor(_ encoding: TrackPlan.Encoding, _ track: AssetTrack) -> [MetadataEntry] {
+    private func missingColor(_ encoding: TrackPlan.Encoding, _ track: AssetTrack) -> [MetadataEntry] {
         guard encoding.encoder.mediaType == .video else { return [] }
-        let (asked, made) = (encoding.encoder.color, track.format.color)
-        var lost: [MetadataEntry] = []
-        if let name = asked.primaries, made.primaries != name {
-            lost.append(MetadataEntry(key: "primaries", value: name))
+        let (requested, actual) = (encoding.encoder.color, track.format.color)
+        var missing: [MetadataEntry] = []
+        if let name = requested.primaries, actual.primaries != name {
+            missing.append(MetadataEntry(key: "primaries", value: name))
         }
-        if let name = asked.transfer, made.transfer != name {
-            lost.append(MetadataEntry(key: "transfer", value: name))
+        if let name = requested.transfer, actual.transfer != name {
+            missing.append(MetadataEntry(key: "transfer", value: name))
         }
         // RGB has no matrix, which its pixel format implies.
-        guard !encoding.encoder.pixelFormat.isRGB else { return lost }
-        if let name = asked.matrix, made.matrix.map({ ColorDescription.isSameMatrix($0, name) }) != true {
-            lost.append(MetadataEntry(key: "matrix", value: name))
+        guard !encoding.encoder.pixelFormat.isRGB else { return missing }
+        if let name = requested.matrix, actual.matrix.map({ ColorDescription.isSameMatrix($0, name) }) != true
+        {
+            missing.append(MetadataEntry(key: "matrix", value: name))
         }
         // Without a declared range, players assume limited range.
-        if asked.range == "pc", made.range != "pc", !track.format.pixelFormat.isFullRangeByName {
-            lost.append(MetadataEntry(key: "range", value: "pc"))
+        if requested.range == "pc", actual.range != "pc", !track.format.pixelFormat.isFullRangeByName {
+            missing.append(MetadataEntry(key: "range", value: "pc"))
         }
-        return lost
+        return missing
     }
 
     /// Returns the tags of one list that another list lacks.
-    private func lostTags(
-        _ wanted: [MetadataEntry], _ found: [MetadataEntry], of track: AssetTrack? = nil
+    private func missingTags(
+        _ expected: [MetadataEntry], _ found: [MetadataEntry], of track: AssetTrack? = nil
     ) -> [MetadataEntry] {
         let known = Dictionary(grouping: found) { $0.key.lowercased() }
-        return wanted.filter { entry in
+        return expected.filter { entry in
             switch entry.key.lowercased() {
             // The timecode is checked separately, and `alpha_mode` isn't a tag of the user.
             case "timecode", "alpha_mode": return false
@@ -144,17 +153,17 @@ struct ReadBack {
 
     /// Returns whether a tag has the expected value. Containers trim text, and normalize numbers and
     /// locations.
-    private static func isSame(_ wanted: MetadataEntry, _ found: String) -> Bool {
-        let (a, b) = (trimmed(wanted.value), trimmed(found))
+    private static func isSame(_ expected: MetadataEntry, _ found: String) -> Bool {
+        let (a, b) = (trimmed(expected.value), trimmed(found))
         if a.exact == b.exact { return true }
-        switch wanted.key.lowercased() {
+        switch expected.key.lowercased() {
         // libavformat writes `3/12` and `03` as numbers.
         case "track", "disc": return numbers(a) == numbers(b)
         // mov stores locations in units of 1/65,536 degree.
         case "location":
-            let (places, others) = (numbers(a), numbers(b))
-            return places.count >= 2 && others.count >= 2
-                && zip(places.prefix(2), others).allSatisfy { abs($0 - $1) < 0.001 }
+            let (coordinates, others) = (numbers(a), numbers(b))
+            return coordinates.count >= 2 && others.count >= 2
+                && zip(coordinates.prefix(2), others).allSatisfy { abs($0 - $1) < 0.001 }
         // Fractions of a second are ignored.
         case "creation_time": return a.prefix(19) == b.prefix(19)
         default: return false

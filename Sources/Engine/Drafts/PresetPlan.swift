@@ -6,7 +6,7 @@ internal import LibAV
 internal import Media
 
 /// The plan of a source's export with a preset, for reports.
-package struct PresetTrial {
+package struct PresetPlan {
     /// The plan; nil if the source can't be exported with the preset.
     package let plan: OutputTask?
     /// Reason why the source can't be exported; nil if it can.

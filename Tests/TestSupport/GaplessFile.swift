@@ -1,23 +1,23 @@
 internal import Foundation
 
 /// Modification of AAC movies: encoder delay and padding in an `iTunSMPB` tag, and signaling of HE-AAC, which FFmpeg can't encode.
-public enum GaplessMovie {
+public enum GaplessFile {
     /// Turns AAC-LC, as FFmpeg's encoder writes it, into HE-AAC without high frequencies, by changing the SBR flag of its configuration.
     /// `doubledRate` is the MPEG-4 index of the output's sample rate.
     public static func makeHighEfficiency(_ path: String, doubledRate: UInt8) throws {
         var data = try Data(contentsOf: URL(fileURLWithPath: path))
         guard let found = data.range(of: Data([0x56, 0xE5, 0x00])) else {
-            throw JudgeError(message: "\(path) has no configuration with an absent SBR")
+            throw ProgramError(message: "\(path) has no configuration with an absent SBR")
         }
         data[found.upperBound - 1] = 0x80 | doubledRate << 3
         try data.write(to: URL(fileURLWithPath: path))
     }
 
-    /// Replaces tags and edit lists of a movie whose index is at its end by an `iTunSMPB` tag.
+    /// Replaces tags and edit lists of an MP4 file whose index is at its end by an `iTunSMPB` tag.
     public static func tag(_ path: String, delay: Int, padding: Int, samples: Int) throws {
         let data = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
         guard let movie = children(data, 0..<data.count).first(where: { $0.name == "moov" }) else {
-            throw JudgeError(message: "\(path) has no movie box")
+            throw ProgramError(message: "\(path) has no movie box")
         }
         var body: [UInt8] = []
         for child in children(data, (movie.range.lowerBound + 8)..<movie.range.upperBound)

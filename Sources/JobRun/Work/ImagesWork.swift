@@ -6,7 +6,7 @@ internal import Media
 internal import Publishing
 
 /// The work of an image output: all images are written into one file, in sequence.
-final class StillWork: OutputWork, Sendable {
+final class ImagesWork: OutputWork, Sendable {
     private let source: OutputSource
     private let images: ImagesPlan
     private let done = Guarded(0)
@@ -17,23 +17,23 @@ final class StillWork: OutputWork, Sendable {
     }
 
     var fraction: Double {
-        let rounds = images.animation?.needsAnalysis == true ? 2 : 1
-        return Double(done.withLock { $0 }) / Double(max(1, images.stills.count * rounds))
+        let passes = images.animation?.needsAnalysis == true ? 2 : 1
+        return Double(done.withLock { $0 }) / Double(max(1, images.stills.count * passes))
     }
 
-    func make() throws -> OutputFindings {
+    func run() throws -> OutputFindings {
         let generator = generator
         try source.cancellation.begin { generator.cancel() }
-        let pieces = PieceFile(source.file)
+        let writer = PartWriter(source.file)
         var findings = OutputFindings()
         if let format = images.animation {
-            findings.stills = try makeAnimation(format, generator, pieces)
+            findings.imageTimes = try makeAnimation(format, generator, writer)
         } else if let sheet = images.sheet {
-            findings.stills = try makeSheet(sheet, generator, pieces)
+            findings.imageTimes = try makeSheet(sheet, generator, writer)
         } else {
-            findings.stills = try makeFiles(generator, pieces)
+            findings.imageTimes = try makeFiles(generator, writer)
         }
-        findings.parts = pieces.parts
+        findings.parts = writer.parts
         // Still images don't show where the track ends.
         findings.tracks = [
             TrackReport(
@@ -50,9 +50,9 @@ final class StillWork: OutputWork, Sendable {
             tolerance: images.tolerance, damagePolicy: source.task.input.damagePolicy)
     }
 
-    private func makeFiles(_ generator: AssetImageGenerator, _ pieces: PieceFile) throws -> [MediaTime] {
+    private func makeFiles(_ generator: AssetImageGenerator, _ writer: PartWriter) throws -> [MediaTime] {
         let encoder = try StillImageEncoder(source.encoding.encoder, limits: source.limits)
-        let pipeline = StillPipeline(encoder: encoder, pieces: pieces)
+        let pipeline = ImagePipeline(encoder: encoder, writer: writer)
         let times = try times(of: generator) { still in
             if still.isRepeated {
                 try pipeline.repeatLast()
@@ -60,31 +60,32 @@ final class StillWork: OutputWork, Sendable {
                 try pipeline.add(still.image.makeFrame())
             }
         }
-        try pipeline.settle()
+        try pipeline.finish()
         return times
     }
 
     private func makeSheet(
-        _ sheet: ImagesPlan.Sheet, _ generator: AssetImageGenerator, _ pieces: PieceFile
+        _ sheet: ImagesPlan.Sheet, _ generator: AssetImageGenerator, _ writer: PartWriter
     ) throws -> [MediaTime] {
         let composed = StillImageSheet(columns: sheet.columns, rows: sheet.rows)
         let times = try times(of: generator) { try composed.add($0.image.makeFrame()) }
-        let still = source.encoding.encoder
-        var whole = still
-        whole.width *= sheet.columns
-        whole.height *= sheet.rows
-        try pieces.append(composed.finish(), with: StillImageEncoder(whole, limits: source.limits))
+        let imageConfiguration = source.encoding.encoder
+        var sheetConfiguration = imageConfiguration
+        sheetConfiguration.width *= sheet.columns
+        sheetConfiguration.height *= sheet.rows
+        try writer.append(composed.finish(), with: StillImageEncoder(sheetConfiguration, limits: source.limits))
         if sheet.index != nil {
             let index = SheetIndex(
-                images: images, sheet: sheet, file: source.task.output.destination ?? "", width: still.width,
-                height: still.height)
-            try pieces.append(Array(index.text.utf8))
+                images: images, sheet: sheet, file: source.task.output.destination ?? "",
+                width: imageConfiguration.width,
+                height: imageConfiguration.height)
+            try writer.append(Array(index.text.utf8))
         }
         return times
     }
 
     private func makeAnimation(
-        _ format: AnimationFormat, _ generator: AssetImageGenerator, _ pieces: PieceFile
+        _ format: AnimationFormat, _ generator: AssetImageGenerator, _ writer: PartWriter
     ) throws -> [MediaTime] {
         let (timing, encoder, cancellation) = (
             images.timing(as: format), source.encoding.encoder, source.cancellation
@@ -92,14 +93,14 @@ final class StillWork: OutputWork, Sendable {
         let animation = try format.writer(encoder, timing, into: source.file)
         if format.needsAnalysis {
             // Only the second read counts damage.
-            let looker = self.generator
-            try cancellation.begin { looker.cancel() }
-            _ = try times(of: looker) { try animation.analyze($0.image.makeFrame()) }
+            let firstPassGenerator = self.generator
+            try cancellation.begin { firstPassGenerator.cancel() }
+            _ = try times(of: firstPassGenerator) { try animation.analyze($0.image.makeFrame()) }
             try cancellation.begin { generator.cancel() }
         }
         let times = try times(of: generator) { try animation.add($0.image.makeFrame()) }
         try animation.finish()
-        try pieces.takeWhole {
+        try writer.adoptFile {
             try AnimationCheck(
                 encoder, in: source.asset.environment.sources, isCancelled: { cancellation.isCancelled }
             ).problem(inFile: source.file.reopenPath, format: format, timing: timing)

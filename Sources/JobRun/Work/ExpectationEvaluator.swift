@@ -5,7 +5,7 @@ internal import LibAV
 internal import Media
 
 /// An expectation with its measured value.
-public struct JudgedExpectation: Codable, Sendable {
+public struct ExpectationResult: Codable, Sendable {
     /// Expectation in the job file.
     package var expectation: Expectation
     /// Measured value as text.
@@ -27,7 +27,7 @@ public struct JudgedExpectation: Codable, Sendable {
 }
 
 /// The evaluation of a job's expectations on a finished output, before it is published, or on the source of a check.
-struct ExpectationJudge {
+struct ExpectationEvaluator {
     let task: OutputTask
     private var plan: OutputPlan { task.output }
     /// The output, or the source of a check.
@@ -44,7 +44,7 @@ struct ExpectationJudge {
     let isCancelled: @Sendable () -> Bool
 
     /// Evaluates all expectations.
-    func judge() throws -> [JudgedExpectation] {
+    func evaluate() throws -> [ExpectationResult] {
         guard !plan.expectations.isEmpty else { return [] }
         let asset = Asset(subject, timing: .precise, environment: environment)
         let contents = try asset.loadSynchronously()
@@ -52,7 +52,7 @@ struct ExpectationJudge {
         return try plan.expectations.map { expectation in
             if isCancelled() { throw CancellationError() }
             let (measured, holds) = try measure(expectation.check, asset, contents, &loudness)
-            return JudgedExpectation(
+            return ExpectationResult(
                 expectation: expectation, measured: measured, holds: holds, output: plan.id)
         }
     }
@@ -78,12 +78,12 @@ struct ExpectationJudge {
             }
             return (found, found == value)
         case .loudness(let wanted, let within):
-            guard let found = try measured(audio, asset, &loudness)?.integrated else {
+            guard let found = try measuredLoudness(audio, asset, &loudness)?.integrated else {
                 return ("no audio", false)
             }
             return ("\((found * 10).rounded() / 10) LUFS", abs(found - wanted) <= within)
         case .truePeak(let most):
-            guard let found = try measured(audio, asset, &loudness)?.truePeak else {
+            guard let found = try measuredLoudness(audio, asset, &loudness)?.truePeak else {
                 return ("no audio", false)
             }
             return ("\((found * 10).rounded() / 10) dBTP", found <= most)
@@ -150,7 +150,8 @@ struct ExpectationJudge {
         ).measure(metric)
     }
 
-    private func measured(_ track: AssetTrack?, _ asset: Asset, _ known: inout Loudness?) throws -> Loudness?
+    private func measuredLoudness(_ track: AssetTrack?, _ asset: Asset, _ known: inout Loudness?) throws
+        -> Loudness?
     {
         guard let track else { return nil }
         if known == nil {

@@ -5,7 +5,7 @@ internal import FileSystem
 internal import SystemPackage
 
 /// The distinction between transient failures and failures that would recur on a retry.
-enum Transience {
+enum TransientErrors {
     /// Transient errors of file servers and networks. ENOSPC, EPERM and errors caused by the data are not
     /// included.
     private static let codes: Set<Int32> = [
@@ -15,8 +15,8 @@ enum Transience {
 
     /// Returns whether an error is transient, so that the job can be retried.
     static func isTransient(_ error: any Error) -> Bool {
-        let told = (error as? MediaError)?.errnoValue ?? (error as? SystemError)?.code.rawValue
-        guard let code = told else { return false }
+        let number = (error as? MediaError)?.errnoValue ?? (error as? SystemError)?.code.rawValue
+        guard let code = number else { return false }
         return codes.contains(code)
     }
 }

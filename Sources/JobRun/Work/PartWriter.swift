@@ -4,7 +4,7 @@ internal import Publishing
 
 /// The pieces of an output's file, in sequence, each read back after it is written. Confined to one queue at
 /// a time.
-final class PieceFile {
+final class PartWriter {
     private let file: TemporaryFile
     private var end: Int64 = 0
     /// Offsets and lengths of the pieces.
@@ -28,7 +28,7 @@ final class PieceFile {
 
     /// Adopts a file that was written as a whole as the only piece. `check` returns the reason if it is
     /// invalid.
-    func takeWhole(_ check: () throws -> String?) throws {
+    func adoptFile(_ check: () throws -> String?) throws {
         if let problem = try check() {
             throw MediaError.misuse("the written data can't be read back: \(problem)")
         }

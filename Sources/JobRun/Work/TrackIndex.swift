@@ -1,5 +1,5 @@
 /// The position of a track in a plan.
-struct TrackPlace: Hashable, Sendable {
+struct TrackIndex: Hashable, Sendable {
     /// Index of the output in the plan.
     var output: Int
     /// Index of the track in the output.

@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// Independent measurements of a media file by ffprobe and ffmpeg.
-public struct Judge: Sendable {
+public struct FFmpegFile: Sendable {
     /// Path of the measured file.
     public let path: String
 
@@ -14,7 +14,7 @@ public struct Judge: Sendable {
             "-select_streams", selector, "-show_entries", "stream=\(entries):stream_side_data",
         ])
         guard let stream = (json["streams"] as? [[String: Any]])?.first else {
-            throw JudgeError(message: "\(path) has no \(selector)")
+            throw ProgramError(message: "\(path) has no \(selector)")
         }
         return stream
     }
@@ -40,7 +40,7 @@ public struct Judge: Sendable {
             let value = meter.components(separatedBy: key).last.flatMap { text in
                 Double(text.drop { $0 == " " }.prefix { $0 != " " })
             }
-            guard let value else { throw JudgeError(message: "\(path): ffmpeg reported no loudness") }
+            guard let value else { throw ProgramError(message: "\(path): ffmpeg reported no loudness") }
             return value
         }
         return (try last("    I:"), try last("    Peak:"))
@@ -87,7 +87,7 @@ public struct Judge: Sendable {
             "stream=time_base:frame=pts,best_effort_timestamp:\(Self.zeroEntries)",
         ])
         guard let stream = (probed["streams"] as? [[String: Any]])?.first else {
-            throw JudgeError(message: "\(path) has no v:0")
+            throw ProgramError(message: "\(path) has no v:0")
         }
         let (scale, zero) = (Self.timescale(stream), Self.zero(probed))
         let frames = probed["frames"] as? [[String: Any]] ?? []
@@ -110,7 +110,7 @@ public struct Judge: Sendable {
     }
 
     /// Returns the lowest PSNR of `count` frames from frame `own` on, against the source's frames from `first` on; 100 if identical.
-    public func lowestPSNR(against source: Judge, first: Int, count: Int, own: Int) throws -> Double {
+    public func lowestPSNR(against source: FFmpegFile, first: Int, count: Int, own: Int) throws -> Double {
         let filter =
             "[0:v:0]select='between(n,\(first),\(first + count - 1))',settb=1/25,setpts=N,format=yuv420p[s];"
             + "[1:v:0]select='between(n,\(own),\(own + count - 1))',settb=1/25,setpts=N,format=yuv420p[o];"
@@ -128,7 +128,7 @@ public struct Judge: Sendable {
             return word == "inf" ? 100 : Double(word)
         }
         guard values.count == count else {
-            throw JudgeError(message: "\(values.count) frames compared of \(count): \(result.errors)")
+            throw ProgramError(message: "\(values.count) frames compared of \(count): \(result.errors)")
         }
         return values.min() ?? 0
     }
@@ -184,7 +184,7 @@ public func lag(_ source: [Float], _ output: [Float], reach: Int, step: Int = 1)
     lag: Int, correlation: Double
 ) {
     let length = min(source.count, output.count) - 2 * reach
-    guard length > 64 else { return (0, lagless(source, output)) }
+    guard length > 64 else { return (0, correlation(source, output)) }
     let used = min(length, 96_000)
     var best = (lag: 0, correlation: -2.0)
     source.withUnsafeBufferPointer { s in
@@ -213,7 +213,7 @@ public func lag(_ source: [Float], _ output: [Float], reach: Int, step: Int = 1)
     return best
 }
 
-private func lagless(_ a: [Float], _ b: [Float]) -> Double {
+private func correlation(_ a: [Float], _ b: [Float]) -> Double {
     var (xy, xx, yy) = (0.0, 0.0, 0.0)
     for (x, y) in zip(a, b) {
         xy += Double(x * y)
