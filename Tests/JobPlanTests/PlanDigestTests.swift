@@ -23,7 +23,7 @@ import Testing
                 destination: out/one.mp4
             """
         let (file, sink) = decode(yaml)
-        guard let file, !sink.hasErrors else { throw JudgeError(message: rendered(sink, yaml)) }
+        guard let file, !sink.hasErrors else { throw ProgramError(message: rendered(sink, yaml)) }
         return try #require(BatchPlanner.plan([file]).plan.jobs.first?.tasks.first)
     }
 

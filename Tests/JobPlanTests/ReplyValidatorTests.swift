@@ -107,7 +107,9 @@ import Testing
     }
 
     @Test func verdictsHaveBounds() {
-        func holds(_ verdict: SettingsValidation.Outcome) -> Bool { ReplyValidator.isValid(.verdict(verdict)) }
+        func holds(_ verdict: SettingsValidation.Outcome) -> Bool {
+            ReplyValidator.isValid(.verdict(verdict))
+        }
         func form(_ width: Int, _ height: Int) -> SettingsValidation.Outcome {
             .outputs(
                 FrameFormat(

@@ -73,7 +73,8 @@ final class ImagesWork: OutputWork, Sendable {
         var sheetConfiguration = imageConfiguration
         sheetConfiguration.width *= sheet.columns
         sheetConfiguration.height *= sheet.rows
-        try writer.append(composed.finish(), with: StillImageEncoder(sheetConfiguration, limits: source.limits))
+        try writer.append(
+            composed.finish(), with: StillImageEncoder(sheetConfiguration, limits: source.limits))
         if sheet.index != nil {
             let index = SheetIndex(
                 images: images, sheet: sheet, file: source.task.output.destination ?? "",
