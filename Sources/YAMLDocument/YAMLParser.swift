@@ -120,6 +120,14 @@ package struct YAMLParser {
                 help = "`*` starts an alias in YAML; a pattern needs quotes, such as \"media/*.mp4\""
             } else if line.contains("\t"), problem.contains("cannot start any token") {
                 help = "indent YAML with spaces, not tabs"
+            } else if problem.contains("UTF-8") {
+                help = "save the file in UTF-8"
+            } else if let mark = Self.comment(in: lines, parser, to: location.line) {
+                help = "` #` starts a comment in line \(mark); a value that contains it needs quotes"
+            } else if location.line > 1, Self.isItemWithoutSpace(lines[location.line - 2]) {
+                help = "an entry of a list needs a space after `-`"
+            } else if problem.contains("cannot start any token") {
+                help = "a value that starts with `@`, `%` or a backtick needs quotes"
             } else if !Self.isInside(parser, lines) {
                 help = Self.help(line: line, column: location.column)
             }
@@ -139,6 +147,24 @@ package struct YAMLParser {
         guard parser.context != nil, lines.indices.contains(line) else { return false }
         return lines[line].unicodeScalars.dropFirst(column).first.map { "{[\"'".unicodeScalars.contains($0) }
             ?? false
+    }
+
+    /// Returns the number of the line whose comment contains the end of the flow collection that libyaml was reading;
+    /// nil if there is none.
+    private static func comment(in lines: [Substring], _ parser: yaml_parser_t, to last: Int) -> Int? {
+        let first = Int(parser.context_mark.line)
+        guard isInside(parser, lines), first < last, last <= lines.count else { return nil }
+        return (first..<last).first { index in
+            lines[index].firstRange(of: " #").map { mark in
+                lines[index][mark.upperBound...].contains { "}]".contains($0) }
+            } ?? false
+        }.map { $0 + 1 }
+    }
+
+    /// Returns whether a line is an entry of a list without a space after its `-`.
+    private static func isItemWithoutSpace(_ line: Substring) -> Bool {
+        let entry = line.drop { $0 == " " }
+        return entry.first == "-" && entry.dropFirst().first?.isLetter == true && entry.contains(":")
     }
 
     /// Returns the probable mistake in a line at which libyaml stops.
