@@ -30,10 +30,12 @@ enum ContainerCheck {
                     help: "supported data codecs: \(container.dataCodecs.joined(separator: ", "))")
             }
         }
-        if container.isSingleTrack, output.tracks.count > 1 {
+        // Tracks of other kinds are already reported.
+        let rules = output.tracks.filter { container.mediaTypes.contains($0.mediaType) }
+        if container.isSingleTrack, rules.count > 1 {
             sink.error(
-                .containerCodec, "\(container.name) can hold only one track", at: output.tracks[1].range,
-                notes: [Diagnostic.Note("the first rule is here", at: output.tracks[0].range)])
+                .containerCodec, "\(container.name) can hold only one track", at: rules[1].range,
+                notes: [Diagnostic.Note("the first rule is here", at: rules[0].range)])
         }
         if let optimize = output.optimizeForNetwork, optimize.value, !container.canOptimizeForNetwork {
             sink.error(

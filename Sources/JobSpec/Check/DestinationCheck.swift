@@ -1,7 +1,7 @@
 internal import Diagnostics
 internal import YAMLDocument
 
-/// The check of destinations for expressions that other tools expand and Tandem doesn't: `$name`, `{{name}}`
+/// The check of destinations for expressions that other tools expand and Tandem doesn't: `$name`, `{{name}}`, `%03d`
 /// and a leading `~`; and for URLs, which would create folders such as `s3:`.
 ///
 /// Only the text of the job file and of its variables is checked. A source's name (`${asset.stem}`) may
@@ -33,7 +33,7 @@ struct DestinationCheck {
         while !rest.isEmpty {
             let dollar = rest.firstRange(of: "${")
             let literal = rest[..<(dollar?.lowerBound ?? rest.endIndex)]
-            for problem in Self.problems(of: literal, isStart: isStart) {
+            for problem in problems(of: literal, isStart: isStart) {
                 report(problem, at: Substitution.location(node, from: problem.from, to: problem.to, &offsets))
             }
             if !literal.isEmpty { isStart = false }
@@ -48,7 +48,7 @@ struct DestinationCheck {
             if let value = scope.variables[name]?.text {
                 let location = Substitution.location(
                     node, from: dollar.lowerBound, to: rest.index(after: close), &offsets)
-                for problem in Self.problems(of: value[...], isStart: isStart) {
+                for problem in problems(of: value[...], isStart: isStart) {
                     report(problem, at: location)
                 }
                 if !value.isEmpty { isStart = false }
@@ -71,9 +71,11 @@ struct DestinationCheck {
     }
 
     /// Returns the problems of a part of a path. `isStart`: whether the path begins with it.
-    private static func problems(of text: Substring, isStart: Bool) -> [Problem] {
-        (isStart ? [home(in: text), scheme(in: text)].compactMap { $0 } : []) + braces(in: text)
-            + dollars(in: text)
+    private func problems(of text: Substring, isStart: Bool) -> [Problem] {
+        (isStart ? [Self.home(in: text), Self.scheme(in: text)].compactMap { $0 } : [])
+            + Self.braces(in: text) + Self.facts(in: text)
+            // `ImagesCheck` reports still images without a name for each.
+            + (scope.makesImages ? [] : Self.numbers(in: text)) + Self.dollars(in: text)
     }
 
     /// Returns the problem of a leading `~`.
@@ -113,6 +115,43 @@ struct DestinationCheck {
             rest = rest[close.upperBound...]
         }
         return problems
+    }
+
+    /// Returns the problems of `{asset.stem}`, which lacks its `$`. Other names in braces may be part of a file name.
+    private static func facts(in text: Substring) -> [Problem] {
+        var problems: [Problem] = []
+        var rest = text
+        while let open = rest.firstIndex(of: "{") {
+            let after = text.index(after: open)
+            let name = text[after...].prefix { $0 != "{" && $0 != "}" }
+            // `braces` reports names in two braces.
+            let isDouble = open > text.startIndex && text[text.index(before: open)] == "{"
+            if !isDouble, Scope.isQualifiedName(String(name)), text[name.endIndex...].first == "}" {
+                problems.append(
+                    Problem(
+                        message: "`{\(name)}` is not expanded in a destination",
+                        help: syntaxHelp(of: String(name)),
+                        from: open, to: text.index(after: name.endIndex)))
+            }
+            rest = text[after...]
+        }
+        return problems
+    }
+
+    /// Returns the problems of `%03d`, with which ffmpeg numbers the files of an image sequence.
+    private static func numbers(in text: Substring) -> [Problem] {
+        guard let percent = text.firstIndex(of: "%") else { return [] }
+        let digits = text[text.index(after: percent)...].prefix { $0.isASCII && $0.isNumber }
+        guard text[digits.endIndex...].first == "d" else { return [] }
+        let end = text.index(after: digits.endIndex)
+        // `100%done` is a name.
+        guard !digits.isEmpty || text[end...].first?.isLetter != true else { return [] }
+        return [
+            Problem(
+                message: "`\(text[percent..<end])` is not expanded in a destination",
+                help: "`${index}` numbers job instances, `${image.number}` the still images of `images`",
+                from: percent, to: end)
+        ]
     }
 
     /// Returns the problems of `$name` and `$(…)`.

@@ -56,7 +56,7 @@ struct AssetDecoder {
         let timing = reader.choice("timing", of: fields, as: AssetTiming.self)
         let url = reader.value(
             fields.value("url"), "`url`",
-            "expected a URL such as https://host/path, without spaces, and without a password, which reports would contain"
+            "expected an http or https URL such as https://host/path, without spaces, and without a password, which reports would contain"
         ) { Self.isURL($0) ? $0 : nil }
         guard let url else { return nil }
         return AssetSpec(
@@ -128,7 +128,10 @@ struct AssetDecoder {
         if path.value.utf8.contains(0x3a), path.value.contains("://") {
             reader.sink.error(
                 .invalidValue, "a path must be a local file, not a URL", at: path.range,
-                help: "write a remote asset as `{ url: … }`; it requires `--allow-network`")
+                help: SourceLocation.isRemote(path.value)
+                    ? "write a remote asset as `{ url: … }`; it requires `--allow-network`"
+                    : "only http and https URLs are supported, as `{ url: … }`; copy other sources to a local file"
+            )
             return nil
         }
         guard GlobPattern.isPattern(path.value) else { return .file(path) }

@@ -67,7 +67,7 @@ struct CompositionDecoder {
 
     private func sequence(_ node: YAMLNode) -> [CompositionSpec.Item] {
         let items = list(node, "`sequence`")
-        if items.isEmpty {
+        if items.isEmpty, case .sequence(let written) = node.content, written.isEmpty {
             reader.sink.error(.missingKey, "a composition requires at least one clip", at: node.range)
         }
         return items.compactMap { item($0) }

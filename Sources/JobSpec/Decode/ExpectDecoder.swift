@@ -59,7 +59,7 @@ struct ExpectDecoder {
     private func duration(_ node: YAMLNode) -> Expectation.Check? {
         let whole = NodeMerge.expanded(node, as: Language.expectDuration)
         guard let fields = reader.fields(whole, as: Language.expectDuration),
-            let wanted = length(fields.value("is"), "`is`")
+            let wanted = length(fields.value("is"), node.text == nil ? "`is`" : "`duration`")
         else { return nil }
         var tolerance = MediaTime(value: 1, timescale: 1000)
         if let within = fields["within"] {

@@ -28,7 +28,15 @@ struct SelectionDecoder {
                 .invalidValue,
                 "a selection can't be `\(text.value)`; expected `first`, `all`, an index from 0, or a mapping",
                 at: node.range,
-                help: Suggestion.help(for: text.value, among: ["first", "all"]))
+                help: Self.help(text.value) ?? Suggestion.help(for: text.value, among: ["first", "all"]))
+            return nil
+        }
+        if case .sequence = node.content {
+            reader.sink.error(
+                .wrongType,
+                "a selection can't be a list; expected `first`, `all`, an index from 0, or a mapping",
+                at: node.range,
+                help: "write a rule for each track, or select by a property: `{ language: eng }`")
             return nil
         }
         guard let fields = reader.fields(node, as: Language.selection) else { return nil }
@@ -49,6 +57,17 @@ struct SelectionDecoder {
             reader.word("characteristic", of: fields)?.value
         criteria.title = fields["title"].flatMap { reader.text($0.value, "`title`") }?.value
         return reader.sink.errorCount == before ? Located(.matching(criteria), at: node.range) : nil
+    }
+
+    /// Returns help for a selection in the syntax of another tool; nil for other words.
+    private static func help(_ text: String) -> String? {
+        if text == "none" { return "omit the rule; tracks without a rule are dropped" }
+        // FFmpeg's stream specifiers, such as `a:0` and `0:v:1`.
+        if text.contains(":"), let last = text.split(separator: ":").last, let index = Int(last), index >= 0 {
+            return "the index counts the tracks of the rule's kind; did you mean `\(index)`?"
+        }
+        return text.utf8.count == 3 && text.utf8.allSatisfy { (0x61...0x7a).contains($0) }
+            ? "did you mean `{ language: \(text) }`?" : nil
     }
 
     private func dataCodec(_ entry: YAMLNode.Entry?) -> String? {

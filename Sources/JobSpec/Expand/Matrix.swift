@@ -14,7 +14,8 @@ enum Matrix {
         guard let node else { return [[]] }
         guard case .mapping(let entries) = node.content else {
             reader.sink.error(
-                .wrongType, "`matrix` must be a mapping of keys to lists, not \(node.kind)", at: node.range)
+                .wrongType, "`matrix` must be a mapping of keys to lists, not \(node.kind)", at: node.range,
+                help: "write it as `matrix: { crf: [20, 26] }`")
             return nil
         }
         var axes: [(key: String, values: [Scope.Value])] = []
@@ -62,6 +63,12 @@ enum Matrix {
         }
     }
 
+    /// Returns help for a text that lists several values.
+    private static func list(of text: String, key: String) -> String {
+        let items = text.split(separator: ",").map { $0.filter { $0 != " " } }
+        return "write several values as a list: `\(key): [\(items.joined(separator: ", "))]`"
+    }
+
     private static func values(
         of entry: YAMLNode.Entry, scope: Scope, reader: NodeReader
     ) -> [Scope.Value]? {
@@ -81,7 +88,8 @@ enum Matrix {
                 reader.sink.error(
                     .invalidValue,
                     "a matrix value is part of the job instance's id; it can't be empty or contain `,`, `=`, `/` or `]`",
-                    at: text.range)
+                    at: text.range,
+                    help: text.value.contains(",") ? list(of: text.value, key: entry.key) : nil)
                 continue
             }
             seen[text.value.exact] = text.range

@@ -110,10 +110,20 @@ struct Scope: Sendable {
         }
         throw .undefined(
             "unknown variable `\(name)`",
-            help: Self.withoutDelimiters(name).map { "write it as `${\($0)}`" } ?? Suggestion.help(
-                for: name, among: names)
+            help: (Self.withoutDelimiters(name) ?? qualified(name)).map { "write it as `${\($0)}`" }
+                ?? Suggestion.help(
+                    for: name, among: names)
                 ?? "define it: `vars: { \(Self.exampleName(name)): … }`",
             isMissing: NodeReader.isIdentifier(name))
+    }
+
+    /// Returns a name with the prefix that it lacks: `matrix.crf`, `asset.stem`, `env.HOME`; nil if it lacks none.
+    private func qualified(_ name: String) -> String? {
+        if matrix.contains(where: { $0.key == name }) { return "matrix.\(name)" }
+        if asset != nil, ["stem", "ext", "dir"].contains(name) { return "asset.\(name)" }
+        return environment[name] == nil
+            || variables.keys.contains(where: { $0.lowercased() == name.lowercased() })
+            ? nil : "env.\(name)"
     }
 
     /// Returns a name without the spaces and braces that other tools put around it; nil if there are none.

@@ -224,6 +224,8 @@ struct OutputPlanner {
     /// Returns the tracks that each rule selects.
     private mutating func choose() -> [Chosen] {
         var chosen: [Chosen] = []
+        // `images` and `waveform` require their track.
+        let isMedia = if case .media = output.kind { true } else { false }
         for rule in output.tracks {
             let found = description.tracks(of: rule.mediaType, matching: rule.selection.value)
             if found.isEmpty {
@@ -234,7 +236,7 @@ struct OutputPlanner {
                     reasons.error(
                         .noSuchTrack, "no \(rule.mediaType.rawValue) track matches: \(has)",
                         at: rule.selection.range,
-                        help: "with `optional: true` the job runs without it")
+                        help: isMedia ? "with `optional: true` the job runs without it" : nil)
                 }
             }
             chosen.append(Chosen(rule: rule, tracks: found))
