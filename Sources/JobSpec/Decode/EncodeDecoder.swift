@@ -15,7 +15,9 @@ struct EncodeDecoder {
         guard let entry else {
             if !isPartial {
                 reader.sink.error(
-                    .missingKey, "the key `codec` is missing here and in the named settings", at: node.range)
+                    .missingKey, "`codec` is missing here and in the settings of `use`",
+                    at: node.range,
+                    help: "add a codec, for example `codec: \(type == .video ? "h264" : "aac")`")
             }
             return nil
         }

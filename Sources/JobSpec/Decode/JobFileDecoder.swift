@@ -59,7 +59,7 @@ package struct JobFileDecoder {
         }
         let isMapping = if case .mapping = root.content { true } else { false }
         let isIncluded = options.allowsNoJobs && isMapping && root[key: "jobs"] == nil
-        guard let fields = reader.fields(root, as: isIncluded ? Language.included : Language.file) else {
+        guard let fields = reader.fields(root, as: isIncluded ? Language.jobless : Language.file) else {
             return Result(sink: reader.sink)
         }
         reader.checkVersion(fields)

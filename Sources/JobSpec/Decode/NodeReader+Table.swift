@@ -78,9 +78,10 @@ extension NodeReader {
     func word(_ node: YAMLNode?, as key: String, of type: MappingType) -> Located<String>? {
         guard let words = type.type(of: key)?.words else { return unlisted(key, type) }
         return word(
-            node, "`\(key)`", of: words,
+            node, "`\(key)`", of: words, orMapping: type.type(of: key)?.mayBeMapping ?? false,
             help: { text, words in
                 ForeignWords.value(text, of: key, among: words).map { "did you mean `\($0)`?" }
+                    ?? ForeignWords.help(value: text, of: key)
                     ?? (key == "container" ? ForeignWords.help(extension: text) : nil)
             })
     }
@@ -115,6 +116,9 @@ extension MappingType {
 extension ValueType {
     /// All forms that the value may have: the type itself, or its alternatives.
     private var forms: [ValueType] { if case .oneOf(let types) = self { types } else { [self] } }
+
+    /// Whether the value may be a mapping.
+    var mayBeMapping: Bool { forms.contains { if case .mapping = $0 { true } else { false } } }
 
     /// The bounds of an integer; nil if the value can't be one.
     var integers: ClosedRange<Int>? {

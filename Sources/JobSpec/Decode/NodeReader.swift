@@ -94,7 +94,8 @@ final class NodeReader {
                     help: Self.decimal(at: index, of: entries)
                         ?? Self.intendedKey(of: entry, in: type).map { "did you mean `\($0)`?" }
                         ?? ForeignWords.help(entry.key, in: type)
-                        ?? "expected one of \(type.keys.map(\.name).joined(separator: ", "))")
+                        ?? ForeignWords.placement(of: entry, in: type)
+                        ?? Self.list(type.keys.map(\.name)))
             }
         }
         let fields = Fields(Self.respelled(entries, as: type), as: type)
@@ -102,10 +103,18 @@ final class NodeReader {
         return fields
     }
 
+    private static func list(_ names: [String]) -> String {
+        names.count == 1
+            ? "the only key is `\(names[0])`" : "expected one of \(names.joined(separator: ", "))"
+    }
+
     /// Returns help for a number with a decimal comma, which ends a value within `{ }`: `frame_rate: 23,976`.
     private static func decimal(at index: Int, of entries: [YAMLNode.Entry]) -> String? {
         let entry = entries[index]
-        guard index > 0, entry.value.isNull, entry.key.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+        // Digits, and perhaps a unit: `5s`.
+        let unit = entry.key.utf8.drop { (0x30...0x39).contains($0) }
+        guard index > 0, entry.value.isNull, unit.count < entry.key.utf8.count, unit.count <= 3,
+            unit.allSatisfy({ (0x61...0x7a).contains($0 | 0x20) }),
             let whole = entries[index - 1].value.text, Int(whole) != nil
         else { return nil }
         return "use a decimal point: `\(entries[index - 1].key): \(whole).\(entry.key)`"
@@ -181,12 +190,13 @@ final class NodeReader {
     ) {
         for name in type.requiredNames where !fields.has(name) && !isUnfinished {
             sink.error(
-                .missingKey,
-                "the key `\(name)` is missing: \(Self.lowercasingFirstLetter(type.key(name)?.summary ?? ""))",
+                .missingKey, "the key `\(name)` is missing\(Self.described(name, type))",
                 at: start(of: node), help: name == "version" ? "add `version: \(Language.version)`" : nil)
         }
         guard type.hasAlternatives else { return }
         for group in type.alternatives {
+            // `EncodeDecoder` reports a missing codec once named settings are merged.
+            if group.keys == ["codec", "use"] { continue }
             let present = group.keys.count { fields.has($0) }
             if present > 1, group.isExclusive {
                 let sorted = group.keys.compactMap { fields[$0] }.sorted { $0.keyRange < $1.keyRange }
@@ -208,10 +218,20 @@ final class NodeReader {
                     group.keys.count == type.keys.count && !group.isExclusive && names.count > 2
                     ? "\(type.title) is empty; expected at least one of \(names.joined(separator: ", "))"
                     : names.count == 1
-                        ? "\(names[0]) is missing" : "one of \(names.joined(separator: " or ")) is missing"
-                sink.error(.missingKey, problem, at: start(of: node))
+                        ? "\(names[0]) is missing"
+                        : "one of \(names.dropLast().joined(separator: ", ")) or \(names[names.count - 1]) is missing"
+                sink.error(
+                    .missingKey, problem, at: start(of: node),
+                    help: group.keys == ["encode", "copy"]
+                        ? "`copy: true` keeps the packets, `encode: { codec: … }` converts them" : nil)
             }
         }
+    }
+
+    /// Returns the description of a key after a colon; nothing if it only repeats the name.
+    private static func described(_ name: String, _ type: MappingType) -> String {
+        let summary = lowercasingFirstLetter(type.key(name)?.summary ?? "")
+        return summary.isEmpty || summary == name ? "" : ": " + summary
     }
 
     /// Returns the first line of a mapping, at which a missing key is reported.
@@ -231,7 +251,9 @@ final class NodeReader {
     /// Reads the text of a scalar after substitution.
     func text(_ node: YAMLNode, _ what: String) -> Located<String>? {
         guard let text = node.text else {
-            sink.error(.wrongType, "\(what) must be a single value, not \(node.kind)", at: node.range)
+            sink.error(
+                .wrongType, "\(what) must be a single value, not \(node.kind)", at: node.range,
+                help: ForeignWords.scalar(what))
             return nil
         }
         if node.isDeferred {
@@ -239,7 +261,8 @@ final class NodeReader {
             return nil
         }
         if node.isNull {
-            sink.error(.wrongType, "\(what) has no value", at: node.range)
+            sink.error(
+                .wrongType, "\(what) has no value", at: node.range, help: ForeignWords.empty(what))
             return nil
         }
         if text.utf8.contains(0) {
@@ -282,9 +305,10 @@ final class NodeReader {
         ) { $0 == "true" ? true : $0 == "false" ? false : nil }
     }
 
-    /// Reads one of some words. `help` for other words takes precedence over suggestions.
+    /// Reads one of some words. `orMapping`: the value may be a mapping as well, which the message states. `help` for
+    /// other words takes precedence over suggestions.
     func word(
-        _ node: YAMLNode?, _ what: String, of list: @autoclosure () -> [String],
+        _ node: YAMLNode?, _ what: String, of list: @autoclosure () -> [String], orMapping: Bool = false,
         help: ((String, [String]) -> String?)? = nil
     ) -> Located<String>? {
         guard let node, let text = text(node, what) else { return nil }
@@ -292,7 +316,7 @@ final class NodeReader {
         if words.contains(text.value) { return text }
         sink.error(
             .invalidValue,
-            "\(what) can't be `\(text.value)`; expected \(words.count == 1 ? "" : "one of ")\(words.joined(separator: ", "))",
+            "\(what) can't be `\(text.value)`; expected \(words.count == 1 ? "" : "one of ")\(words.joined(separator: ", "))\(orMapping ? ", or a mapping" : "")",
             at: text.range,
             help: help?(text.value, words) ?? Self.onOffHelp(text.value, among: words)
                 ?? Suggestion.help(for: text.value, among: words))
@@ -324,7 +348,11 @@ final class NodeReader {
     private static func timeSyntaxHelp(_ text: String, isLength: Bool) -> String {
         let number = text.prefix { $0.isNumber || $0 == "." }
         let unit = text.dropFirst(number.count).trimmingPrefix(" ").lowercased()
-        if !number.isEmpty, ["m", "min", "h", "hours", "minutes"].contains(unit) {
+        // Another unit may follow: `1m30s`.
+        let name = unit.prefix { $0.isLetter }
+        if !number.isEmpty,
+            ["m", "min", "mins", "minute", "minutes", "h", "hr", "hour", "hours"].contains(name)
+        {
             return "write minutes and hours as 10:00 and 1:00:00"
         }
         if !text.isEmpty, text.allSatisfy({ $0.isNumber || ":.;".contains($0) }) {

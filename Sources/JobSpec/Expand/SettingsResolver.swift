@@ -85,6 +85,7 @@ struct SettingsResolver {
 
     /// Returns help if a codec's name is used as the name of settings.
     private static func codecHelp(_ name: String) -> String? {
+        if name == "copy" { return ForeignWords.copy }
         let isCodec =
             CodecCatalog.codec(name, of: .video) != nil || CodecCatalog.codec(name, of: .audio) != nil
         return isCodec

@@ -14,7 +14,7 @@ extension Language {
             KeyInfo("max", Language.bytes, "Maximum size.", required: true)
         ])
     static let expectLongest = MappingType(
-        "expectLongest", "a longest section", "The longest section.",
+        "expectLongest", "`silence` or `black` of `expect`", "The longest section.",
         keys: [KeyInfo("max", length(), "Maximum duration.", required: true)])
     static let expectVideo = MappingType(
         "expectVideo", "`video` of `expect`", "The first video track.",

@@ -74,11 +74,23 @@ enum ForeignWords {
         "thumbnails": "`images: { every: … }` writes still images",
         "poster": "`images: { at: … }` writes still images",
         "screenshot": "`images: { at: … }` writes still images",
+        "video_codec": "`encode: { codec: … }` in a rule of `tracks`",
+        "audio_codec": "`encode: { codec: … }` in a rule of `tracks`",
+        "strategy": "`matrix` is a key of the job: `matrix: { crf: [20, 26] }`",
+        "if": "conditions are not supported; `--only` selects the jobs of a run",
+        "continue-on-error": "a failed job stops only the jobs that need its output",
+        "timeout-minutes": "write `timeout: 10:00` for ten minutes",
+        "env": "`${env.NAME}` is an environment variable; `vars` of the file defines variables",
+        "uses": "`include` of the file reads settings, assets and defaults from other files",
+        "extends": "`defaults` of the file contains keys for all jobs",
+        "run": commands, "steps": commands, "script": commands, "cmd": commands,
         "watch":
             "watching folders is not supported; run `tandem run` again, which skips jobs that are up to date",
         "hwaccel": hardware, "hardware": hardware, "gpu": hardware,
         "target_quality": "`crf` belongs in the `encode` of a rule of `tracks`",
     ]
+
+    private static let commands = "a job describes an asset and its outputs, not commands"
 
     /// Help for keys of `encode`, by the key of another tool.
     private static let encodeKeys: [String: String] = [
@@ -92,8 +104,19 @@ enum ForeignWords {
         "vmaf": "`crf` is constant quality; a target quality such as a VMAF is not supported",
         "ssim": "`expect: { similarity: { ssim: { min: 0.98 } } }` of the job checks the finished output",
         "movflags": faststart, "faststart": faststart,
+        "width": frameSize, "height": frameSize,
+        "two_pass": twoPasses, "two-pass": twoPasses, "twopass": twoPasses, "2pass": twoPasses,
+        "multi_pass": twoPasses,
+        "aspect": aspect, "aspect_ratio": aspect, "dar": aspect,
+        "start": section, "end": section, "duration": section, "ss": section, "t": section, "to": section,
         "copy": "`copy: true` belongs in the rule of `tracks`, beside `encode` or instead of it",
     ]
+    private static let frameSize =
+        "write the size as `size: 1280x720`; `1280x` and `x720` keep the aspect ratio"
+    private static let twoPasses = "write `passes: 2`"
+    private static let aspect =
+        "`size` sets the size of the frame, `pixel_aspect_ratio` the shape of its pixels"
+    private static let section = "`range: { start: …, end: … }` of the job selects a section of the asset"
     private static let coverKey = "`metadata: { cover: art.jpg }` sets a cover from an image file"
     private static let hardware =
         "`encoder` selects a hardware encoder: `codec: h264, encoder: h264_nvenc`; hardware decoding is not supported"
@@ -106,7 +129,10 @@ enum ForeignWords {
         case "movflags", "faststart": faststart
         case "threads": "`threads` is a key of the job"
         case "hwaccel", "gpu": hardware
-        default: nil
+        default:
+            [Language.videoEncode, Language.audioEncode].lazy.compactMap {
+                key(option, in: $0, value: nil)
+            }.first.map { "use the key `\($0)` of `encode`" }
         }
     }
 
@@ -120,6 +146,23 @@ enum ForeignWords {
             "pad": "contain", "letterbox": "contain", "bars": "contain", "aspect-fit": "contain",
             "crop": "cover", "zoom": "cover", "aspect-fill": "cover", "distort": "stretch", "scale": "inside",
         ],
+        "orientation": ["-90": "270", "-180": "180", "-270": "90"],
+        "range": ["limited": "tv", "mpeg": "tv", "full": "pc", "jpeg": "pc"],
+        "container": [
+            "matroska": "mkv", "quicktime": "mov", "mpegts": "ts", "mpeg-ts": "ts", "m4v": "mp4",
+            "vtt": "webvtt",
+        ],
+        "codec": ["vtt": "webvtt", "subrip": "srt", "ssa": "ass", "tx3g": "mov_text"],
+        "export": [
+            "480p": "640x480", "540p": "960x540", "720p": "1280x720", "1080p": "1920x1080",
+            "2160p": "3840x2160", "4k": "3840x2160", "copy": "passthrough",
+        ],
+        "if_exists": ["overwrite": "replace", "error": "fail", "keep": "skip"],
+        "on_damage": ["ignore": "skip", "error": "fail", "abort": "fail"],
+        "deinterlace": ["yadif": "on", "bwdif": "on"],
+        "pattern": [
+            "colorbars": "smpte", "smptebars": "smpte", "smptehdbars": "smptehd", "testsrc2": "testsrc",
+        ],
         "channels": ["1.0": "mono", "2.0": "stereo", "1ch": "mono", "2ch": "stereo", "6ch": "5.1"],
     ]
 
@@ -128,9 +171,12 @@ enum ForeignWords {
         values[key]?[word.lowercased()].flatMap { words.contains($0) ? $0 : nil }
     }
 
+    /// Help for `copy` as a codec, or as the name of settings.
+    static let copy = "`copy: true` in the rule, instead of `encode`, copies the track"
+
     /// Returns help for an unknown codec; nil if there is none.
     static func help(codec name: String, _ type: MediaType) -> String? {
-        if name == "copy" { return "`copy: true` in the rule, instead of `encode`, copies the track" }
+        if name == "copy" { return copy }
         // The name of a codec's preferred encoder is accepted as the codec.
         if let selection = CodecCatalog.encoder(name, of: type),
             selection.codec.encoders.first?.name != name
@@ -152,37 +198,49 @@ enum ForeignWords {
     /// Returns the key of a mapping that corresponds to another tool's key; nil if there is none, or if the
     /// value has another kind.
     static func key(_ word: String, in type: MappingType, value: YAMLNode?) -> String? {
-        guard let key = keys[word.lowercased()], let form = type.key(key)?.type else { return nil }
+        let word = word.lowercased()
+        guard let key = keysOfMappings[base(of: type)]?[word] ?? keys[word], let form = type.key(key)?.type
+        else { return nil }
         return value.map { form.acceptsKind(of: $0) } ?? true ? key : nil
     }
 
     /// Whether an unknown key is reported in place of the keys that its mapping requires.
     static func replacesRules(_ word: String, in type: MappingType) -> Bool {
-        ["output", "outputPart"].contains(type.name) && word == "check"
+        switch base(of: type) {
+        case "output": word == "check"
+        case "crop", "images", "expectDuration", "expectSimilarity": help(word, in: type) != nil
+        case "videoTrack", "audioTrack": placement(of: word, in: type) != nil
+        default: false
+        }
+    }
+
+    /// Returns the name of a mapping without the suffix of its partial form.
+    static func base(of type: MappingType) -> String {
+        var name = type.name
+        for suffix in ["Part", "Settings"] where name.hasSuffix(suffix) { name.removeLast(suffix.count) }
+        return name
     }
 
     /// Returns help for an unknown key: the replacement, or the reason why there is none; nil for other keys.
     static func help(_ word: String, in type: MappingType) -> String? {
-        switch type.name {
-        case "job", "jobPart": elsewhere[word.lowercased()]
-        case "output", "outputPart":
+        switch base(of: type) {
+        case "job": elsewhere[word.lowercased()]
+        case "output":
             word == "check"
                 ? "write `check` in a separate job, and name that job in `needs`" : nil
-        case "videoEncode", "videoEncodeSettings":
+        case "videoEncode":
             word == "quality"
                 ? "`crf` is constant quality; a target quality such as an SSIM is not supported"
                 : encodeKeys[word.lowercased()]
-        case "audioEncode", "audioEncodeSettings": encodeKeys[word.lowercased()]
-        case "metadata", "metadataPart": "write tags as `set: { \(word): … }`"
-        default: nil
+        case "audioEncode": encodeKeys[word.lowercased()]
+        case "metadata": "write tags as `set: { \(word): … }`"
+        case let name: helpOfMappings[name]?[word.lowercased()]
         }
     }
 
     /// Returns an example of a mapping, for a value that is a scalar or a list instead.
     static func example(of type: MappingType) -> String? {
-        var name = type.name
-        for suffix in ["Part", "Settings"] where name.hasSuffix(suffix) { name.removeLast(suffix.count) }
-        return examples[name].map { "write it as `\($0)`" }
+        examples[base(of: type)].map { "write it as `\($0)`" }
     }
     private static let examples: [String: String] = [
         "range": "{ start: 1s, end: 3s }", "limit": "{ size: 50MB }",
@@ -191,11 +249,19 @@ enum ForeignWords {
         "crop": "{ x: 0, y: 0, width: 640, height: 360 }", "color": "{ matrix: bt709, range: tv }",
         "selection": "{ language: eng }", "job": "{ asset: a.mp4, export: 1280x720, destination: out/a.mp4 }",
         "output": "{ export: 1280x720, destination: out/a.mp4 }", "images": "{ every: 5s }",
-        "sheet": "{ columns: 5, rows: 5 }", "waveform": "{ format: png }", "check": "{ decode: true }",
+        "imageSheet": "{ columns: 5, rows: 5 }", "waveform": "{ format: png }", "check": "{ decode: true }",
         "destination": "{ path: out/a.mp4, if_exists: replace }", "expect": "{ duration: 10s }",
         "duck": "{ under: voice, by: 12dB }", "levelPoint": "{ at: 0s, value: 1 }",
         "volumePoint": "{ at: 0s, value: 1 }", "opacityPoint": "{ at: 0s, value: 1 }",
         "composition": "{ sequence: [ a.mp4, b.mp4 ] }", "subtitleEncode": "{ codec: srt }",
+        "waveformColors": "{ waveform: \"#1f4e79\" }", "imageTolerance": "{ before: 1s, after: 1s }",
+        "videoEncode": "{ codec: h264, crf: 23 }", "audioEncode": "{ codec: aac, bitrate: 128k }",
+        "expectSize": "{ max: 50MB }", "expectLongest": "{ max: 2s }",
+        "expectVideo": "{ codec: h264, width: 1280 }", "expectAudio": "{ codec: aac, channels: stereo }",
+        "expectLoudness": "{ integrated: { is: -16, within: 1 } }",
+        "expectIntegrated": "{ is: -16, within: 1 }", "expectPeak": "{ max: -1 }",
+        "expectSimilarity": "{ ssim: { min: 0.98 } }", "expectSSIM": "{ min: 0.98 }",
+        "expectPSNR": "{ min: 40 }",
     ]
 
     /// Returns help for a file name's extension that isn't a media container's; nil for other extensions.
@@ -205,6 +271,9 @@ enum ForeignWords {
         case "gif": "use `images: { every: 100ms, animation: gif }` instead of `tracks` for animations"
         case "bmp", "tif", "tiff", "avif": "supported image formats: jpeg, png, webp"
         case "m3u8", "mpd", "hls", "dash": "playlists and their segments are not supported"
+        case "avi", "flv", "wmv", "asf", "mpg", "mpeg", "vob", "mxf", "3gp":
+            "this container is not supported for outputs; use .mp4, .mov or .mkv"
+        case "wma", "amr": "this container is not supported for outputs; use .m4a, .mp3, .ogg, .flac or .wav"
         default: nil
         }
     }

@@ -249,7 +249,7 @@ package enum Language {
 
     private static let version1 = KeyInfo(
         "version", .integer(1...1), "The version of the job language.", required: true)
-    private static let sections = [
+    private static let sharedKeys = [
         KeyInfo(
             "include", .oneOf([.string(), .list(.string(), mayBeEmpty: true)]),
             "Other files whose vars, settings, assets and defaults are used; this file takes precedence."),
@@ -271,7 +271,7 @@ package enum Language {
     package static let file = MappingType(
         "batch", "a job file", "A batch: assets and the jobs that read them.",
         keys: [version1, KeyInfo("name", .string(), "The batch's name.", default: "the file's name")]
-            + sections + [
+            + sharedKeys + [
                 KeyInfo(
                     "jobs", .mapOf(.mapping(job.partial()), keys: .identifiers, mayBeEmpty: false),
                     "Jobs by id; a file without jobs can only be included."
@@ -299,9 +299,15 @@ package enum Language {
     }
 
     /// An included file.
-    static let included = MappingType(
-        "included", "an included file", "Sections for other files.",
-        keys: [version1, KeyInfo("name", .string(), "Ignored.")] + sections + [
-            KeyInfo("jobs", .mapOf(.mapping(job), keys: .identifiers), "Ignored in an included file.")
-        ])
+    static let included = sections("an included file")
+    /// A file without `jobs`, which others may include.
+    static let jobless = sections("a file without `jobs`")
+
+    private static func sections(_ title: String) -> MappingType {
+        MappingType(
+            "included", title, "Sections for other files.",
+            keys: [version1, KeyInfo("name", .string(), "Ignored.")] + sharedKeys + [
+                KeyInfo("jobs", .mapOf(.mapping(job), keys: .identifiers), "Ignored in an included file.")
+            ])
+    }
 }

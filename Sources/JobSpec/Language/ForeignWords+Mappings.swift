@@ -1,0 +1,155 @@
+internal import YAMLDocument
+
+/// Words of other tools in one kind of mapping.
+extension ForeignWords {
+    /// Equivalent keys of one mapping, by the mapping's name. They take precedence over those of all mappings.
+    static let keysOfMappings: [String: [String: String]] = [
+        "range": [
+            "from": "start", "in": "start", "begin": "start", "ss": "start", "to": "end", "out": "end",
+            "stop": "end", "t": "duration", "length": "duration",
+        ],
+        "crop": ["w": "width", "h": "height"],
+        "color": [
+            "color_primaries": "primaries", "color_trc": "transfer", "trc": "transfer",
+            "transfer_characteristics": "transfer", "colorspace": "matrix", "color_space": "matrix",
+            "matrix_coefficients": "matrix", "color_range": "range",
+        ],
+        "normalize": [
+            "target": "integrated", "i": "integrated", "lufs": "integrated", "lra": "range",
+            "loudness_range": "range", "tp": "true_peak", "peak": "true_peak",
+        ],
+        "videoEncode": [
+            "vbv_maxrate": "max_bitrate", "vbv-maxrate": "max_bitrate", "vbv_bufsize": "buffer_size",
+            "vbv-bufsize": "buffer_size", "encoder_preset": "preset", "speed-preset": "preset",
+            "speed_preset": "preset", "encoder_tune": "tune", "encoder_profile": "profile",
+            "encoder_level": "level",
+        ],
+        "audioEncode": [
+            "q": "quality", "q:a": "quality", "aq": "quality", "vbr": "quality", "mixdown": "channels",
+            "samplerate": "sample_rate",
+        ],
+        "destination": ["file": "path", "filename": "path", "output": "path"],
+        "images": [
+            "time": "at", "timestamp": "at", "timestamps": "at", "interval": "every", "number": "count",
+        ],
+        "composition": ["clips": "sequence", "inputs": "sequence", "files": "sequence"],
+        "assetLayer": ["start": "at", "end": "until"],
+        "subtitleLayer": [
+            "start": "at", "end": "until", "font_size": "size", "fontsize": "size", "font_color": "color",
+            "fontcolor": "color",
+        ],
+        "textLayer": [
+            "start": "at", "end": "until", "font_size": "size", "fontsize": "size", "font_color": "color",
+            "fontcolor": "color",
+        ],
+    ]
+
+    /// Help for keys of one mapping that have another form, by the mapping's name.
+    static let helpOfMappings: [String: [String: String]] = [
+        "fileAsset": ["start": jobRange, "end": jobRange, "duration": jobRange, "range": jobRange],
+        "clip": ["start": clipRange, "end": clipRange, "in": clipRange, "out": clipRange],
+        "assetLayer": ["x": position, "y": position, "position": position],
+        "textLayer": ["x": position, "y": position, "position": position],
+        "crop": ["left": rectangle, "right": rectangle, "top": rectangle, "bottom": rectangle],
+        "chapter": ["end": "a chapter ends at the start of the next one"],
+        "destination": [
+            "overwrite": "`if_exists: replace` replaces an existing file",
+            "replace": "`if_exists: replace` replaces an existing file",
+        ],
+        "images": ["fps": "`every: 1s` writes an image for each second"],
+        "expectDuration": [
+            "min": "write a duration and its tolerance as `{ is: 10s, within: 1s }`",
+            "max": "write a duration and its tolerance as `{ is: 10s, within: 1s }`",
+        ],
+        "expect": [
+            "resolution": "`video: { width: 1280, height: 720 }` compares the frame size",
+            "width": "`width` is a key of `video`", "height": "`height` is a key of `video`",
+            "codec": "`codec` is a key of `video` and of `audio`",
+            "ssim": "`similarity: { ssim: { min: 0.98 } }` compares the frames with the source",
+            "psnr": "`similarity: { psnr: { min: 40 } }` compares the frames with the source",
+            "vmaf": vmaf,
+        ],
+        "expectSimilarity": ["vmaf": vmaf],
+        "expectVideo": [
+            "size": "write `width: 1280, height: 720`", "resolution": "write `width: 1280, height: 720`",
+        ],
+    ]
+    private static let jobRange = "`range: { start: … }` of the job selects a section of the asset"
+    private static let clipRange = "write `range: { start: …, end: … }`"
+    private static let position = "write the position as `place: { left: 10, top: 10 }`"
+    private static let rectangle =
+        "the rectangle to keep is written as `{ x: 0, y: 0, width: 640, height: 360 }`"
+    private static let vmaf = "VMAF is not supported; `similarity` has `ssim` and `psnr`"
+
+    /// Returns where an unknown key belongs; nil for a key that no other mapping has.
+    static func placement(of entry: YAMLNode.Entry, in type: MappingType) -> String? {
+        // A job that is not indented below `jobs`.
+        if ["batch", "included"].contains(base(of: type)),
+            ["asset", "composition", "tracks", "export", "destination"].contains(where: {
+                entry.value[key: $0] != nil
+            })
+        {
+            return "jobs belong below `jobs`: `jobs: { \(entry.key): … }`"
+        }
+        return placement(of: entry.key, in: type)
+    }
+
+    /// Returns where a key of another mapping belongs; nil for a key that no other mapping has.
+    static func placement(of word: String, in type: MappingType) -> String? {
+        let encode = [Language.videoEncode, Language.audioEncode]
+        let isOfEncode = encode.contains { $0.has(word) || key(word, in: $0, value: nil) != nil }
+        switch base(of: type) {
+        case "videoEncode", "audioEncode":
+            return Language.job.has(word) ? "`\(word)` is a key of the job" : nil
+        case "subtitleEncode":
+            return Language.subtitleTrack.has(word) ? "`\(word)` is a key of the rule, beside `encode`" : nil
+        case "videoTrack", "audioTrack":
+            return isOfEncode ? "`\(key(word, amongAll: encode))` belongs in `encode`" : nil
+        case "output": return Language.job.has(word) ? "`\(word)` is a key of the job" : nil
+        case "job":
+            if Language.file.has(word) { return "`\(word)` is a key of the file, beside `jobs`" }
+            return isOfEncode
+                ? "`\(key(word, amongAll: encode))` belongs in the `encode` of a rule of `tracks`" : nil
+        case "batch", "included":
+            return Language.job.has(word)
+                ? "`\(word)` is a key of a job; `defaults` contains keys for all jobs" : nil
+        default: return nil
+        }
+    }
+
+    /// Returns a key of one of some mappings, or the one that corresponds to another tool's key.
+    private static func key(_ word: String, amongAll types: [MappingType]) -> String {
+        if types.contains(where: { $0.has(word) }) { return word }
+        return types.lazy.compactMap { key(word, in: $0, value: nil) }.first ?? word
+    }
+
+    /// Returns the right form of a value that must be a scalar, for a list or a mapping; nil for most keys.
+    static func scalar(_ what: String) -> String? {
+        switch what {
+        case "`size`": "write it as `size: 1280x720`"
+        case "`filters`": "write the chain as one text: `filters: \"scale=640:360,hflip\"`"
+        case "`x264-params`", "`x265-params`", "`svtav1-params`":
+            "write the settings as one text, such as \"keyint=50:scenecut=0\""
+        case "`export`": "`outputs` writes several files: `outputs: { hd: { export: …, destination: … } }`"
+        default: nil
+        }
+    }
+
+    /// Returns help for a key without a value; nil for most keys.
+    static func empty(_ what: String) -> String? {
+        ["`color`", "`background`", "`waveform`"].contains(what)
+            ? "`#` starts a comment in YAML; a color needs quotes, such as \"#ffcc00\"" : nil
+    }
+
+    /// Returns help for a word that isn't one of a key's words, but has another form; nil for most words.
+    static func help(value text: String, of key: String) -> String? {
+        switch key {
+        case "color":
+            text.lowercased() == "hdr"
+                ? "HDR frames stay HDR without `color`; `sdr` converts them"
+                : "write it as `{ primaries: bt709, transfer: bt709, matrix: bt709 }`"
+        case "crop": "write a rectangle as `{ x: 0, y: 0, width: 640, height: 360 }`"
+        default: nil
+        }
+    }
+}
