@@ -120,11 +120,33 @@ extension BatchPlanner {
 
     private static func refuse(
         _ name: String, _ path: String, _ problem: SourceProblem, at place: SourceRange,
-        into sink: inout DiagnosticSink
+        help: String? = nil, into sink: inout DiagnosticSink
     ) {
         sink.error(
             .sourceUnreadable, "\(name): \(problem)", at: place,
-            notes: [Diagnostic.Note("the path is \(path)")])
+            notes: [Diagnostic.Note("the path is \(path)")], help: help)
+    }
+
+    /// Returns help for a source that doesn't exist: another job of the only job file writes it, or other tools expand
+    /// its name; nil otherwise.
+    private mutating func help(missing path: String) -> String? {
+        if files.count == 1, writers == nil {
+            let named = files[0].jobs.flatMap { job in
+                job.outputs.compactMap { output in
+                    output.destination.map { (files[0].absolutePath($0.path).exact, job.base) }
+                }
+            }
+            writers = Dictionary(named, uniquingKeysWith: { first, _ in first })
+        }
+        if let job = writers?[path.exact] {
+            return "the job `\(job)` writes this file; `asset: { job: \(job) }` reads it after that job"
+        }
+        let name = path.pathParts.last ?? path
+        if NumberedName(path: path) != nil {
+            return "numbered images are `asset: { images: \(name), frame_rate: 25 }`"
+        }
+        return name.contains("{") && name.contains(",") && name.contains("}")
+            ? "a pattern can't contain `{a,b}`; it contains `*`, `?` and `[…]`" : nil
     }
 
     /// Probes the first image, which describes the whole sequence.
@@ -155,7 +177,9 @@ extension BatchPlanner {
         switch result {
         case .success(let description): return description
         case .failure(let error):
-            Self.refuse(path.pathParts.last ?? path, path, error, at: place, into: &sink)
+            Self.refuse(
+                path.pathParts.last ?? path, path, error, at: place,
+                help: FileIdentity(path: path) == nil ? help(missing: path) : nil, into: &sink)
             return nil
         }
     }

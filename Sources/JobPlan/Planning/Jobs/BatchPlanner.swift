@@ -42,6 +42,8 @@ package struct BatchPlanner {
     var images: [ExactString: Swift.Result<(InputPlan.Source, SourceDescription), SourceProblem>] = [:]
     /// Probed images of covers by path.
     var coverImages: [ExactString: Swift.Result<CoverImage, SourceProblem>] = [:]
+    /// The job that writes each destination, for help; nil until a source is missing.
+    var writers: [ExactString: String]?
     var finder: SourceFinder
     /// Facts about the composition that was planned last.
     var composed: ComposedSource?
