@@ -41,6 +41,15 @@ enum Program {
         WorkerMain.run(seesOwnThreadsAlone: true)
     }
 
+    /// Help for options of other tools.
+    private static let foreignOptions = [
+        "--dry-run": "`tandem plan` prints what a run would do", "--json": "use --format json",
+        "-i": "a job file names its source; `tandem init MEDIA` prints one",
+        "-y": "`if_exists: replace` of a destination replaces an existing file",
+        "-o": "a job file names its `destination`", "--output": "a job file names its `destination`",
+        "--timeout": "`timeout` is a key of a job", "--threads": "`threads` is a key of a job",
+    ]
+
     /// Runs the command like `AsyncParsableCommand.main`, with a failure status if standard output couldn't
     /// be written completely.
     private static func run() async -> Never {
@@ -68,6 +77,11 @@ enum Program {
             problem = ValidationError(SafeText.line(error.message))
         } catch {
             problem = error
+            let message = Tandem.message(for: error)
+            if let option = foreignOptions.first(where: { message.hasPrefix("Unknown option '\($0.key)'") }) {
+                Terminal.reportLine("error: unknown option `\(option.key)`; \(option.value)")
+                exit(ExitCode.validationFailure.rawValue)
+            }
         }
         if let loss = Terminal.writeError {
             Terminal.reportLine("error: standard output can't be written: \(loss)")

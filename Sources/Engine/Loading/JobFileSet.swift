@@ -45,7 +45,7 @@ package struct JobFileSet: Sendable {
         options.allowsNoJobs = allowsNoJobs
         options.variables = variables
         options.files = RootedSpecFiles(named: Set(paths.map(\.exact)), access: access)
-        options.environment = access.isUntrusted ? [:] : Self.environment()
+        options.environment = access.isUntrusted ? nil : Self.environment()
         var known: Set<String> = []
         for path in paths { known.formUnion(load(path, options)) }
         options.checkVariables(known: known, at: .argument("--set"), into: &diagnostics)
@@ -57,7 +57,7 @@ package struct JobFileSet: Sendable {
         var values: [String: String] = [:]
         for text in arguments {
             guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
-                throw EngineError(.usage, "--set requires name=value, not '\(text)'")
+                throw EngineError(.usage, "--set requires name=value, such as --set crf=20, not '\(text)'")
             }
             values[String(text[..<equals])] = String(text[text.index(after: equals)...])
         }
@@ -94,7 +94,7 @@ package struct JobFileSet: Sendable {
             hasher.update("\(name)\0\(value)\0")
         }
         for name in source.references.environment.sorted() {
-            let value = options.environment[name]
+            let value = options.environment?[name]
             hasher.update("\(name)\0\(value == nil ? "-" : "+")\(value ?? "")\0")
         }
         for text in source.texts {

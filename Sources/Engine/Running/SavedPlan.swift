@@ -36,7 +36,7 @@ package struct SavedPlan: Sendable {
             do {
                 file = try PlanFile.read(try Data(contentsOf: URL(filePath: path)))
             } catch {
-                throw EngineError(.invalidSpec, "\(path) is not a readable plan")
+                throw EngineError(.invalidSpec, "\(path) is not a plan; `tandem plan --out FILE` writes one")
             }
             folder = nil
         }

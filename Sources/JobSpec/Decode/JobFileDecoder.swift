@@ -6,8 +6,8 @@ package import YAMLDocument
 package struct SpecOptions: Sendable {
     /// Variables of `--set name=value`, which override `vars`.
     package var variables: [String: String] = [:]
-    /// The environment for `${env.NAME}`.
-    package var environment: [String: String] = [:]
+    /// The environment for `${env.NAME}`; nil if `--untrusted` withholds it.
+    package var environment: [String: String]? = [:]
     /// Whether a file without `jobs`, which is meant to be included, is valid.
     package var allowsNoJobs = false
     /// Whether assets may be URLs.

@@ -26,7 +26,8 @@ final class BatchDefinition: Sendable {
     let listedSettings: String
 
     init(
-        path: String, sections: SpecSections, variables: [String: Scope.Value], environment: [String: String],
+        path: String, sections: SpecSections, variables: [String: Scope.Value],
+        environment: [String: String]?,
         jobs: [YAMLNode.Entry], limits: ExpansionLimits
     ) {
         self.path = path

@@ -14,8 +14,8 @@ struct Scope: Sendable {
 
     /// Values of `vars` and `--set`, after substitution.
     var variables: [String: Value] = [:]
-    /// Environment variables.
-    var environment: [String: String] = [:]
+    /// Environment variables; nil if they are not available.
+    var environment: [String: String]? = [:]
     /// Matrix values of this job instance.
     var matrix: [(key: String, value: Value)] = []
     /// Whether the job's matrix is invalid, so that its keys have no values.
@@ -121,7 +121,7 @@ struct Scope: Sendable {
     private func qualified(_ name: String) -> String? {
         if matrix.contains(where: { $0.key == name }) { return "matrix.\(name)" }
         if asset != nil, ["stem", "ext", "dir"].contains(name) { return "asset.\(name)" }
-        return environment[name] == nil
+        return environment?[name] == nil
             || variables.keys.contains(where: { $0.lowercased() == name.lowercased() })
             ? nil : "env.\(name)"
     }
@@ -139,6 +139,11 @@ struct Scope: Sendable {
     private func environmentValue(_ name: String) throws(Failure) -> Value {
         guard NodeReader.isIdentifier(name), !name.contains("-") else {
             throw .undefined("`\(name)` is not a valid name of an environment variable", help: nil)
+        }
+        guard let environment else {
+            throw .undefined(
+                "the environment variable `\(name)` is not available with `--untrusted`",
+                help: "set a default: `${env.\(name):-value}`, or a variable by `--set`", isMissing: true)
         }
         if let value = environment[name] { return Value(text: value) }
         throw .undefined(

@@ -9,7 +9,7 @@ struct VariableResolver {
     private var scope: Scope
 
     init(
-        _ written: [String: YAMLNode.Entry], overrides: [String: String], environment: [String: String],
+        _ written: [String: YAMLNode.Entry], overrides: [String: String], environment: [String: String]?,
         reader: NodeReader
     ) {
         self.written = written

@@ -28,7 +28,11 @@ struct VariableArguments: ParsableArguments {
     func load(
         _ files: [String], _ access: @autoclosure () throws -> SourceAccess, allowsNoJobs: Bool = false
     ) throws -> JobFileSet {
-        guard !files.isEmpty else { throw ValidationError("Missing expected argument '<files> ...'") }
+        guard !files.isEmpty else {
+            throw ValidationError(
+                "no job file is given; a file after an option that requires a value, such as --junit, is that value"
+            )
+        }
         let set = JobFileSet(
             files: files, variables: try values(), access: try access(), allowsNoJobs: allowsNoJobs)
         Self.retained.withLock { $0.append(set) }
