@@ -122,7 +122,8 @@ struct EncodeDecoder {
             return nil
         }
         return reader.value(
-            entry?.value, what, "expected a bit rate such as 128k, 2.5M or 96000, up to 1000M"
+            entry?.value, what, "expected a bit rate such as 128k, 2.5M or 96000, up to 1000M",
+            help: { Quantity.bitRateMeant($0).map { "did you mean `\($0)`?" } }
         ) {
             Quantity.bitRate($0)
         }
@@ -148,14 +149,16 @@ struct EncodeDecoder {
         let buffer = bitRate(fields["buffer_size"], "`buffer_size`")
         let size = reader.value(
             fields.value("size"), "`size`",
-            "expected a size such as 1280x720, 1280x or x720, up to 16384 per side"
+            "expected a size such as 1280x720, 1280x or x720, up to 16384 per side",
+            help: { Quantity.sizeMeant($0).map { "did you mean `\($0)`?" } }
         ) { Quantity.dimensions($0) }
         let fit = reader.choice("fit", of: fields, as: FrameFit.self)
         let deinterlace = reader.choice("deinterlace", of: fields, as: Deinterlacing.self)
         let format = fields["pixel_format"].flatMap { reader.pixelFormat($0.value) }
         let frames = reader.value(
             fields.value("frame_rate"), "`frame_rate`",
-            Self.frameRateHelp(fields.value("frame_rate")?.text)
+            Self.frameRateHelp(fields.value("frame_rate")?.text),
+            help: { Quantity.frameRateMeant($0).map { "did you mean `\($0)`?" } }
         ) { Quantity.frameRate($0) }
         let aspect = reader.value(
             fields.value("pixel_aspect_ratio"), "`pixel_aspect_ratio`",
@@ -307,7 +310,8 @@ struct EncodeDecoder {
         let rate = bitRate(fields["bitrate"], "`bitrate`")
         let quality = reader.thousandths("quality", of: fields)
         let frequency = reader.value(
-            fields.value("sample_rate"), "`sample_rate`", "expected a sample rate such as 48000 or 44.1kHz"
+            fields.value("sample_rate"), "`sample_rate`", "expected a sample rate such as 48000 or 44.1kHz",
+            help: { Quantity.frequencyMeant($0).map { "did you mean `\($0)`?" } }
         ) { Quantity.frequency($0) }
         let channels = reader.value(
             fields.value("channels"), "`channels`",

@@ -86,7 +86,7 @@ final class NodeReader {
                 sink.error(
                     .notSupported,
                     "`\(entry.key)` is reserved by the job language, but not supported by this version of tandem",
-                    at: entry.keyRange)
+                    at: entry.keyRange, help: ForeignWords.later(entry.key))
             } else {
                 isUnfinished = isUnfinished || ForeignWords.replacesRules(entry.key, in: type)
                 sink.error(
@@ -286,10 +286,19 @@ final class NodeReader {
         guard let value = parse(text.value) else {
             sink.error(
                 .invalidValue, "\(what) can't be `\(text.value)`; \(allowed())", at: text.range,
-                help: help?(text.value))
+                help: help?(text.value) ?? Self.variable(text.value))
             return nil
         }
         return Located(value, at: text.range)
+    }
+
+    /// Returns help for a variable in the form of other tools: `$crf`, `{{ crf }}`; nil for other texts.
+    private static func variable(_ text: String) -> String? {
+        let inner =
+            text.hasPrefix("{{") && text.hasSuffix("}}")
+            ? text.dropFirst(2).dropLast(2) : text.hasPrefix("$") ? text.dropFirst() : ""
+        let name = inner.filter { $0 != " " }
+        return isIdentifier(name) ? "write a variable as `${\(name)}`" : nil
     }
 
     func boolean(_ node: YAMLNode?, _ what: String) -> Located<Bool>? {
@@ -318,7 +327,8 @@ final class NodeReader {
             .invalidValue,
             "\(what) can't be `\(text.value)`; expected \(words.count == 1 ? "" : "one of ")\(words.joined(separator: ", "))\(orMapping ? ", or a mapping" : "")",
             at: text.range,
-            help: help?(text.value, words) ?? Self.onOffHelp(text.value, among: words)
+            help: help?(text.value, words) ?? Self.variable(text.value)
+                ?? Self.onOffHelp(text.value, among: words)
                 ?? Suggestion.help(for: text.value, among: words))
         return nil
     }

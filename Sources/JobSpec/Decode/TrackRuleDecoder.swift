@@ -31,7 +31,9 @@ struct TrackRuleDecoder {
             reader.sink.error(
                 .missingKey,
                 "a track rule requires one of `video`, `audio`, `subtitle`, `data` or `attachment`, which selects its tracks",
-                at: node.range)
+                at: node.range,
+                help: entries.contains { $0.value.isNull && $0.key.contains(":") }
+                    ? "a key needs a space after its `:`" : "write it as `{ video: first, copy: true }`")
             return nil
         }
         if kinds.count > 1 {

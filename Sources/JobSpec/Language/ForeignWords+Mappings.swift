@@ -51,6 +51,9 @@ extension ForeignWords {
         "assetLayer": ["x": position, "y": position, "position": position],
         "textLayer": ["x": position, "y": position, "position": position],
         "crop": ["left": rectangle, "right": rectangle, "top": rectangle, "bottom": rectangle],
+        "videoTrack": ["default": disposition, "forced": disposition],
+        "audioTrack": ["default": disposition, "forced": disposition],
+        "subtitleTrack": ["default": disposition, "forced": disposition],
         "chapter": ["end": "a chapter ends at the start of the next one"],
         "destination": [
             "overwrite": "`if_exists: replace` replaces an existing file",
@@ -79,6 +82,7 @@ extension ForeignWords {
     private static let position = "write the position as `place: { left: 10, top: 10 }`"
     private static let rectangle =
         "the rectangle to keep is written as `{ x: 0, y: 0, width: 640, height: 360 }`"
+    private static let disposition = "write `disposition: default`, or `disposition: [default, forced]`"
     private static let vmaf = "VMAF is not supported; `similarity` has `ssim` and `psnr`"
 
     /// Returns where an unknown key belongs; nil for a key that no other mapping has.
@@ -135,6 +139,15 @@ extension ForeignWords {
         }
     }
 
+    /// Returns another way for a key that this version doesn't support; nil for most keys.
+    static func later(_ key: String) -> String? {
+        switch key {
+        case "burn": "`composition: { sequence: [ … ], layers: [ { subtitle: a.srt } ] }` burns subtitles in"
+        case "target_size": "the size is `bitrate` times the duration; `limit` truncates the output"
+        default: nil
+        }
+    }
+
     /// Returns help for a key without a value; nil for most keys.
     static func empty(_ what: String) -> String? {
         ["`color`", "`background`", "`waveform`"].contains(what)
@@ -148,6 +161,9 @@ extension ForeignWords {
             text.lowercased() == "hdr"
                 ? "HDR frames stay HDR without `color`; `sdr` converts them"
                 : "write it as `{ primaries: bt709, transfer: bt709, matrix: bt709 }`"
+        case "disposition":
+            text.contains("+") || text.contains(",")
+                ? "write several as a list: `disposition: [default, forced]`" : nil
         case "crop": "write a rectangle as `{ x: 0, y: 0, width: 640, height: 360 }`"
         default: nil
         }
