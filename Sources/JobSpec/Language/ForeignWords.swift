@@ -171,12 +171,19 @@ enum ForeignWords {
         values[key]?[word.lowercased()].flatMap { words.contains($0) ? $0 : nil }
     }
 
+    /// Codecs and encoders by HandBrake's names.
+    private static let handBrake = [
+        "nvenc_h264": "codec: h264, encoder: h264_nvenc", "nvenc_h265": "codec: hevc, encoder: hevc_nvenc",
+        "qsv_h264": "codec: h264, encoder: h264_qsv", "svt_av1": "codec: av1", "av_aac": "codec: aac",
+        "ca_aac": "codec: aac",
+    ]
     /// Help for `copy` as a codec, or as the name of settings.
     static let copy = "`copy: true` in the rule, instead of `encode`, copies the track"
 
     /// Returns help for an unknown codec; nil if there is none.
     static func help(codec name: String, _ type: MediaType) -> String? {
         if name == "copy" { return copy }
+        if let words = handBrake[name] { return "write `\(words)`" }
         // The name of a codec's preferred encoder is accepted as the codec.
         if let selection = CodecCatalog.encoder(name, of: type),
             selection.codec.encoders.first?.name != name
