@@ -45,7 +45,7 @@ enum Program {
     private static let foreignOptions = [
         "--dry-run": "`tandem plan` prints what a run would do", "--json": "use --format json",
         "-i": "a job file names its source; `tandem init MEDIA` prints one",
-        "-y": "`if_exists: replace` of a destination replaces an existing file",
+        "-y": "`if_exists: replace` of a destination replaces an existing file; `clean` has --yes",
         "-o": "a job file names its `destination`", "--output": "a job file names its `destination`",
         "--timeout": "`timeout` is a key of a job", "--threads": "`threads` is a key of a job",
     ]
