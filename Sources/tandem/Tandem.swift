@@ -41,22 +41,12 @@ enum Program {
         WorkerMain.run(seesOwnThreadsAlone: true)
     }
 
-    /// Help for options of other tools.
-    private static let foreignOptions = [
-        "--dry-run": "`tandem plan` prints what a run would do", "--json": "use --format json",
-        "-i": "a job file names its source; `tandem init MEDIA` prints one",
-        "-y": "`if_exists: replace` of a destination replaces an existing file; `clean` has --yes",
-        "-o": "a job file names its `destination`", "--output": "a job file names its `destination`",
-        "--timeout": "`timeout` is a key of a job", "--threads": "`threads` is a key of a job",
-    ]
-
     /// Runs the command like `AsyncParsableCommand.main`, with a failure status if standard output couldn't
     /// be written completely.
     private static func run() async -> Never {
         var problem: (any Error)?
-        if let word = CommandLine.arguments.dropFirst().first, !word.hasPrefix("-"),
-            let message = Tandem.problem(withCommand: word)
-        {
+        let names = Tandem.configuration.subcommands.compactMap { $0.configuration.commandName }
+        if let message = CommandWords(CommandLine.arguments.dropFirst()).problem(commands: names) {
             Terminal.reportLine("error: \(message)")
             exit(ExitCode.validationFailure.rawValue)
         }
@@ -77,28 +67,12 @@ enum Program {
             problem = ValidationError(SafeText.line(error.message))
         } catch {
             problem = error
-            let message = Tandem.message(for: error)
-            if let option = foreignOptions.first(where: { message.hasPrefix("Unknown option '\($0.key)'") }) {
-                Terminal.reportLine("error: unknown option `\(option.key)`; \(option.value)")
-                exit(ExitCode.validationFailure.rawValue)
-            }
         }
         if let loss = Terminal.writeError {
             Terminal.reportLine("error: standard output can't be written: \(loss)")
             problem = problem ?? ExitCode(RunStatus.environment)
         }
         Tandem.exit(withError: problem)
-    }
-}
-
-extension Tandem {
-    /// Returns an error message for an unknown command; nil for one that exists.
-    fileprivate static func problem(withCommand word: String) -> String? {
-        let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
-        if names.contains(word) { return nil }
-        let help =
-            Suggestion.help(for: word, among: names) ?? "expected one of \(names.joined(separator: ", "))"
-        return "unknown command `\(TextRenderer.printable(word))`; \(help)"
     }
 }
 

@@ -34,6 +34,16 @@ import Testing
     }
 
     /// Loading libavfilter and its dependencies takes a third of the program's startup time.
+    @Test(arguments: ["validate", "plan", "run", "probe", "init", "clean", "collect", "history", "doctor"])
+    func commandsHaveNoOptionOfOtherTools(_ command: String) throws {
+        let help = try tandem(command, "--help", in: Scratch()).text
+        for option in ["--dry-run", "--json", "-i", "-y", "-o", "--output", "--timeout", "--threads"] {
+            #expect(!help.contains("\(option) ") && !help.contains("\(option),"), "\(option)")
+            let result = try tandem(command, option, in: Scratch())
+            #expect(result.status == 64 && result.errors.hasPrefix("error: unknown option `\(option)`; "))
+        }
+    }
+
     @Test func libavfilterIsLoadedOnlyForFilters() throws {
         let scratch = try folderWithSource()
         func loads(_ video: String) throws -> Bool {

@@ -17,7 +17,7 @@ struct EncodeDecoder {
                 reader.sink.error(
                     .missingKey, "`codec` is missing here and in the settings of `use`",
                     at: node.range,
-                    help: "add a codec, for example `codec: \(type == .video ? "h264" : "aac")`")
+                    help: "add a codec, for example `codec: \(CodecCatalog.names(of: type)[0])`")
             }
             return nil
         }

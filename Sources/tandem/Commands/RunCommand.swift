@@ -248,13 +248,8 @@ struct RunCommand: AsyncParsableCommand {
 
     /// The command line that repeats the run for the remaining jobs.
     private var rerunCommand: ProgressDisplay.RerunCommand {
-        var words: [String] = []
-        var arguments = CommandLine.arguments.dropFirst()
-        while let word = arguments.popFirst() {
-            if word == "--only" { _ = arguments.popFirst() }
-            if word == "--only" || word == "--force" || word.hasPrefix("--only=") { continue }
-            words.append(word)
-        }
-        return ProgressDisplay.RerunCommand(arguments: words, acceptsNames: plan == nil)
+        ProgressDisplay.RerunCommand(
+            arguments: CommandWords(CommandLine.arguments.dropFirst()).repeatingRun, acceptsNames: plan == nil
+        )
     }
 }
