@@ -15,17 +15,17 @@ private struct NoFiles: SpecFiles {
 /// A prober that describes every path as the same test signal.
 private struct SignalProber: SourceProber {
     let environment = SourceEnvironment()
-    let trials: TrialCache
+    let trials: SettingsValidationCache
 
-    func answer(_ request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
-        switch request.matter {
+    func respond(to request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
+        switch request.subject {
         case .description, .images:
             guard case .success(let description) = source else { throw SourceProblem("no test signal") }
             return .description(description)
         case .presentationTimes: return .presentationTimes(true)
         case .cut, .joinedCut, .clipCut: return .cut(nil)
         case .order: return .order(nil)
-        case .audioForm: return .audioForm(nil)
+        case .audioFormat: return .audioFormat(nil)
         case .keyFrames, .scenes: return .keyFrames([])
         case .cadence: return .cadence(nil)
         case .cover: throw SourceProblem("no image")
@@ -70,7 +70,7 @@ package func fuzzPlan(_ text: [UInt8]) {
     _ = try? JSONRenderer.render(all)
 }
 
-private let trials = TrialCache()
+private let trials = SettingsValidationCache()
 
 private let source = Result {
     SourceDescription(

@@ -16,14 +16,14 @@ import Testing
     /// A prober that returns a fixed description, and success for every other request.
     private struct FixedProber: SourceProber {
         let environment = SourceEnvironment()
-        let trials = TrialCache()
+        let trials = SettingsValidationCache()
         let description: SourceDescription
-        func answer(_ request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
-            switch request.matter {
+        func respond(to request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
+            switch request.subject {
             case .description, .images: return .description(description)
             case .presentationTimes: return .presentationTimes(true)
             case .order: return .order(nil)
-            case .audioForm: return .audioForm(nil)
+            case .audioFormat: return .audioFormat(nil)
             case .keyFrames, .scenes: return .keyFrames([])
             case .frames(_, let ranges, let numbers):
                 return .frames(
@@ -59,8 +59,8 @@ import Testing
 
     /// Probes, validates, plans and renders a file; returns the error if a valid reply of the worker was rejected.
     private func walk(_ path: String, timing: AssetTiming) -> String? {
-        let request = ProbeRequest(path: path, matter: .description(timing))
-        guard case .description(let own)? = try? LocalProber().answer(request) else { return nil }
+        let request = ProbeRequest(path: path, subject: .description(timing))
+        guard case .description(let own)? = try? LocalProber().respond(to: request) else { return nil }
         let sent = WorkerMessage.Report.probed(.response(.description(own)))
         guard let bytes = try? BinaryEncoder().encode(sent) else { return "the report can't be encoded" }
         let got: WorkerMessage.Report

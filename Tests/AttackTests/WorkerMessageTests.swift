@@ -84,12 +84,12 @@ import Testing
             accepted += 1
             struct FixedProber: SourceProber {
                 let environment = SourceEnvironment()
-                let trials = TrialCache()
+                let trials = SettingsValidationCache()
                 let description: SourceDescription
-                func answer(_ request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
-                    if case .description = request.matter { return .description(description) }
-                    if case .presentationTimes = request.matter { return .presentationTimes(true) }
-                    if case .trial = request.matter { return .verdict(.valid) }
+                func respond(to request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
+                    if case .description = request.subject { return .description(description) }
+                    if case .presentationTimes = request.subject { return .presentationTimes(true) }
+                    if case .trial = request.subject { return .verdict(.valid) }
                     return .cut(nil)
                 }
             }

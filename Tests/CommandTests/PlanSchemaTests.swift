@@ -130,6 +130,7 @@ import FileSystem
 
     /// Keys of properties whose coding key isn't their name.
     private static let keys = [
+        "BatchPlan.upToDateJobs": "settled",
         "Composition.audioFormat": "audio_form",
         "Part.copiedFrames": "copied_pictures",
         "Part.headFrames": "head_pictures",

@@ -28,12 +28,12 @@ import Testing
     @Test func check_hasTracksAndNoDestination() throws {
         let plan = try plan("")
         let output = try #require(plan.outputs.first)
-        #expect(plan.isSound && output.isCheck && !output.isMedia)
+        #expect(plan.isValid && output.isCheck && !output.isMedia)
         #expect(output.destination == nil && output.files.isEmpty && plan.tasks[0].files.isEmpty)
         #expect(output.tracks.map(\.action) == [.read(decodes: true), .read(decodes: true)])
         #expect(output.tracks[0].expected.frames == 50 && output.tracks[1].expected.samples == 96_000)
         #expect(output.expectedDuration == MediaTime(value: 2, timescale: 1) && output.expectedSize == nil)
-        #expect(plan.workGraph().nodes.map(\.task) == [.make(output: 0)])
+        #expect(plan.workGraph().nodes.map(\.task) == [.produce(output: 0)])
     }
 
     @Test func range_limitsWhatIsDecoded() throws {
@@ -80,18 +80,18 @@ import Testing
     /// A plan that combines a check with outputs is rejected.
     @Test func unsoundChecks_areRefused() throws {
         let sound = try plan("")
-        func isSound(_ change: (inout JobPlan) -> Void) -> Bool {
+        func isValid(_ change: (inout JobPlan) -> Void) -> Bool {
             var plan = sound
             change(&plan)
-            return plan.isSound
+            return plan.isValid
         }
-        #expect(isSound { _ in })
-        #expect(!isSound { $0.outputs[0].destination = "/tmp/x" })
-        #expect(!isSound { $0.outputs[0].tracks = [] })
-        #expect(!isSound { $0.outputs[0].tracks[0].action = .copy })
-        #expect(!isSound { $0.outputs[0].kind = .media })
+        #expect(isValid { _ in })
+        #expect(!isValid { $0.outputs[0].destination = "/tmp/x" })
+        #expect(!isValid { $0.outputs[0].tracks = [] })
+        #expect(!isValid { $0.outputs[0].tracks[0].action = .copy })
+        #expect(!isValid { $0.outputs[0].kind = .media })
         #expect(
-            !isSound {
+            !isValid {
                 $0.outputs.append($0.outputs[0])
                 $0.outputs[1].id = "other"
             })

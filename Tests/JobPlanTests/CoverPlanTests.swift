@@ -10,14 +10,14 @@ import Testing
 /// A prober that knows some covers by their paths, and tries settings itself.
 private struct CoverProber: SourceProber {
     let environment = SourceEnvironment()
-    let trials = TrialCache()
+    let trials = SettingsValidationCache()
     /// Digests of the covers' files, by path.
     let covers: [String: String]
 
-    func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
-        switch question.matter {
+    func respond(to request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
+        switch request.subject {
         case .cover:
-            guard let digest = covers[question.path ?? ""] else { throw SourceProblem("no such file") }
+            guard let digest = covers[request.path ?? ""] else { throw SourceProblem("no such file") }
             return .cover(CoverPlanTests.image(digest))
         case .trial(let trial): return .verdict(trial.run())
         default: throw SourceProblem("a question that no test asks")
@@ -113,7 +113,7 @@ private struct CoverProber: SourceProber {
     @Test func impossibleCoversAreUnsound() throws {
         let (result, _) = try planned("metadata: { cover: art.jpg }")
         let plan = result.plan.jobs[0]
-        #expect(plan.isSound)
+        #expect(plan.isValid)
         let changes: [(String, (inout OutputPlan) -> Void)] = [
             ("relative path", { $0.cover?.path = "art.jpg" }),
             ("codec", { $0.cover?.image.codec = "gif" }),
@@ -128,7 +128,7 @@ private struct CoverProber: SourceProber {
         for (name, change) in changes {
             var wrong = plan
             change(&wrong.outputs[0])
-            #expect(!wrong.isSound, "\(name)")
+            #expect(!wrong.isValid, "\(name)")
         }
     }
 

@@ -9,13 +9,13 @@ import Testing
 
 /// A prober on whose machine some encoders don't open.
 private struct ProberWithoutDevices: SourceProber {
-    let trials = TrialCache()
+    let trials = SettingsValidationCache()
     let environment = MediaEnvironment().sources
     /// Names of the encoders that don't open.
     let missing: Set<String>
 
-    func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
-        guard case .trial(.encoder(let configuration)) = question.matter else {
+    func respond(to request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
+        guard case .trial(.encoder(let configuration)) = request.subject else {
             throw SourceProblem("unexpected probe request")
         }
         return .verdict(missing.contains(configuration.encoder) ? .problem("no device") : .valid)
@@ -84,7 +84,7 @@ private struct ProberWithoutDevices: SourceProber {
     @Test(.enabled(if: device)) func hardwareThatDoesNotOpen_isReportedByTheDryOpenAlone() throws {
         let encode =
             "codec: h264, encoder: h264_nvenc, profile: high, pixel_format: nv12, options: { zerolatency: true }"
-        let sink = ProberWithoutDevices(missing: ["h264_nvenc"]).tryOut([try file(encode)])
+        let sink = ProberWithoutDevices(missing: ["h264_nvenc"]).validateSettings([try file(encode)])
         #expect(sink.diagnostics.count == 1 && sink.hasOnlyEnvironmentErrors)
         let found = try #require(sink.diagnostics.first)
         #expect(found.rule == .encoderMissing)
@@ -93,14 +93,14 @@ private struct ProberWithoutDevices: SourceProber {
         let column = try #require(line.range(of: "h264_nvenc")).lowerBound
         #expect(found.range.line == 4)
         #expect(found.range.column == line.distance(from: line.startIndex, to: column) + 1)
-        #expect(!ProberWithoutDevices(missing: []).tryOut([try file(encode)]).hasErrors)
+        #expect(!ProberWithoutDevices(missing: []).validateSettings([try file(encode)]).hasErrors)
     }
 
     /// An encoder opens on this machine, or the dry open reports the encoder's own message.
     @Test(arguments: ["h264_nvenc", "h264_vaapi", "h264_qsv", "libaom-av1", "librav1e", "libx264"])
     func everyEncoderOfThisBuild_opensOrIsReported(_ name: String) throws {
         guard let model = EncoderModel.named(name), EncoderInfo(named: name) != nil else { return }
-        let sink = LocalProber().tryOut([try file("codec: \(model.codec), encoder: \(name)")])
+        let sink = LocalProber().validateSettings([try file("codec: \(model.codec), encoder: \(name)")])
         #expect(model.requirement != nil || !sink.hasErrors)
         for found in sink.diagnostics {
             #expect(found.rule == .encoderMissing && found.isEnvironment)

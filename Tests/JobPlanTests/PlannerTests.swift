@@ -280,12 +280,12 @@ import Publishing
     private final class CountingProber: SourceProber {
         private let prober = LocalProber()
         let requests = Guarded<[ProbeRequest]>([])
-        var trials: TrialCache { prober.trials }
+        var trials: SettingsValidationCache { prober.trials }
         var environment: SourceEnvironment { prober.environment }
 
-        func answer(_ request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
+        func respond(to request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
             requests.withLock { $0.append(request) }
-            return try prober.answer(request)
+            return try prober.respond(to: request)
         }
     }
 

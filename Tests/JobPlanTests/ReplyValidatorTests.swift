@@ -66,10 +66,10 @@ import Testing
             ("digest", false, { $0.digest = String(repeating: "0", count: 63) }),
             ("digits", false, { $0.digest = String(repeating: "F", count: 64) }),
         ]
-        for (name, isSound, change) in changes {
+        for (name, isValid, change) in changes {
             var image = sound
             change(&image)
-            #expect(ReplyValidator.isValid(.cover(image)) == isSound, "\(name)")
+            #expect(ReplyValidator.isValid(.cover(image)) == isValid, "\(name)")
         }
     }
 
@@ -119,13 +119,13 @@ import Testing
         #expect(holds(.valid) && holds(form(1, 1 << 20)))
         #expect(!holds(form(0, 16)) && !holds(form(16, 1 << 21)))
         #expect(holds(.problem("no")) && !holds(.problem(String(repeating: "x", count: 1 << 17))))
-        func unheeded(_ setting: String, _ made: String, _ rate: Int64?) -> Bool {
+        func ignoredKeys(_ setting: String, _ made: String, _ rate: Int64?) -> Bool {
             holds(.ignored(SettingsValidation.IgnoredSetting(setting: setting, actual: made, bitRate: rate)))
         }
-        #expect(unheeded("bitrate", "64k", 64_000) && unheeded("level", "4", nil))
-        #expect(!unheeded(String(repeating: "x", count: 65), "4", nil))
-        #expect(!unheeded("level", String(repeating: "x", count: 257), nil))
-        #expect(!unheeded("bitrate", "0", 0) && !unheeded("bitrate", "0", 1 << 41))
+        #expect(ignoredKeys("bitrate", "64k", 64_000) && ignoredKeys("level", "4", nil))
+        #expect(!ignoredKeys(String(repeating: "x", count: 65), "4", nil))
+        #expect(!ignoredKeys("level", String(repeating: "x", count: 257), nil))
+        #expect(!ignoredKeys("bitrate", "0", 0) && !ignoredKeys("bitrate", "0", 1 << 41))
         let far = MediaTime(value: .max, timescale: 1)
         #expect(ReplyValidator.isValid(.order(nil)) && ReplyValidator.isValid(.order(.unordered(at: .zero))))
         #expect(!ReplyValidator.isValid(.order(.unordered(at: far))))

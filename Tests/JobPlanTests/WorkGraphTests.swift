@@ -43,13 +43,13 @@ import Testing
             ])
         #expect(graph.nodes[both + 2].needs == [both, both + 1])
         #expect(graph.nodes[(both + 3)...].prefix(2).allSatisfy { $0.needs == [both + 2] })
-        #expect(graph.nodes.map(\.task).contains(.make(output: 2)))
+        #expect(graph.nodes.map(\.task).contains(.produce(output: 2)))
         #expect(
             graph.nodes.indices.allSatisfy { index in graph.nodes[index].needs.allSatisfy { $0 < index } })
         // Every output is produced and verified once.
         let results = graph.nodes.map(\.task).filter {
             switch $0 {
-            case .verify, .make: true
+            case .verify, .produce: true
             default: false
             }
         }
@@ -67,7 +67,8 @@ import Testing
     }
 
     @Test func existingOutputsAreOnlyEvaluated() throws {
-        let graph = try plan().workGraph(onlyJudges: true)
-        #expect(graph.nodes.map(\.task) == [.judge(output: 0), .judge(output: 1), .judge(output: 2)])
+        let graph = try plan().workGraph(onlyEvaluates: true)
+        #expect(
+            graph.nodes.map(\.task) == [.evaluate(output: 0), .evaluate(output: 1), .evaluate(output: 2)])
     }
 }

@@ -65,7 +65,7 @@ package enum Pipeline {
         /// and filters for files without errors.
         package func allDiagnostics(_ prober: any SourceProber) -> DiagnosticSink {
             var all = diagnostics
-            all.add(prober.tryOut(files))
+            all.add(prober.validateSettings(files))
             return all
         }
     }
@@ -83,7 +83,7 @@ package enum Pipeline {
         /// Opens the encoders and filters that the files name, each setting once, without media (dry open).
         /// - Throws: `Rejection` if an encoder or filter rejects its settings, or isn't available.
         package func opened(by prober: any SourceProber) throws(Rejection) -> Opened {
-            let found = prober.tryOut(files)
+            let found = prober.validateSettings(files)
             if let status = strictness.status(of: found) {
                 throw Rejection(diagnostics: found, status: status)
             }

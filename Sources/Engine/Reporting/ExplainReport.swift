@@ -16,7 +16,8 @@ package struct ExplainReport: Sendable {
                 let verdict =
                     reasons.lines.isEmpty
                     ? "up to date"
-                    : reasons.onlyJudges ? "will evaluate its expectations; the output is kept" : "will run"
+                    : reasons.onlyEvaluates
+                        ? "will evaluate its expectations; the output is kept" : "will run"
                 lines.append("\(task.name): \(verdict)")
                 lines += reasons.lines.map { "  \($0)" }
             }

@@ -10,7 +10,12 @@ package struct PlanReport: Encodable, Sendable {
         let file: String
         let reasons: [String]
         /// Whether the output is kept and only its new expectations are evaluated.
-        let onlyJudges: Bool
+        let onlyEvaluates: Bool
+
+        private enum CodingKeys: String, CodingKey {
+            case id, file, reasons
+            case onlyEvaluates = "onlyJudges"
+        }
     }
 
     let plan: BatchPlan
@@ -24,7 +29,7 @@ package struct PlanReport: Encodable, Sendable {
         runs = plan.jobs.flatMap(\.tasks).map { task in
             let reasons = forecast.reasons(for: task)
             return Run(
-                id: task.name, file: task.file, reasons: reasons.lines, onlyJudges: reasons.onlyJudges)
+                id: task.name, file: task.file, reasons: reasons.lines, onlyEvaluates: reasons.onlyEvaluates)
         }
     }
 }

@@ -46,7 +46,7 @@ package struct ReportDestinations: Sendable {
         let currentFolder = FileManager.default.currentDirectoryPath
         let destinations = Set(
             (plan.jobs.flatMap(\.outputs).flatMap(\.files)
-                + plan.settled.flatMap(\.outputs).flatMap(\.files)).compactMap { DestinationPath($0) })
+                + plan.upToDateJobs.flatMap(\.outputs).flatMap(\.files)).compactMap { DestinationPath($0) })
         lazy var inputs = inputs(of: files)
         var seen: Set<DestinationPath> = []
         for path in paths {

@@ -11,9 +11,14 @@ public struct BatchPlan: Codable, Sendable {
     /// Plans of the jobs, each after its dependencies.
     public var jobs: [JobPlan]
     /// Jobs whose outputs are up to date, determined without probing their sources.
-    public var settled: [Settled] = []
+    public var upToDateJobs: [UpToDateJob] = []
     /// Jobs that can't be carried out, with the messages about them.
     public var refusals: [Refusal]
+
+    private enum CodingKeys: String, CodingKey {
+        case version, jobs, refusals
+        case upToDateJobs = "settled"
+    }
 
     /// The published output of a job that has nothing to do, or a check that the source passed.
     public struct Output: Codable, Hashable, Sendable {
@@ -34,7 +39,7 @@ public struct BatchPlan: Codable, Sendable {
     }
 
     /// A job that has nothing to do.
-    public struct Settled: Codable, Sendable {
+    public struct UpToDateJob: Codable, Sendable {
         /// Id of the job instance.
         public var id: String
         /// The job's id in the job file, without the instance's suffix.
@@ -58,9 +63,9 @@ public struct BatchPlan: Codable, Sendable {
         public var diagnostics: [Diagnostic]
     }
 
-    package init(jobs: [JobPlan], settled: [Settled] = [], refusals: [Refusal]) {
+    package init(jobs: [JobPlan], upToDateJobs: [UpToDateJob] = [], refusals: [Refusal]) {
         self.jobs = jobs
-        self.settled = settled
+        self.upToDateJobs = upToDateJobs
         self.refusals = refusals
     }
     /// Local files that the jobs read: files in their state at planning, images in their current state; each

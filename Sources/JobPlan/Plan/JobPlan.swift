@@ -43,9 +43,9 @@ extension JobPlan {
     }
 
     /// Whether inputs and outputs refer to each other correctly. Checked for plans from untrusted input.
-    package var isSound: Bool {
+    package var isValid: Bool {
         !inputs.isEmpty && !outputs.isEmpty && outputs.allSatisfy { inputs.indices.contains($0.input) }
-            && Set(outputs.map(\.id)).count == outputs.count && outputs.allSatisfy(\.isSound)
+            && Set(outputs.map(\.id)).count == outputs.count && outputs.allSatisfy(\.isValid)
             && (outputs.count == 1 || !outputs.contains(where: \.isCheck))
             && imageSequences.allSatisfy(\.sequence.isValid)
             && compositions.allSatisfy {

@@ -24,8 +24,8 @@ struct PartChanges {
 
     /// Adds changes that aren't included yet. The same change under another name counts as included.
     mutating func add(_ other: PartChanges, where isWanted: (_ name: String) -> Bool) {
-        let told = Set(changes.map(\.change))
-        changes += other.changes.filter { !told.contains($0.change) && isWanted($0.name) }
+        let known = Set(changes.map(\.change))
+        changes += other.changes.filter { !known.contains($0.change) && isWanted($0.name) }
     }
 
     /// Descriptions of the changes, a line each.

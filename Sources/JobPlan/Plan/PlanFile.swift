@@ -67,7 +67,7 @@ package struct PlanFile: Codable, Sendable {
     /// Reads a plan file. Throws if the file is invalid.
     package static func read(_ data: Data) throws -> PlanFile {
         let file = try JSONFormat.value(PlanFile.self, of: data)
-        guard file.plan.jobs.allSatisfy(\.isSound) else {
+        guard file.plan.jobs.allSatisfy(\.isValid) else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: [], debugDescription: "a job's outputs refer to missing inputs"))
         }

@@ -4,17 +4,17 @@ package import JobSpec
 package protocol PlanMemory: Sendable {
     /// Returns the published outputs of a job that needn't be planned: the job succeeded with this job file
     /// and this source, and its outputs are unchanged. Returns nil if the job must be planned.
-    func settled(_ question: SettledQuestion) -> [BatchPlan.Output]?
+    func upToDateOutputs(of query: UpToDateQuery) -> [BatchPlan.Output]?
     /// Returns whether a file at a destination was published for a job file, although the file has no mark.
     func owns(_ path: String, for file: String) -> Bool
     /// Returns whether the file at an output's destination was created by an equal plan, of any job.
-    func isMade(by task: OutputTask) -> Bool
+    func wasCreated(by task: OutputTask) -> Bool
     /// Returns the owner that the mark of a job file's output contains; nil if marks aren't compared.
     func owner(ofFile path: String, at destination: String) -> String?
 }
 
 /// A job before it is planned.
-package struct SettledQuestion: Sendable {
+package struct UpToDateQuery: Sendable {
     package var file: JobFile
     /// The job as the job file specifies it.
     package var job: JobSpec
@@ -38,9 +38,9 @@ package struct SettledQuestion: Sendable {
 /// A memory without records: every job is planned, and marks aren't compared.
 package struct NoMemory: PlanMemory {
     package init() {}
-    package func isMade(by task: OutputTask) -> Bool { false }
+    package func wasCreated(by task: OutputTask) -> Bool { false }
     package func owner(ofFile path: String, at destination: String) -> String? { nil }
-    package func settled(_ question: SettledQuestion) -> [BatchPlan.Output]? { nil }
+    package func upToDateOutputs(of query: UpToDateQuery) -> [BatchPlan.Output]? { nil }
     package func owns(_ path: String, for file: String) -> Bool { false }
 }
 
@@ -53,9 +53,9 @@ package struct FullPlanMemory: PlanMemory {
     package init(_ base: any PlanMemory) { self.base = base }
 
     /// Returns nil: every job is planned.
-    package func settled(_ question: SettledQuestion) -> [BatchPlan.Output]? { nil }
+    package func upToDateOutputs(of query: UpToDateQuery) -> [BatchPlan.Output]? { nil }
     package func owns(_ path: String, for file: String) -> Bool { base.owns(path, for: file) }
-    package func isMade(by task: OutputTask) -> Bool { base.isMade(by: task) }
+    package func wasCreated(by task: OutputTask) -> Bool { base.wasCreated(by: task) }
     package func owner(ofFile path: String, at destination: String) -> String? {
         base.owner(ofFile: path, at: destination)
     }

@@ -3,9 +3,9 @@ package struct RunReasons: Sendable {
     /// Reasons, a line each; empty if the output is up to date.
     package var lines: [String]
     /// Whether the existing output is kept, and only its new expectations are evaluated.
-    package var onlyJudges: Bool
+    package var onlyEvaluates: Bool
 
-    package init(lines: [String], onlyJudges: Bool = false) {
-        (self.lines, self.onlyJudges) = (lines, onlyJudges)
+    package init(lines: [String], onlyEvaluates: Bool = false) {
+        (self.lines, self.onlyEvaluates) = (lines, onlyEvaluates)
     }
 }

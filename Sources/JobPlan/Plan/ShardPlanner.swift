@@ -26,7 +26,7 @@ package enum ShardPlanner {
                 return true
             }
         }
-        return BatchPlan(jobs: kept, settled: plan.settled, refusals: plan.refusals + waiting)
+        return BatchPlan(jobs: kept, upToDateJobs: plan.upToDateJobs, refusals: plan.refusals + waiting)
     }
 
     /// Returns the indices of each part's jobs in the plan, in the plan's order. There are always `count` parts; if
@@ -50,10 +50,10 @@ package enum ShardPlanner {
         var members: [Int: [Int]] = [:]
         for index in plan.jobs.indices { members[groups.root(of: index), default: []].append(index) }
         let costs = plan.jobs.map { JobCost($0).work }
-        let weighed = members.values.map { (jobs: $0, work: $0.reduce(0) { $0 + costs[$1] }) }
+        let weighted = members.values.map { (jobs: $0, work: $0.reduce(0) { $0 + costs[$1] }) }
         var shards = [(jobs: [Int], work: Double)](repeating: ([], 0), count: max(1, count))
         // The largest group first, each to the part with the least work: at most 4/3 of the optimum.
-        for group in weighed.sorted(by: { ($0.work, -$0.jobs[0]) > ($1.work, -$1.jobs[0]) }) {
+        for group in weighted.sorted(by: { ($0.work, -$0.jobs[0]) > ($1.work, -$1.jobs[0]) }) {
             let least = shards.indices.min { (shards[$0].work, $0) < (shards[$1].work, $1) } ?? 0
             shards[least].jobs += group.jobs
             shards[least].work += group.work

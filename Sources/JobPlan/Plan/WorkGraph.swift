@@ -7,17 +7,17 @@ package enum WorkTask: Codable, Hashable, Sendable {
     /// Creates the media outputs of an input, with a single read and decode.
     case encode(input: Int)
     /// Creates an image or waveform output, or reads the source of a check.
-    case make(output: Int)
+    case produce(output: Int)
     /// Reads a media output back, verifies it against the plan and evaluates its expectations.
     case verify(output: Int)
     /// Evaluates the expectations of an existing output.
-    case judge(output: Int)
+    case evaluate(output: Int)
 
     /// Whether the task processes media from a source to a file. Other tasks are short in comparison.
     package var isLong: Bool {
         switch self {
-        case .firstPass, .encode, .make: true
-        case .measure, .verify, .judge: false
+        case .firstPass, .encode, .produce: true
+        case .measure, .verify, .evaluate: false
         }
     }
 }
@@ -49,12 +49,12 @@ package struct WorkGraph: Hashable, Sendable {
 }
 
 extension JobPlan {
-    /// Returns the tasks of the job, from its sources to verified outputs; with `onlyJudges`, only the
+    /// Returns the tasks of the job, from its sources to verified outputs; with `onlyEvaluates`, only the
     /// evaluation of existing outputs.
-    package func workGraph(onlyJudges: Bool = false) -> WorkGraph {
+    package func workGraph(onlyEvaluates: Bool = false) -> WorkGraph {
         var graph = WorkGraph()
-        if onlyJudges {
-            for index in outputs.indices { _ = graph.add(.judge(output: index)) }
+        if onlyEvaluates {
+            for index in outputs.indices { _ = graph.add(.evaluate(output: index)) }
             return graph
         }
         for input in inputs.indices {
@@ -79,7 +79,7 @@ extension JobPlan {
             // Images are found by seeking; decoding the few frames that they need isn't worth delaying a
             // media output.
             for index in made where !outputs[index].isMedia {
-                _ = graph.add(.make(output: index))
+                _ = graph.add(.produce(output: index))
             }
         }
         return graph

@@ -56,7 +56,7 @@ extension Composition {
     /// Returns the contents of the composition, a line for each clip, so that changes can be reported by
     /// clip. `identities` are those of the sources; nil if sources are identified by content.
     func digest(identities: [String]?) -> [MetadataEntry] {
-        func told(_ placement: ClipPlacement) -> String {
+        func described(_ placement: ClipPlacement) -> String {
             let name = identities == nil ? "source \(placement.source)" : sources[placement.source].name
             let (from, at) = (placement.sourceRange, placement.timeRange)
             return
@@ -64,13 +64,13 @@ extension Composition {
         }
         var parts: [MetadataEntry] = []
         for (index, clip) in clips.enumerated() {
-            parts.append(MetadataEntry(key: "clip \(index)", value: told(clip.placement)))
+            parts.append(MetadataEntry(key: "clip \(index)", value: described(clip.placement)))
         }
         for (index, layer) in layers.enumerated() {
             let what =
                 switch layer.content {
-                case .frames(let placement, let place, _):
-                    "\(told(placement)) in \(place.width)x\(place.height)+\(place.x)+\(place.y)"
+                case .frames(let placement, let position, _):
+                    "\(described(placement)) in \(position.width)x\(position.height)+\(position.x)+\(position.y)"
                 case .text(let text): "text \(text.text)"
                 case .subtitles(let cues):
                     "cues of \(identities == nil ? "source \(cues.source)" : sources[cues.source].name) track \(cues.track)"
@@ -81,11 +81,11 @@ extension Composition {
                     value: "\(what), \(layer.timeRange.start) s to \(layer.timeRange.end) s"))
         }
         for (index, clip) in audio.enumerated() {
-            parts.append(MetadataEntry(key: "audio \(index)", value: told(clip.placement)))
+            parts.append(MetadataEntry(key: "audio \(index)", value: described(clip.placement)))
         }
         for (index, track) in subtitles.enumerated() {
             for clip in track.clips {
-                parts.append(MetadataEntry(key: "cues \(index)", value: told(clip)))
+                parts.append(MetadataEntry(key: "cues \(index)", value: described(clip)))
             }
         }
         for (index, identity) in (identities ?? []).enumerated() where !identity.isEmpty {

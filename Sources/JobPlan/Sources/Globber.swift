@@ -22,7 +22,7 @@ struct Globber {
     private static let entryLimit = 250_000
     private static let matchLimit = 100_000
     private let root: PathRoot
-    private var looked = 0
+    private var folderCount = 0
     private var found: [String] = []
     /// Paths found so far, since a pattern with two `**` can match a file in several ways.
     private var taken: Set<ExactString> = []
@@ -133,8 +133,8 @@ struct Globber {
                 }
             }
             if name == "." || name == ".." { continue }
-            looked += 1
-            guard looked <= Self.entryLimit else { throw TooMany() }
+            folderCount += 1
+            guard folderCount <= Self.entryLimit else { throw TooMany() }
             entries.append(
                 Entry(
                     name: name, isText: isText, isFile: type == Int32(DT_REG), isFolder: type == Int32(DT_DIR)

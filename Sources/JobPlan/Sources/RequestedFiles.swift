@@ -18,10 +18,10 @@ package enum RequestedFiles: Sendable {
     /// Returns the paths of at most `most` files, starting at an index.
     package func paths(from index: Int, most: Int) -> [String] {
         guard (0..<count).contains(index) else { return [] }
-        return (index..<min(count, index + max(0, most))).map { place in
+        return (index..<min(count, index + max(0, most))).map { position in
             switch self {
-            case .images(let files): files[place]
-            case .listed(let paths): paths[place]
+            case .images(let files): files[position]
+            case .listed(let paths): paths[position]
             }
         }
     }

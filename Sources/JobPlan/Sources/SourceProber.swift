@@ -7,14 +7,14 @@ package protocol SourceProber: Sendable {
     /// Access to sources, and the root beneath which all files lie.
     var environment: SourceEnvironment { get }
     /// Results of earlier trials, since many jobs use the same settings.
-    var trials: TrialCache { get }
+    var trials: SettingsValidationCache { get }
     /// Answers a request with the corresponding kind of response. Blocks; called concurrently from several threads.
-    func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse
+    func respond(to request: ProbeRequest) throws(SourceProblem) -> ProbeResponse
 }
 
 package struct ProbeRequest: Codable, Hashable, Sendable {
     /// The kind of information.
-    package enum Matter: Codable, Hashable, Sendable {
+    package enum Subject: Codable, Hashable, Sendable {
         /// Description of the source's contents.
         case description(AssetTiming)
         /// Description of an image sequence; the first image is probed.
@@ -31,7 +31,7 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
         /// Possibilities of copying ranges in a cut of several sources, whose timestamps have a common unit.
         case clipCut(track: Int, ranges: [TimeRange], tick: Rational, encoder: EncoderConfiguration?)
         /// Properties that a track's audio packets must share with those that they follow.
-        case audioForm(track: Int)
+        case audioFormat(track: Int)
         /// Presentation times of a track's keyframes, at most `limit`. All its packets are read.
         case keyFrames(track: Int, limit: Int)
         /// Start times of a track's scenes, at most `limit`: a scene starts at a frame that differs from the one
@@ -60,19 +60,19 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
 
     /// Absolute path or URL; nil for a trial, which concerns no source.
     package var path: String?
-    package var matter: Matter
+    package var subject: Subject
 
     /// Whether headers suffice for the response.
     package var isBrief: Bool {
-        switch matter {
+        switch subject {
         case .description(.fast), .images, .cover: true
         default: false
         }
     }
 
-    package init(path: String?, matter: Matter) {
+    package init(path: String?, subject: Subject) {
         self.path = path
-        self.matter = matter
+        self.subject = subject
     }
 }
 
@@ -86,7 +86,7 @@ package enum ProbeResponse: Codable, Sendable {
     /// Possibilities of copying; nil if the track no longer exists.
     case cut(CutPossibilities?)
     /// Properties of the audio packets; nil if the track no longer exists.
-    case audioForm(AudioPacketFormat?)
+    case audioFormat(AudioPacketFormat?)
     /// Presentation times of keyframes, or of the first frames of scenes, in order.
     case keyFrames([MediaTime])
     /// Positions of the frames requested by number.
@@ -129,18 +129,18 @@ package struct SourceProblem: Error, Codable, Hashable, Sendable, CustomStringCo
 /// A prober that works in this process.
 package struct LocalProber: SourceProber {
     private let media: MediaEnvironment
-    package let trials = TrialCache()
+    package let trials = SettingsValidationCache()
     package var environment: SourceEnvironment { media.sources }
 
     /// Creates a prober that accesses sources through an environment.
     package init(_ environment: MediaEnvironment = MediaEnvironment()) { media = environment }
 
     /// Opens the source and answers a request.
-    package func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
+    package func respond(to request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
         do {
-            if case .trial(let trial) = question.matter { return .verdict(trial.run()) }
-            guard let path = question.path else { throw SourceProblem("a probe request without a source") }
-            switch question.matter {
+            if case .trial(let trial) = request.subject { return .verdict(trial.run()) }
+            guard let path = request.path else { throw SourceProblem("a probe request without a source") }
+            switch request.subject {
             case .description(let timing):
                 return .description(
                     SourceDescription(
@@ -157,8 +157,8 @@ package struct LocalProber: SourceProber {
             case .order(let track):
                 let found = try contents(path).tracks.first { $0.index == track }
                 return .order(try found?.orderProblem(path: path, environment: media))
-            case .audioForm(let track):
-                return .audioForm(
+            case .audioFormat(let track):
+                return .audioFormat(
                     try contents(path).tracks.first { $0.index == track }.flatMap { AudioPacketFormat($0) })
             case .keyFrames(let track, let limit):
                 let contents = try contents(path)
@@ -278,22 +278,24 @@ extension SourceProber {
     package func description(of path: String, _ timing: AssetTiming = .fast) throws(SourceProblem)
         -> SourceDescription
     {
-        let answer = try answer(ProbeRequest(path: path, matter: .description(timing)))
-        guard case .description(let description) = answer else { throw .notAnswered }
+        let answer = try respond(to: ProbeRequest(path: path, subject: .description(timing)))
+        guard case .description(let description) = answer else { throw .unexpectedReply }
         return description
     }
 
     /// Returns whether a track's packets have presentation times.
-    func saysPresentationTimes(_ track: Int, of path: String) throws(SourceProblem) -> Bool {
-        let answer = try answer(ProbeRequest(path: path, matter: .presentationTimes(track: track)))
-        guard case .presentationTimes(let saysThem) = answer else { throw .notAnswered }
-        return saysThem
+    func hasPresentationTimes(_ track: Int, of path: String) throws(SourceProblem) -> Bool {
+        let answer = try respond(to: ProbeRequest(path: path, subject: .presentationTimes(track: track)))
+        guard case .presentationTimes(let hasTimes) = answer else { throw .unexpectedReply }
+        return hasTimes
     }
 
     /// Returns the reason why a track's packets can't be copied in their order; nil if they can.
     func orderProblem(_ track: Int, of path: String) throws(SourceProblem) -> OrderProblem? {
-        guard case .order(let problem) = try answer(ProbeRequest(path: path, matter: .order(track: track)))
-        else { throw .notAnswered }
+        guard
+            case .order(let problem) = try respond(
+                to: ProbeRequest(path: path, subject: .order(track: track)))
+        else { throw .unexpectedReply }
         return problem
     }
 
@@ -302,35 +304,36 @@ extension SourceProber {
         _ track: Int, of path: String, range: TimeRange, damagePolicy: DamagePolicy,
         edges: ProbeRequest.CutEdges = .none
     ) throws(SourceProblem) -> CutPossibilities? {
-        let answer = try answer(
-            ProbeRequest(
+        let answer = try respond(
+            to: ProbeRequest(
                 path: path,
-                matter: .cut(track: track, range: range, damagePolicy: damagePolicy, edges: edges)))
-        guard case .cut(let possibilities) = answer else { throw .notAnswered }
+                subject: .cut(track: track, range: range, damagePolicy: damagePolicy, edges: edges)))
+        guard case .cut(let possibilities) = answer else { throw .unexpectedReply }
         return possibilities
     }
 
     /// Returns the description of an image sequence.
     func description(of sequence: ImageSequence) throws(SourceProblem) -> SourceDescription {
-        let answer = try answer(ProbeRequest(path: sequence.files[0], matter: .images(sequence)))
+        let answer = try respond(to: ProbeRequest(path: sequence.files[0], subject: .images(sequence)))
         guard case .description(let description) = answer, description.tracks.count == 1,
             description.duration == sequence.duration
-        else { throw .notAnswered }
+        else { throw .unexpectedReply }
         return description
     }
 
     /// Returns the image of a file that becomes a cover.
     func cover(of path: String) throws(SourceProblem) -> CoverImage {
-        guard case .cover(let image) = try answer(ProbeRequest(path: path, matter: .cover)), image.isValid
-        else { throw .notAnswered }
+        guard case .cover(let image) = try respond(to: ProbeRequest(path: path, subject: .cover)),
+            image.isValid
+        else { throw .unexpectedReply }
         return image
     }
 
     /// Returns the presentation times of a track's keyframes.
     func keyFrames(_ track: Int, of path: String, limit: Int) throws(SourceProblem) -> [MediaTime] {
-        let answer = try answer(
-            ProbeRequest(path: path, matter: .keyFrames(track: track, limit: limit)))
-        guard case .keyFrames(let times) = answer, times.count <= limit else { throw .notAnswered }
+        let answer = try respond(
+            to: ProbeRequest(path: path, subject: .keyFrames(track: track, limit: limit)))
+        guard case .keyFrames(let times) = answer, times.count <= limit else { throw .unexpectedReply }
         return times
     }
 
@@ -338,10 +341,10 @@ extension SourceProber {
     func scenes(
         _ track: Int, of path: String, difference: Int, limit: Int
     ) throws(SourceProblem) -> [MediaTime] {
-        let answer = try answer(
-            ProbeRequest(
-                path: path, matter: .scenes(track: track, difference: difference, limit: limit)))
-        guard case .keyFrames(let times) = answer, times.count <= limit else { throw .notAnswered }
+        let answer = try respond(
+            to: ProbeRequest(
+                path: path, subject: .scenes(track: track, difference: difference, limit: limit)))
+        guard case .keyFrames(let times) = answer, times.count <= limit else { throw .unexpectedReply }
         return times
     }
 
@@ -349,10 +352,10 @@ extension SourceProber {
     func frames(
         _ numbers: [Int64], of track: Int, in ranges: [TimeRange], of path: String
     ) throws(SourceProblem) -> FramePositions {
-        let answer = try answer(
-            ProbeRequest(path: path, matter: .frames(track: track, ranges: ranges, numbers: numbers)))
+        let answer = try respond(
+            to: ProbeRequest(path: path, subject: .frames(track: track, ranges: ranges, numbers: numbers)))
         guard case .frames(let found) = answer, found.positions.count == numbers.count else {
-            throw .notAnswered
+            throw .unexpectedReply
         }
         return found
     }
@@ -361,16 +364,16 @@ extension SourceProber {
     func hasSubtitleEvents(
         _ track: Int, in ranges: [TimeRange], of path: String
     ) throws(SourceProblem) -> Bool {
-        let answer = try answer(
-            ProbeRequest(path: path, matter: .subtitleEvents(track: track, ranges: ranges)))
-        guard case .presence(let isThere) = answer else { throw .notAnswered }
+        let answer = try respond(
+            to: ProbeRequest(path: path, subject: .subtitleEvents(track: track, ranges: ranges)))
+        guard case .presence(let isThere) = answer else { throw .unexpectedReply }
         return isThere
     }
 
     /// Returns the frame rate at which every frame of a range of a track is shown; nil if the track no longer exists.
     func cadence(_ track: Int, of path: String, in range: TimeRange) throws(SourceProblem) -> FrameCadence? {
-        let answer = try answer(ProbeRequest(path: path, matter: .cadence(track: track, range: range)))
-        guard case .cadence(let cadence) = answer else { throw .notAnswered }
+        let answer = try respond(to: ProbeRequest(path: path, subject: .cadence(track: track, range: range)))
+        guard case .cadence(let cadence) = answer else { throw .unexpectedReply }
         return cadence
     }
 
@@ -378,18 +381,18 @@ extension SourceProber {
     func clipCut(
         _ track: Int, of path: String, ranges: [TimeRange], tick: Rational, encoder: EncoderConfiguration?
     ) throws(SourceProblem) -> CutPossibilities? {
-        let answer = try answer(
-            ProbeRequest(
-                path: path, matter: .clipCut(track: track, ranges: ranges, tick: tick, encoder: encoder)))
-        guard case .cut(let possibilities) = answer else { throw .notAnswered }
+        let answer = try respond(
+            to: ProbeRequest(
+                path: path, subject: .clipCut(track: track, ranges: ranges, tick: tick, encoder: encoder)))
+        guard case .cut(let possibilities) = answer else { throw .unexpectedReply }
         return possibilities
     }
 
     /// Returns the properties that a track's audio packets must share with those that they follow; nil if the track
     /// no longer exists.
-    func audioForm(_ track: Int, of path: String) throws(SourceProblem) -> AudioPacketFormat? {
-        let answer = try answer(ProbeRequest(path: path, matter: .audioForm(track: track)))
-        guard case .audioForm(let form) = answer else { throw .notAnswered }
+    func audioFormat(_ track: Int, of path: String) throws(SourceProblem) -> AudioPacketFormat? {
+        let answer = try respond(to: ProbeRequest(path: path, subject: .audioFormat(track: track)))
+        guard case .audioFormat(let form) = answer else { throw .unexpectedReply }
         return form
     }
 
@@ -398,17 +401,17 @@ extension SourceProber {
     func joinedCut(
         _ track: Int, of path: String, ranges: [TimeRange], encoder: EncoderConfiguration?
     ) throws(SourceProblem) -> CutPossibilities? {
-        let answer = try answer(
-            ProbeRequest(
-                path: path, matter: .joinedCut(track: track, ranges: ranges, encoder: encoder)))
-        guard case .cut(let possibilities) = answer else { throw .notAnswered }
+        let answer = try respond(
+            to: ProbeRequest(
+                path: path, subject: .joinedCut(track: track, ranges: ranges, encoder: encoder)))
+        guard case .cut(let possibilities) = answer else { throw .unexpectedReply }
         return possibilities
     }
 }
 
 extension SourceProblem {
     /// The error of a response of the wrong kind.
-    fileprivate static var notAnswered: SourceProblem {
+    fileprivate static var unexpectedReply: SourceProblem {
         SourceProblem("the reply belongs to another request")
     }
 }

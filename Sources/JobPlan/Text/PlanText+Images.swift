@@ -3,7 +3,7 @@ internal import Media
 
 extension PlanText {
     /// Returns a description of the images' times and layout.
-    static func told(_ images: ImagesPlan) -> String {
+    static func described(_ images: ImagesPlan) -> String {
         var text = counted(images.stills.count, "image")
         if let first = images.stills.first, let last = images.stills.last {
             text += first == last ? " at \(first.time) s" : " from \(first.time) s to \(last.time) s"

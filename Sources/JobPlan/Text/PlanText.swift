@@ -12,7 +12,7 @@ package enum PlanText {
         for job in plan.jobs {
             for task in job.tasks {
                 let why = reasons(task)
-                if why.lines.isEmpty || why.onlyJudges { current += 1 }
+                if why.lines.isEmpty || why.onlyEvaluates { current += 1 }
                 text += render(task, of: job, why) + "\n"
             }
         }
@@ -37,7 +37,7 @@ package enum PlanText {
         var lines = ["\(task.name)" + (output.destination.map { "  →  \($0)" } ?? "")]
         for (index, reason) in reasons.prefix(4).enumerated() {
             lines.append(
-                "  \(pad(index > 0 ? "" : why.onlyJudges ? "will check" : "will run", 10)) \(reason)")
+                "  \(pad(index > 0 ? "" : why.onlyEvaluates ? "will check" : "will run", 10)) \(reason)")
         }
         if reasons.isEmpty { lines.append("  up to date") }
         if reasons.count > 4 { lines.append("  \(pad("", 10)) and \(reasons.count - 4) more") }
@@ -63,7 +63,7 @@ package enum PlanText {
         var container = output.container
         switch output.kind {
         case .media: break
-        case .images(let images): container += ", " + told(images)
+        case .images(let images): container += ", " + described(images)
         case .waveform(let waveform): container = waveform.text
         case .check(let check): container = summary(of: check)
         }
@@ -174,10 +174,10 @@ package enum PlanText {
                 + (cut.hasEdges
                     ? ["    \(pad("edges", 18)) \(cut.encoder.encoder) \(cut.encoder.optionsText)"] : [])
         case .encode(let encoding):
-            let told =
+            let described =
                 areStills
                 ? counted(track.expected.frames ?? 0, "frame") : expectation(track.expected)
-            var lines = ["  track \(index)    \(name) → \(encoding.codec); \(told)"]
+            var lines = ["  track \(index)    \(name) → \(encoding.codec); \(described)"]
             for input in track.mix?.inputs ?? [] {
                 lines.append("    \(pad("mixed in", 18)) track \(input.track), \(volume(input.volume))")
             }

@@ -13,12 +13,12 @@ enum PlaybackNotes {
             if case .encode(let encoding) = track.action {
                 (format, color) = (encoding.encoder.pixelFormat, encoding.encoder.color)
             }
-            guard let what = trouble(codec, format, color) else { return nil }
+            guard let what = problem(codec, format, color) else { return nil }
             return "track \(track.source.index): \(what)"
         }
     }
 
-    private static func trouble(_ codec: String, _ format: PixelFormat, _ color: ColorDescription) -> String?
+    private static func problem(_ codec: String, _ format: PixelFormat, _ color: ColorDescription) -> String?
     {
         guard let name = BitstreamTraits.of(codec).playsPlainAs else { return nil }
         var parts: [String] = []

@@ -11,7 +11,7 @@ enum TimelineText {
         func span(_ range: TimeRange) -> String {
             "\(PlanText.pad(PlanText.time(range.start), 9)) to \(PlanText.pad(PlanText.time(range.end), 9))"
         }
-        func told(_ placement: ClipPlacement) -> String {
+        func described(_ placement: ClipPlacement) -> String {
             let range = placement.sourceRange
             return "\(composition.shortName(of: placement.source)), \(range.start) s to \(range.end) s"
         }
@@ -35,14 +35,14 @@ enum TimelineText {
                 index > 0 && range.start < before
                 ? ", \(clip.join.rawValue) over \(before - range.start) s" : ""
             lines.append(
-                "  clip \(PlanText.pad("\(index)", 5)) \(span(range)) \(told(clip.placement))\(speed(clip.placement))\(join)\(fate(of: index, clip.settings, copied))"
+                "  clip \(PlanText.pad("\(index)", 5)) \(span(range)) \(described(clip.placement))\(speed(clip.placement))\(join)\(outcome(of: index, clip.settings, copied))"
             )
         }
         for (index, layer) in composition.layers.enumerated() {
             let what =
                 switch layer.content {
-                case .frames(let placement, let place, _):
-                    "\(told(placement)), \(place.width)x\(place.height) at \(place.x),\(place.y)"
+                case .frames(let placement, let position, _):
+                    "\(described(placement)), \(position.width)x\(position.height) at \(position.x),\(position.y)"
                 case .text(let text): "text `\(text.text.prefix(60))`"
                 case .subtitles(let cues):
                     "cues of \(composition.shortName(of: cues.source)), track \(cues.track)"
@@ -56,13 +56,13 @@ enum TimelineText {
             let loop = clip.isRepeated ? ", repeated" : ""
             let duck = clip.ducking.map { ", ducked under audio \($0.under)" } ?? ""
             lines.append(
-                "  audio \(PlanText.pad("\(index)", 4)) \(span(clip.placement.timeRange)) \(told(clip.placement))\(clip.isRepeated ? "" : speed(clip.placement))\(loop)\(duck)\(copiesAudio ? "; copied" : "")"
+                "  audio \(PlanText.pad("\(index)", 4)) \(span(clip.placement.timeRange)) \(described(clip.placement))\(clip.isRepeated ? "" : speed(clip.placement))\(loop)\(duck)\(copiesAudio ? "; copied" : "")"
             )
         }
         for (index, track) in composition.subtitles.enumerated() {
             for clip in track.clips {
                 lines.append(
-                    "  cues \(PlanText.pad("\(index)", 5)) \(span(clip.timeRange)) \(told(clip))\(speed(clip))\(track.language.map { ", \($0)" } ?? "")"
+                    "  cues \(PlanText.pad("\(index)", 5)) \(span(clip.timeRange)) \(described(clip))\(speed(clip))\(track.language.map { ", \($0)" } ?? "")"
                 )
             }
         }
@@ -84,7 +84,7 @@ enum TimelineText {
         return found
     }
 
-    private static func fate(
+    private static func outcome(
         of clip: Int, _ settings: VideoOutputSettings, _ copies: [Int: (copied: Int, encoded: Int)]?
     ) -> String {
         guard let copies else { return changes(settings) }

@@ -34,7 +34,7 @@ extension BatchRunner {
         // Outputs that are up to date need no space. Finding them takes a digest, or reading the whole source, so
         // they are determined only if space is short.
         guard estimate.shortage != nil, job.outputs.count > 1, let state else { return estimate }
-        let upToDate = job.tasks.filter { state.standing($0).standing != .other }
+        let upToDate = job.tasks.filter { state.relation(of: $0).relation != .other }
         return upToDate.isEmpty
             ? estimate
             : self.spaceEstimate(for: job, without: Set(upToDate.compactMap(\.output.destination?.exact)))

@@ -22,7 +22,7 @@ extension BatchRunner {
                 if let destination = task.output.destination { tasks[destination.exact] = task }
             }
         }
-        let upToDate = Set(plan.settled.flatMap(\.outputs).flatMap(\.files).map(\.exact))
+        let upToDate = Set(plan.upToDateJobs.flatMap(\.outputs).flatMap(\.files).map(\.exact))
         for set in sets {
             let known = set.destinations.filter { tasks[$0.exact] != nil || upToDate.contains($0.exact) }
             // The set of another batch, or of a job that isn't selected, is ignored.

@@ -114,7 +114,7 @@ package actor BatchRunner {
         queue = JobQueue(plan, work: work)
         totalWork = plan.jobs.reduce(0) { $0 + work($1) }
         var names: [ExactString: Set<String>] = [:]
-        let upToDateFiles = plan.settled.flatMap(\.outputs).flatMap(\.files)
+        let upToDateFiles = plan.upToDateJobs.flatMap(\.outputs).flatMap(\.files)
         for path in plan.jobs.flatMap(\.outputs).flatMap(\.files) + upToDateFiles {
             let (folder, name) = Self.split(path)
             names[folder.exact, default: []].insert(name)
@@ -122,7 +122,7 @@ package actor BatchRunner {
         namesByFolder = names
         jobsWithInstances = Set(
             plan.jobs.map { JobKey(file: $0.file, id: $0.base) }
-                + plan.settled.map { JobKey(file: $0.file, id: $0.base) }
+                + plan.upToDateJobs.map { JobKey(file: $0.file, id: $0.base) }
                 + plan.refusals.map { JobKey(file: $0.file, id: String($0.id.prefix { $0 != "[" })) })
         // Enter before `cancel` can be called.
         for _ in plan.jobs { group.enter() }
@@ -138,9 +138,9 @@ package actor BatchRunner {
     /// Runs all jobs. Returns their records, in the order in which the jobs ended.
     package func run() async -> [JobRecord] {
         completeInterruptedSets()
-        for settled in plan.settled {
-            for output in settled.outputs { removeAbandonedFiles(inFolderOf: output.destination) }
-            recordUpToDate(settled)
+        for job in plan.upToDateJobs {
+            for output in job.outputs { removeAbandonedFiles(inFolderOf: output.destination) }
+            recordUpToDate(job)
         }
         for refusal in plan.refusals { refuse(refusal) }
         admit()
@@ -204,7 +204,8 @@ package actor BatchRunner {
         let done = completedWork + runningWork
         let remaining = done > 0 && now > 2 ? now / done * max(0, totalWork - done) : nil
         return (
-            jobs, outcomes.count - notRunCount, plan.jobs.count + plan.settled.count + plan.refusals.count,
+            jobs, outcomes.count - notRunCount,
+            plan.jobs.count + plan.upToDateJobs.count + plan.refusals.count,
             remaining
         )
     }
@@ -220,10 +221,10 @@ package actor BatchRunner {
         end(JobRecord(id: refusal.id, file: refusal.file, outcome: .failed(failure)))
     }
 
-    private func recordUpToDate(_ settled: BatchPlan.Settled) {
-        outcomes[JobKey(file: settled.file, id: settled.id)] = .upToDate
-        var record = JobRecord(id: settled.id, file: settled.file, outcome: .upToDate)
-        record.upToDateOutputs = settled.outputs
+    private func recordUpToDate(_ job: BatchPlan.UpToDateJob) {
+        outcomes[JobKey(file: job.file, id: job.id)] = .upToDate
+        var record = JobRecord(id: job.id, file: job.file, outcome: .upToDate)
+        record.upToDateOutputs = job.outputs
         end(record)
     }
 

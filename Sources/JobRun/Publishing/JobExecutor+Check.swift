@@ -12,8 +12,8 @@ extension JobExecutor {
         _ task: OutputTask, _ onWork: @Sendable () -> Void,
         _ completion: @escaping @Sendable (JobOutcome) -> Void
     ) {
-        let (digest, standing) = state?.standing(task) ?? (nil, .other)
-        if standing == .current, let digest {
+        let (digest, relation) = state?.relation(of: task) ?? (nil, .other)
+        if relation == .current, let digest {
             state?.passed(task, digest: digest, seconds: state?.seconds(of: task) ?? 0)
             return completion(.upToDate)
         }

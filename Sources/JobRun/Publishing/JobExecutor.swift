@@ -143,9 +143,9 @@ final class JobExecutor: @unchecked Sendable {
             guard var publisher = OutputPublisher(task: task, sources: sources, state: state) else {
                 continue
             }
-            let (digest, standing) = state?.standing(task) ?? (nil, .other)
+            let (digest, relation) = state?.relation(of: task) ?? (nil, .other)
             publisher.digest = digest
-            switch standing {
+            switch relation {
             case .current:
                 guard let digest else { continue }
                 for part in task.files {
@@ -153,7 +153,7 @@ final class JobExecutor: @unchecked Sendable {
                     state?.succeeded(part, digest: digest, seconds: state?.seconds(of: part) ?? 0)
                 }
                 state?.succeeded(whole: task)
-            case .unevaluated where task.output.isJudgedAgain:
+            case .unevaluated where task.output.isReevaluable:
                 if let digest { toEvaluate.append((publisher, digest)) }
             case .unevaluated, .other: toCreate.append(publisher)
             }

@@ -89,7 +89,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
     package func begin(_ plan: BatchPlan, files: [String], runner: BatchRunner) {
         var event = Event(event: "run_started", time: Self.now)
         event.files = files
-        event.jobs = plan.jobs.count + plan.settled.count + plan.refusals.count
+        event.jobs = plan.jobs.count + plan.upToDateJobs.count + plan.refusals.count
         write(event)
         func announce(
             _ id: String, _ file: String, _ line: Int?, _ source: String?, _ outputs: [BatchPlan.Output]
@@ -105,7 +105,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
                 }
             write(event)
         }
-        for job in plan.settled { announce(job.id, job.file, nil, nil, job.outputs) }
+        for job in plan.upToDateJobs { announce(job.id, job.file, nil, nil, job.outputs) }
         for refusal in plan.refusals {
             announce(refusal.id, refusal.file, refusal.diagnostics.first?.range.line, nil, [])
         }

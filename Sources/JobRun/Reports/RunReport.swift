@@ -73,7 +73,7 @@ package struct RunReport: Codable, Sendable {
         /// Still images of an image output; nil for other outputs.
         package var stills: [Still]?
         /// Sections on the time line of a composition; nil for other sources.
-        package var timeline: [TimelineStretch]?
+        package var timeline: [TimelineSection]?
         /// The output's tracks.
         package var tracks: [Track] = []
         /// Account of everything in the source: kept, changed, dropped, each with its reason.
@@ -294,7 +294,7 @@ extension RunReport.Job {
         return words.contains(outcome) && (0..<4096).contains(lane) && (0..<1000).contains(attempts)
             && line >= 0
             && numbers.allSatisfy { (0...1e9).contains($0) } && (0...(1 << 50)).contains(size ?? 0)
-            && (timeline ?? []).count <= TimelineStretch.most
+            && (timeline ?? []).count <= TimelineSection.most
             && (timeline ?? []).allSatisfy {
                 $0.start >= 0 && $0.start <= $0.end && $0.end <= 1e9 && (0..<1 << 20).contains($0.index)
             }

@@ -6,13 +6,13 @@ enum TimelineMarkup {
     /// Maximum number of rows of each kind; the last row contains everything beyond.
     private static let maxRows = 12
 
-    static func render(_ stretches: [TimelineStretch]) -> String {
+    static func render(_ stretches: [TimelineSection]) -> String {
         let length = stretches.map(\.end).max() ?? 0
         guard length > 0 else { return "" }
         // Sections of one kind that don't overlap share a row.
-        var rows: [(kind: TimelineStretch.Kind, end: Double)] = []
+        var rows: [(kind: TimelineSection.Kind, end: Double)] = []
         var rowOfClip: [Int: Int] = [:]
-        func rowIndex(_ stretch: TimelineStretch) -> Int {
+        func rowIndex(_ stretch: TimelineSection) -> Int {
             if stretch.kind == .copied { return rowOfClip[stretch.index] ?? 0 }
             let own = rows.indices.filter { rows[$0].kind == stretch.kind }
             var found = own.first { rows[$0].end <= stretch.start + 1e-6 }

@@ -30,7 +30,7 @@ package struct RunForecast: Sendable {
                         try state.reasons(for: task)
                     }
                 reasons[JobKey(file: job.file, id: task.name)] = why
-                if !why.lines.isEmpty, !why.onlyJudges, let destination = task.output.destination {
+                if !why.lines.isEmpty, !why.onlyEvaluates, let destination = task.output.destination {
                     created.insert(destination.exact)
                 }
             }

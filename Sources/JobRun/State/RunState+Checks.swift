@@ -37,8 +37,8 @@ extension RunState {
     }
 
     /// Returns the digest of a check's plan, and the relation of the recorded check to it.
-    func standing(ofCheck task: OutputTask, by digest: PlanDigest) -> (
-        digest: PlanDigest, standing: PlanDigest.Relation
+    func relation(ofCheck task: OutputTask, by digest: PlanDigest) -> (
+        digest: PlanDigest, relation: PlanDigest.Relation
     ) {
         guard !isForced, let text = checkRecord(task.file, task.name)?.digest, !text.isEmpty else {
             return (digest, .other)
@@ -46,11 +46,11 @@ extension RunState {
         let recorded = DigestValue(text)
         // A server's file is identified by its size alone, which doesn't show that it changed.
         if Self.isRemote(task) { return (digest, .other) }
-        var standing = digest.relation(to: recorded)
-        if standing == .other, let other = digestForOtherMode(task) {
-            standing = other.relation(to: recorded)
+        var relation = digest.relation(to: recorded)
+        if relation == .other, let other = digestForOtherMode(task) {
+            relation = other.relation(to: recorded)
         }
-        return (recorded.skippedDamage ? digest.afterDamage : digest, standing)
+        return (recorded.skippedDamage ? digest.afterDamage : digest, relation)
     }
 
     /// Returns the reasons why a check would run, a line each; empty if the source has passed it.
@@ -68,8 +68,8 @@ extension RunState {
             return RunReasons(lines: ["the source is a URL, whose content may have changed"])
         }
         guard let digest = digest(of: task) else { return RunReasons(lines: ["the source can't be read"]) }
-        let (current, standing) = standing(ofCheck: task, by: digest)
-        if standing == .current { return RunReasons(lines: []) }
+        let (current, relation) = relation(ofCheck: task, by: digest)
+        if relation == .current { return RunReasons(lines: []) }
         let before = try store(of: task.file)?.digest(of: record.job)
         let changes = before.map { current.changes(since: $0) } ?? []
         return RunReasons(lines: changes.isEmpty ? ["its plan changed"] : changes)

@@ -19,8 +19,8 @@ package enum FingerprintMode: String, Sendable, CaseIterable {
 /// The state that earlier runs of a call's job files left, and that this run writes.
 ///
 /// A job is up to date if the digest of its plan is the one that its output was created with, and the output
-/// is unchanged. This is determined in two ways: from the job file, before the source is probed (`settled`),
-/// and from the plan itself (`standing`), which also uses the output's mark if the store has lost its record.
+/// is unchanged. This is determined in two ways: from the job file, before the source is probed (`upToDateJobs`),
+/// and from the plan itself (`relation`), which also uses the output's mark if the store has lost its record.
 package final class RunState: PlanMemory, Sendable {
     /// An output and the store's name of the job file that owns it; nil if the owner isn't known.
     struct OwnedFile: Hashable, Sendable {
@@ -164,7 +164,7 @@ package final class RunState: PlanMemory, Sendable {
     }
 
     /// Returns whether the file at an output's destination was created by an equal plan (`PlanMemory`).
-    package func isMade(by task: OutputTask) -> Bool {
+    package func wasCreated(by task: OutputTask) -> Bool {
         guard let mark = Self.mark(of: task), !mark.digest.isEmpty else { return false }
         return digest(of: task).map { $0.relation(to: DigestValue(mark.digest)) != .other } ?? false
     }
@@ -182,17 +182,17 @@ package final class RunState: PlanMemory, Sendable {
     }
 
     /// Returns the digest of an output's plan, and the relation of the files at the destination to it.
-    package func standing(_ task: OutputTask) -> (digest: PlanDigest?, standing: PlanDigest.Relation) {
+    package func relation(of task: OutputTask) -> (digest: PlanDigest?, relation: PlanDigest.Relation) {
         guard let digest = digest(of: task) else { return (nil, .other) }
-        if task.output.isCheck { return standing(ofCheck: task, by: digest) }
+        if task.output.isCheck { return relation(ofCheck: task, by: digest) }
         // The output isn't current if one of its files isn't.
         var (found, worst) = (digest, PlanDigest.Relation.current)
         for part in task.files {
-            let (own, standing) = self.standing(part, by: digest)
-            if case .current = standing {
+            let (own, relation) = self.relation(of: part, by: digest)
+            if case .current = relation {
                 if own.value != digest.value { found = own }
             } else {
-                worst = standing
+                worst = relation
             }
             if case .other = worst { return (digest, .other) }
         }
@@ -200,9 +200,9 @@ package final class RunState: PlanMemory, Sendable {
     }
 
     /// Returns the relation of one file to the plan.
-    private func standing(
-        _ task: OutputTask, by digest: PlanDigest
-    ) -> (digest: PlanDigest, standing: PlanDigest.Relation) {
+    private func relation(
+        of task: OutputTask, by digest: PlanDigest
+    ) -> (digest: PlanDigest, relation: PlanDigest.Relation) {
         guard !isForced, let destination = task.output.destination,
             let now = TemporaryFile.fingerprint(path: destination)
         else { return (digest, .other) }
@@ -216,15 +216,15 @@ package final class RunState: PlanMemory, Sendable {
         {
             kept.insert(DigestValue(record.digest), at: 0)
         }
-        var best: (kept: DigestValue?, standing: PlanDigest.Relation) = (nil, .other)
+        var best: (kept: DigestValue?, relation: PlanDigest.Relation) = (nil, .other)
         func compare(_ digest: PlanDigest) {
-            for one in kept where best.standing != .current && digest.relation(to: one) != .other {
+            for one in kept where best.relation != .current && digest.relation(to: one) != .other {
                 best = (one, digest.relation(to: one))
             }
         }
         compare(digest)
-        if best.standing == .other, !kept.isEmpty { digestForOtherMode(task).map(compare) }
-        return (best.kept?.skippedDamage == true ? digest.afterDamage : digest, best.standing)
+        if best.relation == .other, !kept.isEmpty { digestForOtherMode(task).map(compare) }
+        return (best.kept?.skippedDamage == true ? digest.afterDamage : digest, best.relation)
     }
 
     /// Returns the digest of a file that was published by a run that ended before recording it; empty if the
@@ -338,7 +338,7 @@ package final class RunState: PlanMemory, Sendable {
         // Computing the digest takes half as long as planning, and there is nothing to compare it with.
         if isNew, mode == .stat { return unknown }
         guard let whole = makeDigest() else { return RunReasons(lines: ["the source can't be read"]) }
-        let (digest, standing) = standing(task, by: whole)
+        let (digest, relation) = relation(of: task, by: whole)
         let before: PlanDigest?
         if let record, let store = store(of: task.file) {
             let output = StateStore.JobName(file: record.job.file, id: OutputTask.whole(record.job.id))
@@ -346,13 +346,13 @@ package final class RunState: PlanMemory, Sendable {
         } else {
             before = nil
         }
-        switch standing {
+        switch relation {
         case .current: return RunReasons(lines: [])
-        case .unevaluated where task.output.isJudgedAgain:
+        case .unevaluated where task.output.isReevaluable:
             let lines = before.map { digest.expectationChanges(since: $0) } ?? []
             return RunReasons(
                 lines: lines.isEmpty ? ["its expectations were not evaluated"] : lines,
-                onlyJudges: true)
+                onlyEvaluates: true)
         case .unevaluated, .other: break
         }
         guard let record else { return unknown }

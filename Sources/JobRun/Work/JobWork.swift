@@ -59,7 +59,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         self.order = order
         self.environment = environment
         self.onChecked = onChecked
-        graph = order.plan.workGraph(onlyJudges: order.onlyEvaluates)
+        graph = order.plan.workGraph(onlyEvaluates: order.onlyEvaluates)
         longTaskCount = max(1, graph.nodes.count(where: \.task.isLong))
     }
 
@@ -153,9 +153,9 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         case .encode(let input):
             try encode(input, index)
             return false
-        case .make(let output): try runOutputWork(output)
+        case .produce(let output): try runOutputWork(output)
         case .verify(let output): try verify(output)
-        case .judge(let output): try evaluate(output)
+        case .evaluate(let output): try evaluate(output)
         }
         return true
     }

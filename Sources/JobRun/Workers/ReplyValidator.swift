@@ -14,7 +14,7 @@ enum ReplyValidator {
         case .presentationTimes: true
         case .order(.unordered(let time)), .order(.hiddenBetween(let time)):
             (minTime...maxTime).contains(time)
-        case .order(nil), .audioForm: true
+        case .order(nil), .audioFormat: true
         case .keyFrames(let times):
             times.count <= 100_000 && times.allSatisfy { (.zero...maxTime).contains($0) }
                 && zip(times, times.dropFirst()).allSatisfy { $0 < $1 }

@@ -268,7 +268,7 @@ package enum WorkerMain {
         // A check has no output.
         let outputs = work.plan.outputs.count { !$0.isCheck }
         let own = outputs + (work.hasScratch ? 1 : 0)
-        guard work.plan.isSound, descriptors.count == own + work.sources.count else {
+        guard work.plan.isValid, descriptors.count == own + work.sources.count else {
             printError("an order without its files")
             _exit(1)
         }
@@ -331,7 +331,7 @@ package enum WorkerMain {
             tandem_tune_allocator(1)
             var reply: ProbeReply
             do throws(SourceProblem) {
-                reply = .response(try prober.answer(probe.request))
+                reply = .response(try prober.respond(to: probe.request))
             } catch {
                 reply = .failure(error)
             }

@@ -52,7 +52,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     /// Access to sources, and the root beneath which all files lie.
     package let environment: SourceEnvironment
     /// Results of tried settings.
-    package let trials = TrialCache()
+    package let trials = SettingsValidationCache()
     private let limits: WorkerProcess.Limits
     private let faults: WorkerFaultQueue
     /// Folder in which workers may write two-pass statistics; empty if they only probe.
@@ -135,21 +135,21 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     }
 
     /// Probes a source; see `SourceProber`.
-    package func answer(_ question: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
-        let name = question.path?.pathParts.last ?? "trial"
+    package func respond(to request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
+        let name = request.path?.pathParts.last ?? "trial"
         var hasDied = false
         for _ in 0..<5 {
             let fault: WorkerFault? = faults.next(for: name)
             let worker: WorkerProcess
             do {
-                let network = question.path.map(SourceLocation.isRemote) ?? false
+                let network = request.path.map(SourceLocation.isRemote) ?? false
                 worker = try take(for: nil, network: network)
             } catch {
                 throw SourceProblem("\(error)")
             }
             let found = Guarded(WorkerProcess.ProbeEnding.notDelivered)
             let ended = DispatchSemaphore(value: 0)
-            worker.probe(question, fault: fault) { @Sendable ending in
+            worker.probe(request, fault: fault) { @Sendable ending in
                 found.withLock { $0 = ending }
                 ended.signal()
             }
@@ -162,11 +162,11 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
                 hasDied = true
             case .died(let why, _):
                 throw SourceProblem(
-                    question.path == nil
+                    request.path == nil
                         ? "the worker that validated it died: \(why)"
                         : "the worker that probed it died: \(why)")
             case .replied(let reply):
-                if let path = question.path {
+                if let path = request.path {
                     workers.withLock { $0.workersByProbedPath[path.exact] = ObjectIdentifier(worker) }
                 }
                 returnToPool(worker)

@@ -57,10 +57,10 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
             }
             // An ignored level is an error only if one was requested.
             let hasLevel = configuration.options.contains { $0.key == "level" }
-            if let unheeded = LogBridge.takeIgnoredOption(of: context),
-                hasLevel || !unheeded.contains(LogBridge.levelLimit)
+            if let ignoredKeys = LogBridge.takeIgnoredOption(of: context),
+                hasLevel || !ignoredKeys.contains(LogBridge.levelLimit)
             {
-                throw AVError(code: tandem_einval, operation: "avcodec_open2", detail: unheeded)
+                throw AVError(code: tandem_einval, operation: "avcodec_open2", detail: ignoredKeys)
             }
             let parameters = try CodecParameters(context: context)
             return FrameEncoder(

@@ -13,7 +13,7 @@ package struct CoverPlan: Codable, Hashable, Sendable {
 
 extension CoverPlan {
     /// Whether all values are possible. Checked for plans from untrusted input.
-    var isSound: Bool { path.hasPrefix("/") && path.utf8.count <= 1 << 16 && image.isValid }
+    var isValid: Bool { path.hasPrefix("/") && path.utf8.count <= 1 << 16 && image.isValid }
 
     /// Format, size and content, by which an output is recognized as current.
     var digestText: String {

@@ -56,25 +56,25 @@ extension ImagesPlan {
 
 extension OutputPlan {
     /// Whether the values of the kind are consistent. Checked for plans from untrusted input.
-    var isSound: Bool {
-        guard hasOneKind, isCoverSound, (destination == nil) == isCheck,
+    var isValid: Bool {
+        guard hasOneKind, isCoverValid, (destination == nil) == isCheck,
             tracks.allSatisfy({ if case .read = $0.action { isCheck } else { !isCheck } })
         else { return false }
         switch kind {
         case .media: return true
-        case .images(let images): return tracks.count == 1 && Self.isSound(images)
-        case .waveform(let waveform): return tracks.count == 1 && waveform.isSound
+        case .images(let images): return tracks.count == 1 && Self.isValid(images)
+        case .waveform(let waveform): return tracks.count == 1 && waveform.isValid
         case .check: return !tracks.isEmpty
         }
     }
 
-    private var isCoverSound: Bool {
+    private var isCoverValid: Bool {
         guard let cover else { return true }
-        return isMedia && covers.isEmpty && cover.isSound
+        return isMedia && covers.isEmpty && cover.isValid
             && ContainerType.named(container)?.supportsCoverImages == true
     }
 
-    private static func isSound(_ images: ImagesPlan) -> Bool {
+    private static func isValid(_ images: ImagesPlan) -> Bool {
         guard (1...9999).contains(images.stills.count) else { return false }
         let named = images.stills.compactMap(\.destination)
         if images.animation != nil { return images.sheet == nil && named.isEmpty && images.areInOrder }

@@ -86,7 +86,7 @@ extension OutputPlan {
     /// Whether new expectations of an existing output can be evaluated without creating it again. An output
     /// with a size limit may have ended early, so the plan doesn't determine the range that it contains. A check
     /// has no output and reads its source again.
-    package var isJudgedAgain: Bool { sizeLimit == nil && !isCheck }
+    package var isReevaluable: Bool { sizeLimit == nil && !isCheck }
 
     /// Whether a track is encoded in two passes.
     package var hasTwoPasses: Bool {

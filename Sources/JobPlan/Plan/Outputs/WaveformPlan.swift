@@ -22,7 +22,7 @@ package struct WaveformPlan: Codable, Hashable, Sendable {
 
 extension WaveformPlan {
     /// Whether the values are in their ranges. Checked for plans from untrusted input.
-    var isSound: Bool {
+    var isValid: Bool {
         (1...16_384).contains(size.width) && (1...16_384).contains(size.height) && reading.samplesPerPixel > 0
     }
 

@@ -33,7 +33,7 @@ extension BatchPlanner {
     /// Loads a composition and returns it as an input with its description; nil after an error is reported. The
     /// sources in `awaited` don't exist yet and get an empty identity.
     func describe(
-        _ composition: Composition, awaiting awaited: [JobOutput] = [], at place: SourceRange,
+        _ composition: Composition, awaiting awaited: [JobOutput] = [], at location: SourceRange,
         into sink: inout DiagnosticSink
     ) -> (InputPlan.Source, SourceDescription)? {
         let paths = Set(awaited.map(\.path.exact))
@@ -43,7 +43,7 @@ extension BatchPlanner {
         }
         for (source, identity) in zip(composition.sources, identities) where identity == nil {
             sink.error(
-                .sourceUnreadable, "a source of the composition doesn't exist: \(source.name)", at: place)
+                .sourceUnreadable, "a source of the composition doesn't exist: \(source.name)", at: location)
         }
         do {
             let contents = try Asset(.composition(composition), environment: MediaEnvironment())
@@ -54,7 +54,7 @@ extension BatchPlanner {
                 SourceDescription(contents)
             )
         } catch {
-            sink.error(.invalidValue, "the composition is invalid: \(error)", at: place)
+            sink.error(.invalidValue, "the composition is invalid: \(error)", at: location)
             return nil
         }
     }
@@ -62,7 +62,7 @@ extension BatchPlanner {
     private mutating func find(
         _ asset: AssetSpec, showing length: MediaTime?, _ rate: Rational, in index: Int,
         into sink: inout DiagnosticSink
-    ) -> CompositionPlanner.Found? {
+    ) -> CompositionPlanner.ResolvedSource? {
         guard let (source, description) = source(asset, in: index, into: &sink) else {
             return nil
         }
@@ -79,19 +79,19 @@ extension BatchPlanner {
             guard description.container.hasSuffix("_pipe"), let track = description.tracks.first,
                 track.mediaType == .video
             else {
-                return CompositionPlanner.Found(
+                return CompositionPlanner.ResolvedSource(
                     source: .file(path), description: description, isStill: false)
             }
             return still(path, track, length, rate, at: asset.range, into: &sink)
         case .pattern(let pattern):
-            return CompositionPlanner.Found(
+            return CompositionPlanner.ResolvedSource(
                 source: .pattern(pattern), description: description, isStill: false)
         case .images(let sequence, _):
-            return CompositionPlanner.Found(
+            return CompositionPlanner.ResolvedSource(
                 source: .images(sequence), description: description, isStill: sequence.numbers == nil)
         case .job(let run, let path):
             guard case .job(_, _, let output) = asset.source else { return nil }
-            return CompositionPlanner.Found(
+            return CompositionPlanner.ResolvedSource(
                 source: .file(path), description: description, isStill: false,
                 awaited: JobOutput(job: run, output: output?.value, path: path))
         case .composition: return nil
@@ -101,18 +101,18 @@ extension BatchPlanner {
     /// Returns the source for one image, shown for `length` (1 s if nil).
     private func still(
         _ path: String, _ track: TrackDescription, _ length: MediaTime?, _ rate: Rational,
-        at place: SourceRange, into sink: inout DiagnosticSink
-    ) -> CompositionPlanner.Found? {
+        at location: SourceRange, into sink: inout DiagnosticSink
+    ) -> CompositionPlanner.ResolvedSource? {
         let sequence = ImageSequence(
             still: path, duration: length ?? MediaTime(value: 1, timescale: 1), frameRate: rate)
         do {
             var description = try prober.description(of: sequence)
             // The duration is exact; it isn't rounded to whole frames.
             description.duration = length ?? sequence.duration
-            return CompositionPlanner.Found(
+            return CompositionPlanner.ResolvedSource(
                 source: .images(sequence), description: description, isStill: true)
         } catch {
-            sink.error(.sourceUnreadable, "\(path.pathParts.last ?? path): \(error)", at: place)
+            sink.error(.sourceUnreadable, "\(path.pathParts.last ?? path): \(error)", at: location)
             return nil
         }
     }
@@ -120,7 +120,7 @@ extension BatchPlanner {
 
 extension TrackRule {
     /// Whether the rule encodes frames as 4:4:4 or RGB.
-    var asksForFullChroma: Bool {
+    var requestsFullChroma: Bool {
         guard case .encodeVideo(let spec) = action, let format = spec.pixelFormat?.value else { return false }
         return format.isRGB || format.chromaSubsampling == (1, 1) && !format.description.hasPrefix("gray")
     }
@@ -131,9 +131,9 @@ struct ComposedSource {
     /// Notes for the plan.
     var notes: [String] = []
     /// Source locations of the video clips, by their index in the composition.
-    var clipPlaces: [SourceRange] = []
+    var clipLocations: [SourceRange] = []
     /// Source locations of the audio items, by their index in the composition.
-    var audioPlaces: [SourceRange] = []
+    var audioLocations: [SourceRange] = []
     /// One chapter for each clip of the sequence.
     var chapters: [AssetChapter] = []
     /// Sources that other jobs publish.
@@ -141,17 +141,17 @@ struct ComposedSource {
     /// Descriptions of the source files by path, predicted for those that are not published yet.
     var descriptions: [String: SourceDescription] = [:]
     /// Tracks of the sources that the composition doesn't use.
-    var left: [Left] = []
+    var left: [UnusedTrack] = []
 
     /// A track that a clip, a layer or an audio item doesn't use.
-    struct Left {
+    struct UnusedTrack {
         /// `clip 2, talk.mov`.
         var owner: String
         /// `track 1 (audio aac 48000 Hz stereo)`.
         var track: String
         var reason: String
         /// Whether the job file doesn't state that the track is omitted.
-        var isUnasked: Bool
-        var place: SourceRange
+        var isUnstated: Bool
+        var location: SourceRange
     }
 }

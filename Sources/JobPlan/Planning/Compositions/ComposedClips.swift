@@ -20,11 +20,11 @@ struct JoinedClips {
 struct ComposedClips {
     let composition: Composition
     private let canvas: Canvas
-    private let asked: CompositionSpec?
+    private let requested: CompositionSpec?
     /// Reasons why clips of files can't be copied, by clip index.
-    private(set) var unfit: [Int: String] = [:]
+    private(set) var incompatible: [Int: String] = [:]
     /// Reasons why clips have no packets to copy, by clip index: the composition changes or generates their frames.
-    private(set) var made: [Int: String] = [:]
+    private(set) var generated: [Int: String] = [:]
     /// Descriptions of the source files, by path.
     private var descriptions: [String: SourceDescription]
     /// The clip that determines the format of the output.
@@ -38,41 +38,41 @@ struct ComposedClips {
 
     /// Results of reading the packets: the cut of each source track, by the first clip that uses it, and the part for
     /// each section.
-    struct Found {
+    struct CutParts {
         var cuts: [Int: SmartCut] = [:]
         var parts: [Int: SmartCut.Part] = [:]
     }
 
     init(
-        _ composition: Composition, of canvas: Canvas, as asked: CompositionSpec?, known: ComposedSource?
+        _ composition: Composition, of canvas: Canvas, as requested: CompositionSpec?, known: ComposedSource?
     ) {
-        (self.composition, self.canvas, self.asked) = (composition, canvas, asked)
+        (self.composition, self.canvas, self.requested) = (composition, canvas, requested)
         descriptions = known?.descriptions ?? [:]
     }
 
     /// Returns the reason why a clip is not copied; nil if it can be.
-    func obstacle(_ clip: Int) -> String? { made[clip] ?? unfit[clip] }
+    func obstacle(_ clip: Int) -> String? { generated[clip] ?? incompatible[clip] }
 
     // MARK: Checks without packets
 
     /// Determines which clips can't be copied, regardless of their packets.
-    mutating func look(through prober: any SourceProber) throws(SourceProblem) {
+    mutating func checkClips(through prober: any SourceProber) throws(SourceProblem) {
         for (index, clip) in composition.clips.enumerated() {
             guard case .file(let path) = composition.sources[clip.placement.source] else {
-                made[index] = "its source is not a media file"
+                generated[index] = "its source is not a media file"
                 continue
             }
             if clip.placement.sourceRange.duration != clip.placement.timeRange.duration {
-                made[index] = "its speed is changed"
+                generated[index] = "its speed is changed"
                 continue
             }
             if clip.settings.crop != nil || clip.settings.filters != nil {
-                made[index] = "its frames are cropped or filtered"
+                generated[index] = "its frames are cropped or filtered"
                 continue
             }
             // A composition from the library's API has no known descriptions yet.
             if descriptions[path] == nil { descriptions[path] = try prober.description(of: path) }
-            unfit[index] = track(of: index).map { mismatch($0) } ?? "its track no longer exists"
+            incompatible[index] = track(of: index).map { mismatch($0) } ?? "its track no longer exists"
         }
     }
 
@@ -94,7 +94,7 @@ struct ComposedClips {
         if own.size != canvas.size {
             return "its frames are \(own.size), the composition's are \(canvas.size)"
         }
-        if let rate = asked?.frameRate?.value, track.frameRate != rate || !track.hasConstantFrameRate {
+        if let rate = requested?.frameRate?.value, track.frameRate != rate || !track.hasConstantFrameRate {
             return "its frame rate is not the composition's constant \(rate) frames/s"
         }
         if track.sideData.contains(TrackDescription.changingHeaders) {
@@ -135,9 +135,10 @@ struct ComposedClips {
             }
             cuts.append(range(of: stretch, in: clip).start)
         }
-        let isMade = stretches.contains { if case .encoded = $0.content { true } else { false } }
+        let hasEncodedSections = stretches.contains { if case .encoded = $0.content { true } else { false } }
         return SmartCut.tick(
-            clock: clock, cuts: cuts, positions: places, frames: isMade ? canvas.frameRate.inverted : nil)
+            clock: clock, cuts: cuts, positions: places,
+            frames: hasEncodedSections ? canvas.frameRate.inverted : nil)
     }
 
     /// Returns the range of the clip's source that a section shows.
@@ -162,7 +163,7 @@ struct ComposedClips {
     /// the format with the greatest total duration become unfit.
     mutating func cuts(
         _ stretches: [CompositionSection], tick: Rational, through prober: any SourceProber
-    ) throws(SourceProblem) -> Found {
+    ) throws(SourceProblem) -> CutParts {
         var files: [String: Int] = [:]
         var wanted: [(clip: Int, stretches: [Int])] = []
         for (index, stretch) in stretches.enumerated() {
@@ -175,24 +176,25 @@ struct ComposedClips {
                 wanted.append((clip, [index]))
             }
         }
-        let (asked, clips) = (wanted, self)
-        let answers = Guarded([Result<CutPossibilities?, SourceProblem>?](repeating: nil, count: asked.count))
-        DispatchQueue.concurrentPerform(iterations: asked.count) { @Sendable place in
-            let ranges = asked[place].stretches.map { index in
+        let (requested, clips) = (wanted, self)
+        let answers = Guarded(
+            [Result<CutPossibilities?, SourceProblem>?](repeating: nil, count: requested.count))
+        DispatchQueue.concurrentPerform(iterations: requested.count) { @Sendable location in
+            let ranges = requested[location].stretches.map { index in
                 guard case .clip(let clip) = stretches[index].content else {
                     return stretches[index].timeRange
                 }
                 return clips.range(of: stretches[index], in: clip)
             }
             let answer: Result<CutPossibilities?, SourceProblem> = Result { () throws(SourceProblem) in
-                try clips.cut(of: asked[place].clip, ranges: ranges, tick: tick, through: prober)
+                try clips.cut(of: requested[location].clip, ranges: ranges, tick: tick, through: prober)
             }
-            answers.withLock { $0[place] = answer }
+            answers.withLock { $0[location] = answer }
         }
-        var found = Found()
+        var found = CutParts()
         var forms: [(form: VideoPacketFormat, length: MediaTime, clip: Int)] = []
         var formOf: [Int: VideoPacketFormat] = [:]
-        for (one, answer) in zip(asked, answers.withLock { $0 }) {
+        for (one, answer) in zip(requested, answers.withLock { $0 }) {
             guard let possibilities = try answer?.get() ?? nil else {
                 set(one.stretches, of: stretches, "its track no longer exists")
                 continue
@@ -220,13 +222,13 @@ struct ComposedClips {
         }
         // The format with the greatest total duration; the first of several.
         guard
-            let usual = forms.enumerated().max(by: {
+            let mostCommon = forms.enumerated().max(by: {
                 ($0.element.length, -$0.offset) < ($1.element.length, -$1.offset)
             })?.element
         else { return found }
-        reference = track(of: usual.clip).map { Reference(index: usual.clip, track: $0) }
-        for one in asked {
-            guard let form = formOf[one.clip], let difference = usual.form.difference(of: form) else {
+        reference = track(of: mostCommon.clip).map { Reference(index: mostCommon.clip, track: $0) }
+        for one in requested {
+            guard let form = formOf[one.clip], let difference = mostCommon.form.difference(of: form) else {
                 continue
             }
             set(one.stretches, of: stretches, difference)
@@ -237,7 +239,7 @@ struct ComposedClips {
 
     private mutating func set(_ indices: [Int], of stretches: [CompositionSection], _ why: String) {
         for index in indices {
-            if case .clip(let clip) = stretches[index].content { unfit[clip] = why }
+            if case .clip(let clip) = stretches[index].content { incompatible[clip] = why }
         }
     }
 }

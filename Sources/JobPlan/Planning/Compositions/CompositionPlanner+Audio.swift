@@ -6,22 +6,22 @@ internal import Media
 /// Audio items: audio in addition to that of the clips.
 extension CompositionPlanner {
     /// Determines the time range of each audio item.
-    mutating func placeAudioItems() {
-        for index in spec.audio.indices where placedAudio[index] == nil { _ = placeAudioItem(index) }
+    mutating func positionAudioItems() {
+        for index in spec.audio.indices where positionedAudio[index] == nil { _ = positionAudioItem(index) }
     }
 
     /// Determines the time range of an audio item, to which others may be anchored. Returns false for a circular
     /// anchor.
-    mutating func placeAudioItem(_ index: Int) -> Bool {
-        guard underway.insert(index).inserted else { return false }
-        defer { underway.remove(index) }
+    mutating func positionAudioItem(_ index: Int) -> Bool {
+        guard resolving.insert(index).inserted else { return false }
+        defer { resolving.remove(index) }
         guard let placed = place(spec.audio[index]) else { return reasons.hasErrors }
-        placedAudio[index] = placed
+        positionedAudio[index] = placed
         if let id = spec.audio[index].id { ids[id.value] = placed.timeRange }
         return true
     }
 
-    private mutating func place(_ item: CompositionSpec.AudioItem) -> PlacedAudio? {
+    private mutating func place(_ item: CompositionSpec.AudioItem) -> PositionedAudio? {
         let end = composition.duration
         guard let start = item.at.map({ time(of: $0) }) ?? .some(.zero),
             let until = item.until.map({ time(of: $0) }) ?? .some(end)
@@ -58,7 +58,7 @@ extension CompositionPlanner {
         let room = until - start
         let length = item.loops ? room : min(range.duration, room)
         if !item.loops { range.duration = length }
-        return PlacedAudio(
+        return PositionedAudio(
             found: found, track: track, range: range, timeRange: TimeRange(start: start, duration: length))
     }
 
@@ -66,17 +66,17 @@ extension CompositionPlanner {
         var places: [String: Int] = [:]
         let first = composition.audio.count
         for (index, item) in spec.audio.enumerated() {
-            guard let placed = placedAudio[index] else { continue }
-            setAudioForm(like: placed.track)
+            guard let placed = positionedAudio[index] else { continue }
+            setAudioFormat(like: placed.track)
             if let id = item.id { places[id.value] = composition.audio.count }
-            known.audioPlaces.append(item.location)
+            known.audioLocations.append(item.location)
             composition.audio.append(
                 AudioClip(
                     placement: ClipPlacement(
                         source: place(of: placed.found.source), track: placed.track.index,
                         sourceRange: placed.range, timeRange: placed.timeRange),
                     volume: volume(of: item, over: placed.timeRange), isRepeated: item.loops))
-            leave(placed.found, [placed.track.index], as: "audio \(index)", at: item.location) { _ in
+            recordUnused(placed.found, [placed.track.index], as: "audio \(index)", at: item.location) { _ in
                 "an audio item uses one audio track"
             }
         }

@@ -19,10 +19,10 @@ extension CompositionPlanner {
             let opacity = envelope(layer.opacity, from: range.start)
             switch layer.content {
             case .text(let text, let font, let size, let color):
-                guard let file = FontFinder.file(of: font?.value ?? FontFinder.usual) else {
+                guard let file = FontFinder.file(of: font?.value ?? FontFinder.fallback) else {
                     reasons.error(
                         .invalidValue,
-                        "the font `\(font?.value ?? FontFinder.usual)` is not installed",
+                        "the font `\(font?.value ?? FontFinder.fallback)` is not installed",
                         at: font?.range ?? text.range, help: FontFinder.help(for: font?.value))
                     continue
                 }
@@ -78,7 +78,7 @@ extension CompositionPlanner {
                     in: rectangle, settings: settings),
                 timeRange: TimeRange(start: shown.start, duration: length), opacity: opacity,
                 rotation: layer.placement.rotate?.value ?? 0))
-        leave(
+        recordUnused(
             found, [video.index], as: "layer \(composition.layers.count - 1)", at: layer.location
         ) { _ in "a layer uses one video track" }
     }
@@ -102,7 +102,7 @@ extension CompositionPlanner {
         }
         // ASS contains its own font names; other text formats don't.
         let hasStyles = BitstreamTraits.of(track.codec).hasStyles
-        if let font = style.font?.value ?? (hasStyles ? nil : FontFinder.usual),
+        if let font = style.font?.value ?? (hasStyles ? nil : FontFinder.fallback),
             FontFinder.file(of: font) == nil
         {
             reasons.error(
@@ -116,9 +116,10 @@ extension CompositionPlanner {
                 content: .subtitles(
                     SubtitleLayer(
                         source: place(of: found.source), track: track.index,
-                        font: style.font?.value ?? (hasStyles ? nil : FontFinder.usual), size: style.size,
+                        font: style.font?.value ?? (hasStyles ? nil : FontFinder.fallback), size: style.size,
                         color: style.color)), timeRange: shown))
-        leave(found, [track.index], as: "layer \(composition.layers.count - 1)", at: asset.range) { _ in
+        recordUnused(found, [track.index], as: "layer \(composition.layers.count - 1)", at: asset.range) {
+            _ in
             "a layer uses one subtitle track"
         }
     }
@@ -158,7 +159,7 @@ extension CompositionPlanner {
         case .end: return composition.duration + anchor.offset
         case .item(let name, let isEnd):
             let item = spec.audio.firstIndex { $0.id?.value == name }
-            if ids[name] == nil, !(item.map { placeAudioItem($0) } ?? false) {
+            if ids[name] == nil, !(item.map { positionAudioItem($0) } ?? false) {
                 if !reasons.hasErrors {
                     reasons.error(
                         .dependencyCycle,

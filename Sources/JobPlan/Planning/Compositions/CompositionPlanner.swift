@@ -10,7 +10,7 @@ internal import Media
 struct CompositionPlanner {
     let spec: CompositionSpec
     /// Function that resolves and probes an asset; nil after an error.
-    private let look: (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> Found?
+    private let look: (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> ResolvedSource?
     let prober: any SourceProber
     /// Whether an output of the job has 4:4:4 or RGB frames, so that composing keeps full chroma.
     private let keepsFullChroma: Bool
@@ -21,16 +21,16 @@ struct CompositionPlanner {
     /// Time ranges of clips and audio items, by their `id`.
     var ids: [String: TimeRange] = [:]
     /// Audio items whose time range is being determined, to detect circular anchors.
-    var underway: Set<Int> = []
+    var resolving: Set<Int> = []
     /// Audio items whose time range is known, by index.
-    var placedAudio: [Int: PlacedAudio] = [:]
+    var positionedAudio: [Int: PositionedAudio] = [:]
     /// Index of a clip's audio in `composition.audio`, by the clip's `id`.
     var clipAudio: [String: Int] = [:]
     /// Index of each source in `composition.sources`.
     private var places: [CompositionSource: Int] = [:]
 
     /// A source with its description.
-    struct Found {
+    struct ResolvedSource {
         var source: CompositionSource
         var description: SourceDescription
         /// Whether the source is one image, shown for the requested duration.
@@ -40,17 +40,17 @@ struct CompositionPlanner {
     }
 
     /// An audio item with its source and time range.
-    struct PlacedAudio {
-        var found: Found
+    struct PositionedAudio {
+        var found: ResolvedSource
         var track: TrackDescription
         var range: TimeRange
         var timeRange: TimeRange
     }
 
     /// A clip of the sequence with its source and time range.
-    private struct Placed {
+    private struct PositionedClip {
         var clip: CompositionSpec.Clip
-        var found: Found
+        var found: ResolvedSource
         var range: TimeRange
         var timeRange: TimeRange
         var join: CompositionSpec.Join?
@@ -60,7 +60,7 @@ struct CompositionPlanner {
 
     init(
         _ spec: CompositionSpec, prober: any SourceProber, keepsFullChroma: Bool = false,
-        look: @escaping (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> Found?
+        look: @escaping (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> ResolvedSource?
     ) {
         self.spec = spec
         self.prober = prober
@@ -69,7 +69,7 @@ struct CompositionPlanner {
     }
 
     /// Resolves and probes an asset, and records its description and whether another job publishes it.
-    mutating func find(_ asset: AssetSpec, _ image: MediaTime?, _ rate: Rational) -> Found? {
+    mutating func find(_ asset: AssetSpec, _ image: MediaTime?, _ rate: Rational) -> ResolvedSource? {
         guard let found = look(asset, image, rate) else { return nil }
         if case .file(let path) = found.source, known.descriptions[path] == nil {
             known.descriptions[path] = found.description
@@ -84,9 +84,9 @@ struct CompositionPlanner {
     /// Returns the composition; nil if there are errors.
     consuming func decide() -> Decision<Planned> {
         guard let placed = place() else { return Decision(nil, reasons) }
-        chooseForm(placed)
+        chooseFormat(placed)
         for (index, one) in placed.enumerated() { add(one, index, placed) }
-        placeAudioItems()
+        positionAudioItems()
         guard !reasons.hasErrors else { return Decision(nil, reasons) }
         addLayers()
         addAudioItems()
@@ -113,8 +113,8 @@ struct CompositionPlanner {
     // MARK: Sequence
 
     /// Determines the time range of each clip; nil after an error.
-    private mutating func place() -> [Placed]? {
-        var placed: [Placed] = []
+    private mutating func place() -> [PositionedClip]? {
+        var placed: [PositionedClip] = []
         var join: CompositionSpec.Join?
         for item in spec.sequence {
             switch item {
@@ -135,8 +135,8 @@ struct CompositionPlanner {
     }
 
     private mutating func place(
-        _ clip: CompositionSpec.Clip, behind last: Placed?, _ join: CompositionSpec.Join?
-    ) -> Placed? {
+        _ clip: CompositionSpec.Clip, behind last: PositionedClip?, _ join: CompositionSpec.Join?
+    ) -> PositionedClip? {
         let rate = spec.frameRate?.value ?? Rational(25, 1)
         guard let found = find(clip.asset, clip.duration?.value, rate) else { return nil }
         if found.isStill, clip.duration == nil, case .file = clip.asset.source {
@@ -181,7 +181,7 @@ struct CompositionPlanner {
                 return nil
             }
         }
-        return Placed(
+        return PositionedClip(
             clip: clip, found: found, range: range, timeRange: TimeRange(start: start, duration: length),
             join: join, video: video, audio: audio)
     }
@@ -189,7 +189,8 @@ struct CompositionPlanner {
     /// Returns the selected track. Nil for `none`, and if no track matches; a missing track that the job file selects
     /// explicitly is an error.
     private mutating func track(
-        _ choice: CompositionSpec.TrackChoice, of type: MediaType, in found: Found, at place: SourceRange
+        _ choice: CompositionSpec.TrackChoice, of type: MediaType, in found: ResolvedSource,
+        at place: SourceRange
     ) -> TrackDescription? {
         let track: TrackDescription?
         switch choice {
@@ -214,7 +215,9 @@ struct CompositionPlanner {
     }
 
     /// Returns the range of a source that is used: all of it if none is specified.
-    mutating func range(_ written: RangeSpec?, of found: Found, _ video: TrackDescription?) -> TimeRange? {
+    mutating func range(_ written: RangeSpec?, of found: ResolvedSource, _ video: TrackDescription?)
+        -> TimeRange?
+    {
         guard let written else {
             return TimeRange(start: .zero, duration: found.description.duration)
         }
@@ -233,7 +236,7 @@ struct CompositionPlanner {
 
     /// Sets the canvas and the audio format: as the job file specifies, else as in the first clip with video or
     /// audio.
-    private mutating func chooseForm(_ placed: [Placed]) {
+    private mutating func chooseFormat(_ placed: [PositionedClip]) {
         if let first = placed.first(where: { $0.video != nil }), let video = first.video {
             composition.canvas = canvas(like: shape(video, first.clip.shaping)?.track ?? video)
             if spec.frameRate == nil { setRate(to: first, video) }
@@ -244,7 +247,7 @@ struct CompositionPlanner {
         }
         if keepsFullChroma { keepFullChroma() }
         if let audio = placed.lazy.compactMap(\.audio).first {
-            setAudioForm(like: audio)
+            setAudioFormat(like: audio)
         }
     }
 
@@ -262,7 +265,7 @@ struct CompositionPlanner {
     /// Sets the rate of a composition without `frame_rate`: one at which every frame of the first clip is
     /// shown, determined from its packets. Generated sources, and files that another job has yet to publish,
     /// have the rate of their description.
-    private mutating func setRate(to first: Placed, _ video: TrackDescription) {
+    private mutating func setRate(to first: PositionedClip, _ video: TrackDescription) {
         guard case .file(let path) = first.found.source, first.found.awaited == nil else { return }
         let cadence: FrameCadence?
         do throws(SourceProblem) {
@@ -293,7 +296,7 @@ struct CompositionPlanner {
         return canvas
     }
 
-    mutating func setAudioForm(like track: TrackDescription) {
+    mutating func setAudioFormat(like track: TrackDescription) {
         guard composition.audioFormat == nil else { return }
         composition.audioFormat = CompositionAudioFormat(
             sampleRate: spec.sampleRate?.value ?? max(8000, track.sampleRate),
@@ -302,7 +305,7 @@ struct CompositionPlanner {
 
     // MARK: Clips
 
-    private mutating func add(_ one: Placed, _ index: Int, _ placed: [Placed]) {
+    private mutating func add(_ one: PositionedClip, _ index: Int, _ placed: [PositionedClip]) {
         let source = place(of: one.found.source)
         func placement(_ track: TrackDescription) -> ClipPlacement {
             ClipPlacement(
@@ -311,7 +314,7 @@ struct CompositionPlanner {
         if let video = one.video, let canvas = composition.canvas {
             guard let shaped = shape(video, one.clip.shaping) else { return }
             let settings = shaped.settings(on: canvas, fit: one.clip.fit?.value ?? .contain)
-            known.clipPlaces.append(one.clip.location)
+            known.clipLocations.append(one.clip.location)
             composition.clips.append(
                 VideoClip(
                     placement: placement(video), settings: settings, join: one.join?.kind ?? .dissolve,
@@ -332,7 +335,7 @@ struct CompositionPlanner {
                 volume = volume.times(
                     VolumeEnvelope.full.falling(until: one.timeRange.end, for: overlap))
             }
-            known.audioPlaces.append(one.clip.location)
+            known.audioLocations.append(one.clip.location)
             if let id = one.clip.id { clipAudio[id.value] = composition.audio.count }
             composition.audio.append(AudioClip(placement: placement(audio), volume: volume))
         }
@@ -348,7 +351,7 @@ struct CompositionPlanner {
     }
 
     /// Adds a note if a clip without `lead_in` is black before its first frame.
-    private mutating func noteLeadIn(of one: Placed, _ video: TrackDescription) {
+    private mutating func noteLeadIn(of one: PositionedClip, _ video: TrackDescription) {
         let late = video.timeRange.start - one.range.start
         guard one.clip.leadIn == nil, late < one.range.duration, !LeadIn.automatic.extendsFirstFrame(late)
         else { return }
@@ -358,12 +361,12 @@ struct CompositionPlanner {
     }
 
     /// Adds the clip's own chapter, and records the tracks of its source that are not used.
-    private mutating func account(for one: Placed, _ index: Int, _ cues: [TrackDescription]) {
+    private mutating func account(for one: PositionedClip, _ index: Int, _ cues: [TrackDescription]) {
         let name = one.found.source.name.pathParts.last ?? one.found.source.name
         known.chapters.append(
             AssetChapter(
                 timeRange: one.timeRange, title: one.clip.id?.value ?? name.nameParts.stem))
-        leave(
+        recordUnused(
             one.found, [one.video?.index, one.audio?.index] + cues.map(\.index), as: "clip \(index)",
             at: one.clip.location
         ) { track in
@@ -380,24 +383,24 @@ struct CompositionPlanner {
     }
 
     /// Records the subtitle styles that are lost in the codec of a composition's subtitles.
-    private mutating func accountForStyles(_ cues: [TrackDescription], of one: Placed, _ index: Int) {
+    private mutating func accountForStyles(_ cues: [TrackDescription], of one: PositionedClip, _ index: Int) {
         let name = one.found.source.name.pathParts.last ?? one.found.source.name
         for track in cues {
             for (item, reason) in SubtitleLosses.of(track.codec, as: SubtitleTrack.codec) {
                 known.left.append(
-                    ComposedSource.Left(
+                    ComposedSource.UnusedTrack(
                         owner: "clip \(index), \(name)",
                         track: "\(item) of track \(track.index) (\(LedgerText.plainName(track)))",
                         reason: "subtitles are converted to \(SubtitleTrack.codec.rawValue): \(reason)",
-                        isUnasked: false, place: one.clip.location))
+                        isUnstated: false, location: one.clip.location))
             }
         }
     }
 
     /// Records the tracks of a source that are not used. `reason` returns the reason in the job file; nil if it has
     /// none.
-    mutating func leave(
-        _ found: Found, _ taken: [Int?], as owner: String, at place: SourceRange,
+    mutating func recordUnused(
+        _ found: ResolvedSource, _ taken: [Int?], as owner: String, at place: SourceRange,
         because reason: (TrackDescription) -> String?
     ) {
         let name = found.source.name.pathParts.last ?? found.source.name
@@ -407,16 +410,16 @@ struct CompositionPlanner {
             let isImages =
                 track.mediaType == .subtitle && !SubtitleCodec.canConvert(from: track.codec)
             known.left.append(
-                ComposedSource.Left(
+                ComposedSource.UnusedTrack(
                     owner: "\(owner), \(name)",
                     track: "track \(track.index) (\(LedgerText.plainName(track)))",
                     reason: said ?? (isImages ? "its subtitles are images" : "no key selects it"),
-                    isUnasked: said == nil, place: place))
+                    isUnstated: said == nil, location: place))
         }
     }
 
     /// Returns the text subtitle tracks that are carried along with a clip.
-    private mutating func subtitles(of one: Placed) -> [TrackDescription] {
+    private mutating func subtitles(of one: PositionedClip) -> [TrackDescription] {
         let cues = one.found.description.tracks.filter { $0.mediaType == .subtitle }
         func isText(_ track: TrackDescription) -> Bool { SubtitleCodec.canConvert(from: track.codec) }
         switch one.clip.subtitle {
@@ -439,7 +442,7 @@ struct CompositionPlanner {
     }
 
     /// Adds the chapters of a clip's source, moved to the composition's time line.
-    private mutating func chapters(of one: Placed) {
+    private mutating func chapters(of one: PositionedClip) {
         for chapter in one.found.description.chapters {
             let start = max(chapter.timeRange.start, one.range.start)
             let end = min(chapter.timeRange.end, one.range.end)

@@ -21,21 +21,21 @@ extension CopyPlanner {
     /// The shortest gap between the audio of two items that is noted.
     private static var pause: MediaTime { MediaTime(value: 1, timescale: 10) }
 
-    func joinedAudio(of composition: Composition, into sink: inout DiagnosticSink) -> Answer? {
+    func joinedAudio(of composition: Composition, into sink: inout DiagnosticSink) -> Result? {
         if let obstacle = composition.audioObstacle {
             return refuse(run: obstacle.item, of: composition, obstacle.reason, into: &sink)
         }
         do throws(SourceProblem) {
             return try joined(composition, into: &sink)
         } catch {
-            sink.error(.sourceUnreadable, "a clip can't be probed: \(error)", at: place)
+            sink.error(.sourceUnreadable, "a clip can't be probed: \(error)", at: location)
             return nil
         }
     }
 
     private func joined(
         _ composition: Composition, into sink: inout DiagnosticSink
-    ) throws(SourceProblem) -> Answer? {
+    ) throws(SourceProblem) -> Result? {
         var like: (track: TrackDescription, form: AudioPacketFormat)?
         var found: [String: AudioPacketFormat?] = [:]
         var (start, end): (MediaTime?, MediaTime) = (nil, .zero)
@@ -45,7 +45,7 @@ extension CopyPlanner {
             let placement = composition.audio[index].placement
             guard case .file(let path) = composition.sources[placement.source] else { continue }
             let key = "\(placement.track) \(path)"
-            if found[key] == nil { found[key] = try prober.audioForm(placement.track, of: path) }
+            if found[key] == nil { found[key] = try prober.audioFormat(placement.track, of: path) }
             // A composition from the library's API has no known descriptions yet.
             let known = composed?.descriptions[path]
             let source = if let known { known } else { try prober.description(of: path) }
@@ -53,7 +53,7 @@ extension CopyPlanner {
             guard let track, let form = found[key] ?? nil else {
                 return refuse(run: index, of: composition, "its track no longer exists", into: &sink)
             }
-            if let other = unasked(track) {
+            if let other = deviationFromSpec(track) {
                 return refuse(run: index, of: composition, other, into: &sink)
             }
             if track.sideData.contains(TrackDescription.changingHeaders) {
@@ -85,7 +85,7 @@ extension CopyPlanner {
             end = max(end, heard.end)
         }
         guard let like, let start, end > start else {
-            sink.error(.copyRange, "no clip of the composition has audio to copy", at: place)
+            sink.error(.copyRange, "no clip of the composition has audio to copy", at: location)
             return nil
         }
         guard checkTimes(isExact, into: &sink) else { return nil }
@@ -97,7 +97,7 @@ extension CopyPlanner {
     }
 
     /// Returns how a track differs from the requested sample rate and channels; nil if it doesn't.
-    func unasked(_ track: TrackDescription) -> String? {
+    func deviationFromSpec(_ track: TrackDescription) -> String? {
         if let asked = spec?.sampleRate?.value, track.sampleRate != asked {
             return
                 "its sample rate is \(track.sampleRate) Hz, the composition's is \(asked) Hz"
@@ -112,12 +112,12 @@ extension CopyPlanner {
     /// Reports at the item's source location that an audio item can't be copied.
     func refuse(
         run: Int, of composition: Composition, _ why: String, into sink: inout DiagnosticSink
-    ) -> Answer? {
-        let places = composed?.audioPlaces ?? []
+    ) -> Result? {
+        let places = composed?.audioLocations ?? []
         sink.error(
             .copyRange, "audio item \(run) can't be copied: \(why)",
-            at: places.indices.contains(run) ? places[run] : place,
-            notes: [Diagnostic.Note("`copy` is here", at: place)], help: "use `encode`")
+            at: places.indices.contains(run) ? places[run] : location,
+            notes: [Diagnostic.Note("`copy` is here", at: location)], help: "use `encode`")
         return nil
     }
 
@@ -126,7 +126,7 @@ extension CopyPlanner {
     func checkTimes(_ isExact: Bool, into sink: inout DiagnosticSink) -> Bool {
         if cut == .exact, !isExact {
             sink.error(
-                .copyRange, "copied audio can't be cut to the sample where clips are joined", at: place,
+                .copyRange, "copied audio can't be cut to the sample where clips are joined", at: location,
                 help: "use `encode`, or `cut: smart` to keep whole packets")
             return false
         }
@@ -134,7 +134,8 @@ extension CopyPlanner {
             sink.error(
                 .copyRange,
                 "packets are cut where clips are joined, which requires timestamps; \(container.value.name) has none",
-                at: place, notes: [Diagnostic.Note("the container is determined here", at: container.range)],
+                at: location,
+                notes: [Diagnostic.Note("the container is determined here", at: container.range)],
                 help: "use `encode`, or another container")
             return false
         }

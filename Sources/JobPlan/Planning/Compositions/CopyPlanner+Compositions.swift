@@ -8,38 +8,38 @@ internal import Media
 extension CopyPlanner {
     func joinedClips(
         _ track: TrackDescription, of composition: Composition, into sink: inout DiagnosticSink
-    ) -> Answer? {
+    ) -> Result? {
         guard isWhole(into: &sink) else { return nil }
         // The packets of sources that other jobs have yet to publish are unknown; they are checked after publication.
         if let composed, !composed.awaited.isEmpty {
-            return foretold(track, of: composition, composed, into: &sink)
+            return predicted(track, of: composition, composed, into: &sink)
         }
         guard track.mediaType == .video, let canvas = composition.canvas else {
             return joinedAudio(of: composition, into: &sink)
         }
         do throws(SourceProblem) {
             var clips = ComposedClips(composition, of: canvas, as: spec, known: composed)
-            try clips.look(through: prober)
+            try clips.checkClips(through: prober)
             var stretches = composition.sections {
                 clips.obstacle($0) == nil ? clips.beginning(of: $0) : nil
             }
             guard let tick = clips.tick(stretches) else {
                 sink.error(
                     .copyRange, "the time bases of the clips have no usable common multiple",
-                    at: place,
+                    at: location,
                     help: "use `encode`")
                 return nil
             }
             let found = try clips.cuts(stretches, tick: tick, through: prober)
             for index in stretches.indices {
-                guard case .clip(let clip) = stretches[index].content, clips.unfit[clip] != nil else {
+                guard case .clip(let clip) = stretches[index].content, clips.incompatible[clip] != nil else {
                     continue
                 }
                 stretches[index].content = .encoded(.clip(clip))
             }
             return answer(stretches, clips, found, tick, canvas, into: &sink)
         } catch {
-            sink.error(.sourceUnreadable, "a clip can't be probed: \(error)", at: place)
+            sink.error(.sourceUnreadable, "a clip can't be probed: \(error)", at: location)
             return nil
         }
     }
@@ -49,8 +49,8 @@ extension CopyPlanner {
         guard ranges.isEmpty else {
             sink.error(
                 .copyRange, "a range of a composition can't be copied",
-                at: job.rangeLocation ?? output.durationLimit?.range ?? place,
-                notes: [Diagnostic.Note("`copy` is here", at: place)],
+                at: job.rangeLocation ?? output.durationLimit?.range ?? location,
+                notes: [Diagnostic.Note("`copy` is here", at: location)],
                 help: "set `range` on the clips, or use `encode`"
             )
             return false
@@ -59,7 +59,7 @@ extension CopyPlanner {
             sink.error(
                 .copyRange,
                 "`cut: keyframe` is not supported for compositions: it would lengthen clips and move the following ones",
-                at: job.cut?.range ?? place, help: "use `cut: smart`, which re-encodes only the edges")
+                at: job.cut?.range ?? location, help: "use `cut: smart`, which re-encodes only the edges")
             return false
         }
         return true
@@ -69,7 +69,8 @@ extension CopyPlanner {
     func holds(_ codec: String, of what: String, into sink: inout DiagnosticSink) -> Bool {
         if container.value.canHold(codec: codec) { return true }
         sink.error(
-            .containerCodec, "\(container.value.name) can't hold \(codec), the codec of \(what)", at: place,
+            .containerCodec, "\(container.value.name) can't hold \(codec), the codec of \(what)",
+            at: location,
             notes: [Diagnostic.Note("the container is determined here", at: container.range)],
             help: "use `encode`, or another container")
         return false
@@ -81,13 +82,13 @@ extension CopyPlanner {
     }
 
     private func answer(
-        _ stretches: [CompositionSection], _ clips: ComposedClips, _ found: ComposedClips.Found,
+        _ stretches: [CompositionSection], _ clips: ComposedClips, _ found: ComposedClips.CutParts,
         _ tick: Rational, _ canvas: Canvas, into sink: inout DiagnosticSink
-    ) -> Answer? {
+    ) -> Result? {
         guard let reference = clips.reference, let first = found.cuts[reference.index] else {
             return refuse(nil, clips, into: &sink)
         }
-        if cut != .smartOrExact, !clips.unfit.isEmpty { return refuse(nil, clips, into: &sink) }
+        if cut != .smartOrExact, !clips.incompatible.isEmpty { return refuse(nil, clips, into: &sink) }
         do throws(SmartCut.Obstacle) {
             let encoder = try edges(first.encoder, of: reference, clips, tick)
             let cut = try SmartCut.composed(
@@ -142,30 +143,30 @@ extension CopyPlanner {
     /// `cut: smart-or-exact`.
     private func refuse(
         _ obstacle: SmartCut.Obstacle?, _ clips: ComposedClips, into sink: inout DiagnosticSink
-    ) -> Answer? {
+    ) -> Result? {
         let why = obstacle?.description ?? "the formats of the clips differ"
         if cut == .smartOrExact {
             let codec = clips.reference?.track.codec ?? "h264"
-            guard let action = otherwise ?? TrackRule.Action.nearLossless(codec, at: place) else {
+            guard let action = otherwise ?? TrackRule.Action.nearLossless(codec, at: location) else {
                 sink.error(
-                    .copyRange, "the clips can't be copied: \(why)", at: place,
+                    .copyRange, "the clips can't be copied: \(why)", at: location,
                     help: "add `encode` for the clips that are re-encoded")
                 return nil
             }
             return .fallBack(action, why: "the clips can't be copied: \(why)")
         }
         let help = "use `cut: smart-or-exact` to re-encode what can't be copied"
-        let copied = [Diagnostic.Note("`copy` is here", at: place)]
+        let copied = [Diagnostic.Note("`copy` is here", at: location)]
         if let obstacle {
-            sink.error(.copyRange, "the clips can't be copied: \(obstacle)", at: place, help: help)
+            sink.error(.copyRange, "the clips can't be copied: \(obstacle)", at: location, help: help)
         }
-        for (clip, why) in clips.unfit.sorted(by: { $0.key < $1.key }) where obstacle == nil {
+        for (clip, why) in clips.incompatible.sorted(by: { $0.key < $1.key }) where obstacle == nil {
             sink.error(
-                .copyRange, "clip \(clip) can't be copied: \(why)", at: clipPlace(clip), notes: copied,
+                .copyRange, "clip \(clip) can't be copied: \(why)", at: clipLocation(clip), notes: copied,
                 help: help)
         }
-        if obstacle == nil, clips.unfit.isEmpty {
-            sink.error(.copyRange, "no clip of the composition has packets to copy", at: place, help: help)
+        if obstacle == nil, clips.incompatible.isEmpty {
+            sink.error(.copyRange, "no clip of the composition has packets to copy", at: location, help: help)
         }
         return nil
     }
@@ -174,44 +175,45 @@ extension CopyPlanner {
     private func refuse(
         _ stretches: [CompositionSection], _ cut: SmartCut, _ clips: ComposedClips,
         into sink: inout DiagnosticSink
-    ) -> Answer? {
+    ) -> Result? {
         let help = "use `cut: smart`, which re-encodes only these frames"
-        let copied = [Diagnostic.Note("`copy` is here", at: place)]
+        let copied = [Diagnostic.Note("`copy` is here", at: location)]
         for stretch in stretches {
             guard case .encoded(let reason) = stretch.content else { continue }
             sink.error(
                 .copyRange,
                 "frames from \(stretch.timeRange.start) s to \(stretch.timeRange.end) s can't be copied: \(words(of: reason, clips))",
-                at: place(of: reason), notes: copied, help: help)
+                at: location(of: reason), notes: copied, help: help)
         }
         for part in cut.parts {
             guard let clip = part.clip, part.headFrames + part.tailFrames > 0 else { continue }
             sink.error(
                 .copyRange,
                 "clip \(clip) begins or ends within a GOP: \(part.headFrames + part.tailFrames) of its frames can't be copied",
-                at: clipPlace(clip), notes: copied, help: help)
+                at: clipLocation(clip), notes: copied, help: help)
         }
         return nil
     }
 
-    func clipPlace(_ clip: Int) -> SourceRange {
-        composed.flatMap { $0.clipPlaces.indices.contains(clip) ? $0.clipPlaces[clip] : nil } ?? place
+    func clipLocation(_ clip: Int) -> SourceRange {
+        composed.flatMap { $0.clipLocations.indices.contains(clip) ? $0.clipLocations[clip] : nil }
+            ?? location
     }
 
-    private func place(of reason: CompositionSection.Reason) -> SourceRange {
+    private func location(of reason: CompositionSection.Reason) -> SourceRange {
         switch reason {
-        case .gap: spec?.range ?? place
-        case .join(let clip), .clip(let clip), .late(let clip): clipPlace(clip)
+        case .gap: spec?.range ?? location
+        case .join(let clip), .clip(let clip), .late(let clip): clipLocation(clip)
         case .layer(let index):
-            spec.flatMap { $0.layers.indices.contains(index) ? $0.layers[index].location : nil } ?? place
+            spec.flatMap { $0.layers.indices.contains(index) ? $0.layers[index].location : nil } ?? location
         }
     }
 
     // MARK: Notes
 
-    private static let mostNotes = 24
+    private static let maxNotes = 24
 
-    /// Returns notes about the sections that are re-encoded, with the reasons: at most `mostNotes`.
+    /// Returns notes about the sections that are re-encoded, with the reasons: at most `maxNotes`.
     private func notes(
         _ stretches: [CompositionSection], _ cut: SmartCut, _ clips: ComposedClips
     ) -> [String] {
@@ -237,8 +239,8 @@ extension CopyPlanner {
                 )
             }
         }
-        guard lines.count > Self.mostNotes else { return lines }
-        return lines.prefix(Self.mostNotes) + ["and \(lines.count - Self.mostNotes) more"]
+        guard lines.count > Self.maxNotes else { return lines }
+        return lines.prefix(Self.maxNotes) + ["and \(lines.count - Self.maxNotes) more"]
     }
 
     private func words(of reason: CompositionSection.Reason, _ clips: ComposedClips) -> String {

@@ -6,7 +6,7 @@ enum FontFinder {
     /// Folders that are searched recursively for fonts.
     static let folders = ["/usr/share/fonts", "/usr/local/share/fonts"]
     /// The default font.
-    static let usual = "DejaVu Sans"
+    static let fallback = "DejaVu Sans"
 
     private static let files: [String: String] = {
         var found: [String: String] = [:]
@@ -20,7 +20,7 @@ enum FontFinder {
                     if path.utf8.count < 512, isFolder(path) { open.append(path) }
                     continue
                 }
-                let key = plain(String(name[..<dot]))
+                let key = normalized(String(name[..<dot]))
                 if found[key].map({ $0 > path }) ?? true { found[key] = path }
             }
         }
@@ -33,13 +33,13 @@ enum FontFinder {
 
     /// Normalizes a font name: lowercase letters and digits without a trailing `regular`, so that `DejaVu Sans Bold`
     /// matches `DejaVuSans-Bold.ttf`.
-    private static func plain(_ name: String) -> String {
+    private static func normalized(_ name: String) -> String {
         let letters = name.lowercased().filter { $0.isLetter || $0.isNumber }
         return letters.hasSuffix("regular") && letters.count > 7 ? String(letters.dropLast(7)) : letters
     }
 
     /// Returns the absolute path of a font's file; nil if no font has that name.
-    static func file(of name: String) -> String? { files[plain(name)] }
+    static func file(of name: String) -> String? { files[normalized(name)] }
 
     /// Returns whether a path is inside the font folders. Checked for plans from untrusted input.
     static func holds(_ path: String) -> Bool {

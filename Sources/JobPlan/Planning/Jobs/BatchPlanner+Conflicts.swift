@@ -11,21 +11,21 @@ extension BatchPlanner {
         _ destination: DestinationPath, as written: DestinationSpec, in file: String,
         into sink: inout DiagnosticSink
     ) {
-        let place = written.path.range
+        let location = written.path.range
         let owner = memory.owner(ofFile: file, at: destination.path)
         let root = prober.environment.root
         if !root.contains(destination.path) {
             sink.error(
                 .destinationUnwritable,
                 "the destination \(destination.path) is outside of the `--root` \(root.path ?? "")",
-                at: place)
+                at: location)
             return
         }
         if destination.path.pathParts.dropLast().contains(".tandem") {
             sink.error(
                 .destinationUnwritable,
                 "the destination \(destination.path) is inside a `.tandem` folder, which is reserved for the state of job files",
-                at: place)
+                at: location)
             return
         }
         switch DestinationPath.occupant(of: destination.path, owner: owner) {
@@ -33,7 +33,7 @@ extension BatchPlanner {
         case .notAFile:
             sink.error(
                 .destinationExists, "the destination \(destination.path) is not a regular file",
-                at: place)
+                at: location)
         case .foreign:
             // A file that another job file published may equal the requested output; `checkOwner` decides once the
             // plan is known.
@@ -44,10 +44,12 @@ extension BatchPlanner {
         if !destination.missing.dropLast().isEmpty, !written.makesDirectories {
             sink.error(
                 .destinationUnwritable,
-                "the folder \(destination.folder) doesn't exist, and `make_directories` is false", at: place)
+                "the folder \(destination.folder) doesn't exist, and `make_directories` is false",
+                at: location)
         } else if !destination.isFolderWritable {
             sink.error(
-                .destinationUnwritable, "the folder \(destination.existingFolder) is not writable", at: place
+                .destinationUnwritable, "the folder \(destination.existingFolder) is not writable",
+                at: location
             )
         }
     }
@@ -59,7 +61,7 @@ extension BatchPlanner {
     ) {
         let owner = memory.owner(ofFile: task.file, at: destination.path)
         guard let owner, let mark = DestinationPath.mark(at: destination.path), mark.owner != owner,
-            !memory.isMade(by: task)
+            !memory.wasCreated(by: task)
         else { return }
         refuse(destination, written, of: task.file, into: &sink)
     }
@@ -77,7 +79,7 @@ extension BatchPlanner {
 
     /// Reports outputs with the same destination, with symbolic links resolved.
     mutating func checkCollisions(into sink: inout DiagnosticSink) {
-        var first: [DestinationPath: (place: SourceRange, job: JobKey, name: String)] = [:]
+        var first: [DestinationPath: (location: SourceRange, job: JobKey, name: String)] = [:]
         for file in files {
             for job in file.jobs {
                 for output in job.outputs {
@@ -85,9 +87,9 @@ extension BatchPlanner {
                     guard let written = output.destination?.path,
                         let path = destinations.resolve(file.absolutePath(written))
                     else { continue }
-                    let place = written.range
+                    let location = written.range
                     guard let earlier = first[path] else {
-                        first[path] = (place, JobKey(file: file.path, id: job.id.value), name)
+                        first[path] = (location, JobKey(file: file.path, id: job.id.value), name)
                         continue
                     }
                     let isOneJob = earlier.job == JobKey(file: file.path, id: job.id.value)
@@ -97,41 +99,42 @@ extension BatchPlanner {
                         : "use a variable in the path that differs between the job instances, such as `${asset.ext}`, `${asset.dir}`, `${matrix.…}` or `${index}`"
                     sink.error(
                         .destinationCollision,
-                        "two \(isOneJob ? "outputs" : "jobs") have the destination \(path.path)", at: place,
-                        notes: earlier.place == place
+                        "two \(isOneJob ? "outputs" : "jobs") have the destination \(path.path)",
+                        at: location,
+                        notes: earlier.location == location
                             ? [
                                 Diagnostic.Note(
                                     "the \(isOneJob ? "outputs" : "jobs") are \(earlier.name) and \(name)")
                             ]
-                            : [Diagnostic.Note("the other destination is here", at: earlier.place)],
-                        help: earlier.place == place ? telling : nil)
+                            : [Diagnostic.Note("the other destination is here", at: earlier.location)],
+                        help: earlier.location == location ? telling : nil)
                 }
             }
         }
-        checkStills(first, into: &sink)
+        checkImageFiles(first, into: &sink)
         checkNesting(first, into: &sink)
     }
 
     /// Reports collisions of the names of still images, which are known once their source is. `written` has the
     /// destinations in the job files, which are compared before.
-    private mutating func checkStills(
-        _ written: [DestinationPath: (place: SourceRange, job: JobKey, name: String)],
+    private mutating func checkImageFiles(
+        _ written: [DestinationPath: (location: SourceRange, job: JobKey, name: String)],
         into sink: inout DiagnosticSink
     ) {
         var first = written
-        for (job, name, place, files) in stills {
+        for (job, name, location, files) in stills {
             for file in files {
                 guard let path = destinations.resolve(file) else { continue }
                 guard let earlier = first[path] else {
-                    first[path] = (place, job, name)
+                    first[path] = (location, job, name)
                     continue
                 }
                 if earlier.job == job, earlier.name == name { continue }
                 sink.error(
-                    .destinationCollision, "two outputs have the destination \(path.path)", at: place,
+                    .destinationCollision, "two outputs have the destination \(path.path)", at: location,
                     notes: [
                         Diagnostic.Note(
-                            "the other destination, of \(earlier.name), is here", at: earlier.place)
+                            "the other destination, of \(earlier.name), is here", at: earlier.location)
                     ])
                 break
             }
@@ -140,7 +143,7 @@ extension BatchPlanner {
 
     /// The files of image outputs whose names depend on their source, including those that are up to date. A sheet's
     /// destination is in the job file, so it is omitted.
-    private var stills: [(job: JobKey, name: String, place: SourceRange, files: [String])] {
+    private var stills: [(job: JobKey, name: String, location: SourceRange, files: [String])] {
         let planned = order.flatMap(\.tasks).filter(\.output.hasSeveralFiles).map { task in
             let files = task.output.files
             return (
@@ -149,17 +152,17 @@ extension BatchPlanner {
             )
         }
         var kept: [(JobKey, String, SourceRange, [String])] = []
-        for (key, job) in settled {
+        for (key, job) in upToDateJobs {
             for output in job.outputs {
                 guard let position = positions[key],
                     let spec = files[key.file].jobs[position].output(output.id),
-                    let place = spec.destination?.path.range,
+                    let location = spec.destination?.path.range,
                     spec.namesEachImage || output.others != nil
                 else { continue }
                 kept.append(
                     (
                         JobKey(file: job.file, id: job.id),
-                        OutputTask.name(job: job.id, output: output.id), place,
+                        OutputTask.name(job: job.id, output: output.id), location,
                         spec.namesEachImage ? output.files : output.others ?? []
                     ))
             }
@@ -169,12 +172,12 @@ extension BatchPlanner {
 
     /// Reports destinations that lie inside the destination of another output.
     private func checkNesting(
-        _ outputs: [DestinationPath: (place: SourceRange, job: JobKey, name: String)],
+        _ outputs: [DestinationPath: (location: SourceRange, job: JobKey, name: String)],
         into sink: inout DiagnosticSink
     ) {
         let names = Dictionary(
             outputs.map { ($0.key.path.exact, $0.value) }, uniquingKeysWith: { first, _ in first })
-        for (path, output) in outputs.sorted(by: { $0.value.place < $1.value.place }) {
+        for (path, output) in outputs.sorted(by: { $0.value.location < $1.value.location }) {
             var folder = ""
             for part in path.path.pathParts.dropLast() {
                 folder += "/" + part
@@ -182,7 +185,8 @@ extension BatchPlanner {
                 sink.error(
                     .destinationCollision,
                     "the destination \(path.path) is inside \(folder), which is the output file of \(other.name)",
-                    at: output.place, notes: [Diagnostic.Note("that destination is here", at: other.place)])
+                    at: output.location,
+                    notes: [Diagnostic.Note("that destination is here", at: other.location)])
                 break
             }
         }
@@ -191,38 +195,38 @@ extension BatchPlanner {
     /// Warns if a file system has less free space than its outputs need together, as far as their sizes are
     /// predicted.
     mutating func checkSpace() {
-        var needed: [UInt64: (bytes: Int64, path: DestinationPath, place: SourceRange)] = [:]
+        var needed: [UInt64: (bytes: Int64, path: DestinationPath, location: SourceRange)] = [:]
         for output in order.flatMap(\.outputs) {
             guard let size = output.expectedSize, let destination = output.destination,
                 let path = destinations.resolve(destination)
             else { continue }
             let bytes = (needed[path.fileSystem]?.bytes ?? 0) &+ size
             needed[path.fileSystem] = (
-                bytes, path, needed[path.fileSystem]?.place ?? output.destinationLocation
+                bytes, path, needed[path.fileSystem]?.location ?? output.destinationLocation
             )
         }
-        for (bytes, path, place) in needed.values.sorted(by: { $0.place < $1.place }) {
+        for (bytes, path, location) in needed.values.sorted(by: { $0.location < $1.location }) {
             guard let free = path.freeSpace, bytes > free else { continue }
             diagnostics.warning(
                 .lowSpace,
                 "the estimated size of the outputs is \(PlanText.bytes(bytes)), but only \(PlanText.bytes(free)) are free in \(path.folder)",
-                at: place)
+                at: location)
         }
     }
 
     /// Returns the files of image outputs, each at the source location of its destination.
     private func named(in file: JobFile) -> [Located<String>] {
         stills.filter { $0.job.file.exact == file.path.exact }
-            .flatMap { output in output.files.map { Located($0, at: output.place) } }
+            .flatMap { output in output.files.map { Located($0, at: output.location) } }
     }
 
     /// Reports destinations that are sources or job files, compared by device and inode.
     mutating func checkSources(into sink: inout DiagnosticSink) {
         var byFile: [[UInt64]: SourceRange] = [:]
-        for (path, place) in finder.files(of: files) {
+        for (path, location) in finder.files(of: files) {
             guard let identity = FileIdentity(path: path) else { continue }
             let key = [identity.device, identity.inode]
-            byFile[key] = byFile[key] ?? place
+            byFile[key] = byFile[key] ?? location
         }
         let jobFiles = Set(
             files.compactMap { FileIdentity(path: $0.path).map { [$0.device, $0.inode] } })
@@ -236,11 +240,11 @@ extension BatchPlanner {
                         .destinationIsSource, "the destination is a job file: \(path.path)",
                         at: written.range)
                 }
-                guard let place = byFile[[identity.device, identity.inode]] else { continue }
+                guard let location = byFile[[identity.device, identity.inode]] else { continue }
                 sink.error(
                     .destinationIsSource,
                     "the destination is also a source, which is never overwritten: \(path.path)",
-                    at: written.range, notes: [Diagnostic.Note("the source is here", at: place)],
+                    at: written.range, notes: [Diagnostic.Note("the source is here", at: location)],
                     help: DestinationPath.mark(at: path.path) == nil
                         ? nil
                         : "the file is an output of an earlier run; use a pattern that doesn't match outputs, or `asset: { job: NAME }` to read the output of another job"

@@ -9,21 +9,21 @@ extension BatchPlanner {
     /// Returns the jobs that a diagnostic about a pattern concerns: those that read the pattern, or the one that
     /// contains it.
     static func owners(of diagnostic: Diagnostic, in templates: [JobFile]) -> [JobKey] {
-        let place = diagnostic.range
+        let location = diagnostic.range
         var inside: (job: JobKey, start: SourceRange)?
         for file in templates {
             let readers = file.jobs.filter {
-                $0.asset.pattern?.range == place
+                $0.asset.pattern?.range == location
             }
             if !readers.isEmpty { return readers.map { JobKey(file: file.path, id: $0.base) } }
-            for job in file.jobs where job.id.range.source == place.source && job.id.range <= place {
+            for job in file.jobs where job.id.range.source == location.source && job.id.range <= location {
                 if inside.map({ $0.start < job.id.range }) ?? true {
                     inside = (JobKey(file: file.path, id: job.base), job.id.range)
                 }
             }
         }
         if let inside { return [inside.job] }
-        return [JobKey(file: place.file, id: "pattern[\(place.line):\(place.column)]")]
+        return [JobKey(file: location.file, id: "pattern[\(location.line):\(location.column)]")]
     }
 
     /// Warns about patterns that match the outputs of their own jobs: the next run would read those as sources. At

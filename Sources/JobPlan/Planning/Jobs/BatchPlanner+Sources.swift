@@ -37,7 +37,7 @@ extension BatchPlanner {
         case .glob: return nil
         case .job(let id, let run, let output):
             if let path = published(run, output?.value, in: index)
-                ?? settled[Key(file: index, id: run)]?.destination(of: output?.value)
+                ?? upToDateJobs[Key(file: index, id: run)]?.destination(of: output?.value)
             {
                 guard let description = describe(path, asset.timing, at: id.range, into: &sink),
                     let identity = FileIdentity(path: path)
@@ -77,7 +77,7 @@ extension BatchPlanner {
         into sink: inout DiagnosticSink
     ) -> SourceDescription? {
         guard case .file(let path, _) = source,
-            GuessedLength(source: description, job: job, prober: prober).matters
+            EstimatedLength(source: description, job: job, prober: prober).isRelevant
         else { return description }
         return describe(path, .precise, at: job.asset.range, into: &sink)
     }
@@ -119,11 +119,11 @@ extension BatchPlanner {
     }
 
     private static func refuse(
-        _ name: String, _ path: String, _ problem: SourceProblem, at place: SourceRange,
+        _ name: String, _ path: String, _ problem: SourceProblem, at location: SourceRange,
         help: String? = nil, into sink: inout DiagnosticSink
     ) {
         sink.error(
-            .sourceUnreadable, "\(name): \(problem)", at: place,
+            .sourceUnreadable, "\(name): \(problem)", at: location,
             notes: [Diagnostic.Note("the path is \(path)")], help: help)
     }
 
@@ -169,7 +169,7 @@ extension BatchPlanner {
     }
 
     mutating func describe(
-        _ path: String, _ timing: AssetTiming, at place: SourceRange, into sink: inout DiagnosticSink
+        _ path: String, _ timing: AssetTiming, at location: SourceRange, into sink: inout DiagnosticSink
     ) -> SourceDescription? {
         let key = Self.probeKey(path, timing)
         let result = probed[key] ?? Self.look(at: path, timing, prober)
@@ -178,7 +178,7 @@ extension BatchPlanner {
         case .success(let description): return description
         case .failure(let error):
             Self.refuse(
-                path.pathParts.last ?? path, path, error, at: place,
+                path.pathParts.last ?? path, path, error, at: location,
                 help: FileIdentity(path: path) == nil ? help(missing: path) : nil, into: &sink)
             return nil
         }

@@ -33,10 +33,10 @@ package struct BatchPlanner {
     let files: [JobFile]
     let prober: any SourceProber
     let memory: any PlanMemory
-    var settled: [Key: BatchPlan.Settled] = [:]
+    var upToDateJobs: [Key: BatchPlan.UpToDateJob] = [:]
     /// Answers of the memory, looked up in parallel before planning; an inner nil marks a job that must be planned.
-    private var settledAhead: [Key: BatchPlan.Settled?] = [:]
-    private var settledOrder: [BatchPlan.Settled] = []
+    private var prefetched: [Key: BatchPlan.UpToDateJob?] = [:]
+    private var upToDateOrder: [BatchPlan.UpToDateJob] = []
     var probed: [ExactString: Swift.Result<SourceDescription, SourceProblem>] = [:]
     /// Probed image sequences by path, frame rate and frame count; several jobs may read one.
     var images: [ExactString: Swift.Result<(InputPlan.Source, SourceDescription), SourceProblem>] = [:]
@@ -51,7 +51,7 @@ package struct BatchPlanner {
     var keepsFullChroma = false
     /// Outputs that other jobs have published, while their reader is planned again.
     var published: [JobOutput] = []
-    private var isAnew: Bool { !published.isEmpty }
+    private var isReplanning: Bool { !published.isEmpty }
     var destinations = DestinationTable()
     var positions: [Key: Int] = [:]
     /// Index of a job's plan in `order`.
@@ -59,12 +59,12 @@ package struct BatchPlanner {
     private(set) var order: [JobPlan] = []
     private var refusals: [BatchPlan.Refusal] = []
     private var refused: Set<Key> = []
-    /// Count of still images over all plans, beyond `freeStills` of each.
+    /// Count of still images over all plans, beyond `uncountedImages` of each.
     private var stills = 0
     /// Maximum number of still images of a job instance that are not counted.
-    private static let freeStills = 128
+    private static let uncountedImages = 128
     /// Maximum number of counted still images over all plans of a call.
-    private static let surplusStills = 500_000
+    private static let maxCountedImages = 500_000
     var diagnostics = DiagnosticSink()
 
     init(files: [JobFile], prober: any SourceProber, memory: any PlanMemory) {
@@ -176,36 +176,37 @@ package struct BatchPlanner {
         conflicts.add(unknown)
         checkSpace()
         return Result(
-            plan: BatchPlan(jobs: order, settled: settledOrder, refusals: refusals), conflicts: conflicts,
+            plan: BatchPlan(jobs: order, upToDateJobs: upToDateOrder, refusals: refusals),
+            conflicts: conflicts,
             diagnostics: diagnostics,
             files: files)
     }
 
     /// Probes in parallel all sources of jobs that are not up to date.
     private mutating func probeAhead() {
-        var questions: [(file: Int, question: SettledQuestion)] = []
+        var queries: [(file: Int, query: UpToDateQuery)] = []
         for (index, file) in files.enumerated() {
             for job in file.jobs {
-                guard case .file = job.asset.source, let question = question(job, in: index) else { continue }
-                questions.append((index, question))
+                guard case .file = job.asset.source, let query = query(job, in: index) else { continue }
+                queries.append((index, query))
             }
         }
         // Batches of 64: one lookup takes less time than its dispatch.
-        let (memory, asked, stride) = (memory, questions, 64)
-        let settledOnes = Guarded([[BatchPlan.Output]?](repeating: nil, count: asked.count))
+        let (memory, asked, stride) = (memory, queries, 64)
+        let upToDate = Guarded([[BatchPlan.Output]?](repeating: nil, count: asked.count))
         DispatchQueue.concurrentPerform(iterations: (asked.count + stride - 1) / stride) { part in
-            let places = part * stride..<min(asked.count, (part + 1) * stride)
-            let answers = places.map { memory.settled(asked[$0].question) }
-            settledOnes.withLock { $0.replaceSubrange(places, with: answers) }
+            let indices = part * stride..<min(asked.count, (part + 1) * stride)
+            let found = indices.map { memory.upToDateOutputs(of: asked[$0].query) }
+            upToDate.withLock { $0.replaceSubrange(indices, with: found) }
         }
         var wanted: [(path: String, timing: AssetTiming)] = []
         var seen: Set<ExactString> = []
-        for ((index, question), outputs) in zip(questions, settledOnes.withLock({ $0 })) {
-            let job = question.job
-            settledAhead[Key(file: index, id: job.id.value)] =
-                .some(outputs.map { Self.settled(question, $0) })
+        for ((index, query), outputs) in zip(queries, upToDate.withLock({ $0 })) {
+            let job = query.job
+            prefetched[Key(file: index, id: job.id.value)] =
+                .some(outputs.map { Self.upToDateJob(query, $0) })
             if outputs != nil { continue }
-            if let path = question.source,
+            if let path = query.source,
                 seen.insert(Self.probeKey(path, job.asset.timing)).inserted
             {
                 wanted.append((path, job.asset.timing))
@@ -262,10 +263,10 @@ package struct BatchPlanner {
 
     private mutating func planNext(_ job: JobSpec, in index: Int) {
         let key = Key(file: index, id: job.id.value)
-        let found: BatchPlan.Settled? = settledAhead[key] ?? settle(job, in: index)
+        let found: BatchPlan.UpToDateJob? = prefetched[key] ?? upToDateJob(job, in: index)
         if let found {
-            settled[key] = found
-            settledOrder.append(found)
+            upToDateJobs[key] = found
+            upToDateOrder.append(found)
             return
         }
         var own = DiagnosticSink()
@@ -273,7 +274,7 @@ package struct BatchPlanner {
         if let planned = plan, !admits(planned) {
             own.error(
                 .fanOut,
-                "the plan has too many still images: at most \(Self.surplusStills) are allowed beyond the first \(Self.freeStills) of each job instance",
+                "the plan has too many still images: at most \(Self.maxCountedImages) are allowed beyond the first \(Self.uncountedImages) of each job instance",
                 at: job.id.range)
             plan = nil
         }
@@ -294,8 +295,8 @@ package struct BatchPlanner {
     /// plan.
     private mutating func admits(_ plan: JobPlan) -> Bool {
         let count = plan.outputs.reduce(0) { $0 + ($1.images?.stills.count ?? 0) }
-        stills += max(0, count - Self.freeStills)
-        return stills <= Self.surplusStills
+        stills += max(0, count - Self.uncountedImages)
+        return stills <= Self.maxCountedImages
     }
 
     /// Adds the name of the job instance to diagnostics of a job that has several.
@@ -311,51 +312,51 @@ package struct BatchPlanner {
 
     private func isPlanned(_ job: JobSpec, in index: Int) -> Bool {
         let key = Key(file: index, id: job.id.value)
-        return plans[key] != nil || refused.contains(key) || settled[key] != nil
+        return plans[key] != nil || refused.contains(key) || upToDateJobs[key] != nil
     }
 
     /// Returns the cached result of a job that is up to date; nil if it must be planned.
-    private mutating func settle(_ job: JobSpec, in index: Int) -> BatchPlan.Settled? {
-        question(job, in: index).flatMap { question in
-            memory.settled(question).map { Self.settled(question, $0) }
+    private mutating func upToDateJob(_ job: JobSpec, in index: Int) -> BatchPlan.UpToDateJob? {
+        query(job, in: index).flatMap { query in
+            memory.upToDateOutputs(of: query).map { Self.upToDateJob(query, $0) }
         }
     }
 
-    private static func settled(
-        _ question: SettledQuestion, _ outputs: [BatchPlan.Output]
-    ) -> BatchPlan.Settled {
-        BatchPlan.Settled(
-            id: question.job.id.value, base: question.job.base, file: question.file.path, outputs: outputs)
+    private static func upToDateJob(
+        _ query: UpToDateQuery, _ outputs: [BatchPlan.Output]
+    ) -> BatchPlan.UpToDateJob {
+        BatchPlan.UpToDateJob(
+            id: query.job.id.value, base: query.job.base, file: query.file.path, outputs: outputs)
     }
 
     /// Returns the query for the memory about a job; nil if the job must be planned in any case.
-    private mutating func question(_ job: JobSpec, in index: Int) -> SettledQuestion? {
+    private mutating func query(_ job: JobSpec, in index: Int) -> UpToDateQuery? {
         let file = files[index]
         guard !job.isTemplate else { return nil }
         let covers = job.outputs.compactMap(\.metadata.cover).map(file.absolutePath)
-        var question = SettledQuestion(file: file, job: job, source: nil, covers: covers, outputs: [])
+        var query = UpToDateQuery(file: file, job: job, source: nil, covers: covers, outputs: [])
         for output in job.outputs {
             var path: DestinationPath?
             if let written = output.destination?.path {
                 path = destinations.resolve(file.absolutePath(written))
                 if path == nil { return nil }
             }
-            question.outputs.append(
-                SettledQuestion.Output(
+            query.outputs.append(
+                UpToDateQuery.Output(
                     id: output.id?.value, destination: path?.path,
                     hasSeveralFiles: output.namesEachImage || output.images?.sheet?.index != nil))
         }
         switch job.asset.source {
-        case .file(let written): question.source = file.absolutePath(written)
+        case .file(let written): query.source = file.absolutePath(written)
         case .pattern: break
         case .job(_, let run, let output):
-            guard let needed = settled[Key(file: index, id: run)]?.destination(of: output?.value) else {
+            guard let needed = upToDateJobs[Key(file: index, id: run)]?.destination(of: output?.value) else {
                 return nil
             }
-            question.source = needed
+            query.source = needed
         case .url, .glob, .images, .image, .composition, .composed: return nil
         }
-        return question
+        return query
     }
 
     mutating func plan(
@@ -369,7 +370,7 @@ package struct BatchPlanner {
         let targets = targets(of: job, in: file, into: &sink)
         let covers = covers(of: job, in: index, into: &sink)
         composed = nil
-        keepsFullChroma = job.outputs.contains { $0.tracks.contains(where: \.asksForFullChroma) }
+        keepsFullChroma = job.outputs.contains { $0.tracks.contains(where: \.requestsFullChroma) }
         guard targets.count == job.outputs.count,
             let (source, known) = source(job.asset, in: index, into: &sink),
             let description = measured(known, of: source, for: job, into: &sink)
@@ -394,7 +395,7 @@ package struct BatchPlanner {
                         prober: prober
                     ).decide()
             } else if let container = output.container, let written = output.destination, let destination {
-                if !isAnew, !output.namesEachImage {
+                if !isReplanning, !output.namesEachImage {
                     checkDestination(destination, as: written, in: file.path, into: &sink)
                 }
                 decision =
@@ -415,7 +416,7 @@ package struct BatchPlanner {
             // The expectations of a check are evaluated while its source is read.
             guard let destination, let written = output.destination else { continue }
             ExpectationForecast(task).report(into: &sink)
-            guard !isAnew else { continue }
+            guard !isReplanning else { continue }
             for (index, part) in task.files.enumerated() {
                 let path =
                     part.output.destination?.pathParts.last.map { destination.sibling($0) } ?? destination

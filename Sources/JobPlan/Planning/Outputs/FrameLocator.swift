@@ -27,11 +27,11 @@ struct FrameLocator {
     func positions(
         of numbers: [Located<Int64>], in ranges: [TimeRange], into sink: inout DiagnosticSink
     ) -> FramePositions? {
-        guard let place = numbers.first?.range else { return FramePositions(positions: [], count: 0) }
+        guard let location = numbers.first?.range else { return FramePositions(positions: [], count: 0) }
         guard let track, path != nil || track.frameRate?.isPositive == true else {
             sink.error(
                 .invalidRange, "a time in frames requires a selected video track",
-                at: place)
+                at: location)
             return nil
         }
         guard let path else {
@@ -42,7 +42,7 @@ struct FrameLocator {
         do throws(SourceProblem) {
             return try prober.frames(numbers.map(\.value), of: track.index, in: ranges, of: path)
         } catch {
-            sink.error(.sourceUnreadable, "\(path): \(error)", at: place)
+            sink.error(.sourceUnreadable, "\(path): \(error)", at: location)
             return nil
         }
     }

@@ -17,14 +17,14 @@ struct ImagePlanner {
     let size: PixelSize
     let destination: DestinationPath
     /// Location of the destination in the job file.
-    let destinationPlace: SourceRange
+    let destinationLocation: SourceRange
     let prober: any SourceProber
     private var reasons = Reasons()
 
     init(
         spec: ImagesSpec, output: OutputSpec, source: InputPlan.Source, description: SourceDescription,
         extent: PlannedExtent, track: TrackDescription, size: PixelSize, destination: DestinationPath,
-        at destinationPlace: SourceRange, prober: any SourceProber
+        at destinationLocation: SourceRange, prober: any SourceProber
     ) {
         self.spec = spec
         self.output = output
@@ -34,7 +34,7 @@ struct ImagePlanner {
         self.track = track
         self.size = size
         self.destination = destination
-        self.destinationPlace = destinationPlace
+        self.destinationLocation = destinationLocation
         self.prober = prober
     }
 
@@ -42,7 +42,7 @@ struct ImagePlanner {
     private static let longestSide = 16_383
 
     /// Maximum number of keyframes or scenes of a source.
-    private static let mostKeyFrames = 100_000
+    private static let maxKeyframes = 100_000
 
     /// Maximum number of still images of an output.
     private static let most = 9999
@@ -64,9 +64,10 @@ struct ImagePlanner {
         let sheet = sheet(of: times.count)
         let isSeveral = sheet == nil && spec.animation == nil
         let names = isSeveral ? names(of: times.map(\.time)) : nil
-        let stills = times.enumerated().map { index, moment in
+        let stills = times.enumerated().map { index, requested in
             ImagesPlan.Still(
-                time: moment.time, sourceTime: sourceTime(of: moment.aim), destination: names?[index].path)
+                time: requested.time, sourceTime: sourceTime(of: requested.target),
+                destination: names?[index].path)
         }
         let plan = ImagesPlan(
             stills: stills, tolerance: isOfKeyFrames ? .keyFrame : spec.tolerance,
@@ -80,41 +81,44 @@ struct ImagePlanner {
     // MARK: Times
 
     /// A time on the output's time line, and the time at which its frame is located.
-    private struct Moment {
+    private struct RequestedImage {
         let time: MediaTime
-        let aim: MediaTime
-        init(_ time: MediaTime, aim: MediaTime? = nil) { (self.time, self.aim) = (time, aim ?? time) }
+        let target: MediaTime
+        init(_ time: MediaTime, target: MediaTime? = nil) {
+            (self.time, self.target) = (time, target ?? time)
+        }
     }
 
-    private mutating func times() -> [Moment]? {
+    private mutating func times() -> [RequestedImage]? {
         switch spec.selection {
         case .at(let written):
-            var found: [(place: SourceRange, moment: Moment)] = []
+            var found: [(place: SourceRange, requested: RequestedImage)] = []
             guard let frames = frames(of: written) else { return nil }
             for one in written {
                 if case .frames(let number) = one.value {
-                    if let moment = frames[number] { found.append((one.range, moment)) }
+                    if let requested = frames[number] { found.append((one.range, requested)) }
                 } else if let time = time(of: one) {
-                    found.append((one.range, Moment(time)))
+                    found.append((one.range, RequestedImage(time)))
                 }
             }
             guard found.count == written.count else { return nil }
-            found.sort { $0.moment.time < $1.moment.time }
+            found.sort { $0.requested.time < $1.requested.time }
             for (earlier, later) in zip(found, found.dropFirst())
-            where (output.namesEachImage || spec.animation != nil) && earlier.moment.time == later.moment.time
+            where (output.namesEachImage || spec.animation != nil)
+                && earlier.requested.time == later.requested.time
             {
                 reasons.error(
-                    .invalidValue, "duplicate time \(later.moment.time) s",
+                    .invalidValue, "duplicate time \(later.requested.time) s",
                     at: later.place, notes: [Diagnostic.Note("the same time is here", at: earlier.place)])
                 return nil
             }
-            return found.map(\.moment)
+            return found.map(\.requested)
         case .every(let step):
-            var times = [Moment(.zero)]
+            var times = [RequestedImage(.zero)]
             while true {
                 let next = step.value.multiplied(by: Int64(times.count), dividedBy: 1)
                 guard next < span else { return times }
-                times.append(Moment(next))
+                times.append(RequestedImage(next))
                 guard times.count > Self.most else { continue }
                 reasons.error(
                     .invalidValue,
@@ -124,15 +128,17 @@ struct ImagePlanner {
             }
         case .count(let count):
             let parts = Int64(count.value) * 2
-            return (0..<Int64(count.value)).map { Moment(span.multiplied(by: 2 * $0 + 1, dividedBy: parts)) }
+            return (0..<Int64(count.value)).map {
+                RequestedImage(span.multiplied(by: 2 * $0 + 1, dividedBy: parts))
+            }
         case .keyFrames(let place):
             return found("keyframes", at: place) { prober, path, track throws(SourceProblem) in
-                try prober.keyFrames(track, of: path, limit: Self.mostKeyFrames)
-            }?.map { Moment($0) }
+                try prober.keyFrames(track, of: path, limit: Self.maxKeyframes)
+            }?.map { RequestedImage($0) }
         case .scenes(let difference):
             let found = found("scenes", at: difference.range) { prober, path, track throws(SourceProblem) in
                 try prober.scenes(
-                    track, of: path, difference: difference.value, limit: Self.mostKeyFrames)
+                    track, of: path, difference: difference.value, limit: Self.maxKeyframes)
             }
             guard let found else { return nil }
             // The start of a range is a scene change.
@@ -142,20 +148,20 @@ struct ImagePlanner {
                 starts.insert(begin)
                 begin = begin + range.duration
             }
-            return starts.union(found).sorted().map { Moment($0) }
+            return starts.union(found).sorted().map { RequestedImage($0) }
         }
     }
 
     /// Returns the frames that are requested by number, counted in the ranges that are read; nil after an error if
     /// they can't be located. A frame is located at its middle, because containers round timestamps.
-    private mutating func frames(of written: [Located<TimeExpression>]) -> [Int64: Moment]? {
+    private mutating func frames(of written: [Located<TimeExpression>]) -> [Int64: RequestedImage]? {
         let numbers = written.compactMap { one in
             if case .frames(let number) = one.value { Located(number, at: one.range) } else { nil }
         }
         let locator = FrameLocator(track: track, source: source, prober: prober)
         guard let found = locator.positions(of: numbers, in: extent.ranges, into: &reasons.diagnostics)
         else { return nil }
-        var moments: [Int64: Moment] = [:]
+        var moments: [Int64: RequestedImage] = [:]
         for (number, position) in zip(numbers, found.positions) {
             guard let position else {
                 FrameLocator.reportMissing(
@@ -164,7 +170,7 @@ struct ImagePlanner {
             }
             let length = max(.zero, (position.end ?? span) - position.start)
             let middle = position.start + length.multiplied(by: 1, dividedBy: 2)
-            moments[number.value] = Moment(position.start, aim: middle < span ? middle : nil)
+            moments[number.value] = RequestedImage(position.start, target: middle < span ? middle : nil)
         }
         return moments
     }
@@ -219,9 +225,9 @@ struct ImagePlanner {
         }
         do throws(SourceProblem) {
             let found = try look(prober, path, track.index)
-            guard found.count < Self.mostKeyFrames else {
+            guard found.count < Self.maxKeyframes else {
                 reasons.error(
-                    .invalidValue, "the source has \(Self.mostKeyFrames) or more \(what), which is too many",
+                    .invalidValue, "the source has \(Self.maxKeyframes) or more \(what), which is too many",
                     at: place,
                     help: "use `every` or `count`, which select frames by time")
                 return nil
@@ -322,12 +328,12 @@ struct ImagePlanner {
             if times.count > 1 {
                 reasons.error(
                     .missingKey, "the destination is one file for \(times.count) still images",
-                    at: destinationPlace,
+                    at: destinationLocation,
                     help: "use `\(ImagesSpec.Placeholder.number)` in the name, or `sheet`")
             }
             return nil
         }
-        let place = destinationPlace
+        let place = destinationLocation
         let form = destination.path.pathParts.last ?? ""
         var seen: [ExactString: MediaTime] = [:]
         var names: [DestinationPath] = []

@@ -20,12 +20,12 @@ struct MetadataPlanner {
     ]
 
     /// Keys of the recording location. QuickTime has several; libavformat writes one.
-    private static let places = ["location", "com.apple.quicktime.location.iso6709"]
+    private static let locationKeys = ["location", "com.apple.quicktime.location.iso6709"]
 
     /// Returns the key under which a source's tag is written.
     private func name(of key: String) -> String {
-        guard key.lowercased() == Self.places[1] else { return key }
-        return source.contains { $0.key.lowercased() == Self.places[0] } ? key : Self.places[0]
+        guard key.lowercased() == Self.locationKeys[1] else { return key }
+        return source.contains { $0.key.lowercased() == Self.locationKeys[0] } ? key : Self.locationKeys[0]
     }
 
     /// The output's tags.

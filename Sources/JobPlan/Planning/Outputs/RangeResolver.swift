@@ -21,12 +21,12 @@ struct RangeResolver {
             guard let time = duration(written, from: start, into: &sink) else { return nil }
             end = start + time
         }
-        let endPlace = spec.end?.range ?? spec.duration?.range ?? spec.range
-        let startPlace = spec.start?.range ?? spec.range
+        let endLocation = spec.end?.range ?? spec.duration?.range ?? spec.range
+        let startLocation = spec.start?.range ?? spec.range
         if start >= source.duration {
             sink.error(
                 .invalidRange, "the range begins at \(start) s, but the source ends at \(source.duration) s",
-                at: startPlace)
+                at: startLocation)
             return nil
         }
         if end > source.duration {
@@ -34,7 +34,7 @@ struct RangeResolver {
             guard end - source.duration <= slack else {
                 sink.error(
                     .invalidRange, "the range ends at \(end) s, but the source ends at \(source.duration) s",
-                    at: endPlace,
+                    at: endLocation,
                     help: "use `end: end` for the end of the source")
                 return nil
             }
@@ -43,7 +43,7 @@ struct RangeResolver {
         guard end > start else {
             sink.error(
                 .invalidRange, "the range is empty: it begins at \(start) s and ends at \(end) s",
-                at: endPlace)
+                at: endLocation)
             return nil
         }
         return TimeRange(start: start, end: end)

@@ -23,7 +23,7 @@ extension CopyPlanner {
 
     func frames(
         _ track: TrackDescription, range: TimeRange, into sink: inout DiagnosticSink
-    ) -> Answer? {
+    ) -> Result? {
         guard case .file(let path, _) = source, track.index != widenedTrack else { return .copy }
         let (encoder, obstacle) = edges(of: track)
         let hasEdges = isSmart && obstacle == nil
@@ -40,7 +40,7 @@ extension CopyPlanner {
             }
             return smart(found.smart, obstacle ?? found.obstacle, track, into: &sink)
         } catch {
-            sink.error(.sourceUnreadable, "\(path): \(error)", at: place)
+            sink.error(.sourceUnreadable, "\(path): \(error)", at: location)
             return nil
         }
     }
@@ -48,7 +48,7 @@ extension CopyPlanner {
     /// Copies several ranges, joined in order. Without `smart`, each must begin and end where packets can be copied.
     func joinedFrames(
         _ track: TrackDescription, into sink: inout DiagnosticSink
-    ) -> Answer? {
+    ) -> Result? {
         guard case .file(let path, _) = source else { return .copy }
         let (encoder, obstacle) = edges(of: track)
         do throws(SourceProblem) {
@@ -61,11 +61,11 @@ extension CopyPlanner {
             sink.error(
                 .copyRange,
                 "\(label(track)) can't be copied: \(found?.obstacle?.description ?? "not all ranges begin at a keyframe and end where a copy can")",
-                at: rangePlace, notes: [Diagnostic.Note("`copy` is here", at: place)],
+                at: rangeLocation, notes: [Diagnostic.Note("`copy` is here", at: location)],
                 help: "use `cut: smart`, which re-encodes only the edges of the ranges")
             return nil
         } catch {
-            sink.error(.sourceUnreadable, "\(path): \(error)", at: place)
+            sink.error(.sourceUnreadable, "\(path): \(error)", at: location)
             return nil
         }
     }
@@ -73,7 +73,7 @@ extension CopyPlanner {
     private func smart(
         _ smart: SmartCut?, _ obstacle: SmartCut.Obstacle?, _ track: TrackDescription,
         into sink: inout DiagnosticSink
-    ) -> Answer? {
+    ) -> Result? {
         do throws(SmartCut.Obstacle) {
             guard let cut = smart else { throw obstacle ?? .nothingToCopy }
             if let obstacle = cut.obstacle(
@@ -85,20 +85,21 @@ extension CopyPlanner {
         } catch {
             let message = "\(label(track)) doesn't support a smart cut: \(error)"
             if cut == .smartOrExact {
-                let place = self.place
-                guard let action = otherwise ?? TrackRule.Action.nearLossless(track.codec, at: place) else {
+                let location = self.location
+                guard let action = otherwise ?? TrackRule.Action.nearLossless(track.codec, at: location)
+                else {
                     sink.error(
-                        .copyRange, message, at: rangePlace,
+                        .copyRange, message, at: rangeLocation,
                         help: "add `encode` for ranges that are re-encoded")
                     return nil
                 }
                 return .fallBack(action, why: message)
             }
             sink.error(
-                .copyRange, message, at: rangePlace,
+                .copyRange, message, at: rangeLocation,
                 notes: [
                     Diagnostic.Note("`cut` is here", at: job.cut?.range),
-                    Diagnostic.Note("`copy` is here", at: place),
+                    Diagnostic.Note("`copy` is here", at: location),
                 ],
                 help:
                     "use `cut: smart-or-exact` to re-encode the range if necessary, or `cut: keyframe` to widen it"
@@ -108,7 +109,7 @@ extension CopyPlanner {
     }
 
     /// Keys of `encode` that have no effect on re-encoded edges.
-    var unheeded: [String] {
+    var ignoredKeys: [String] {
         guard case .encodeVideo(let spec) = otherwise else { return [] }
         let said: [(String, Bool)] = [
             ("profile", spec.profile != nil), ("level", spec.level != nil), ("b_frames", spec.bFrames != nil),
@@ -128,12 +129,12 @@ extension CopyPlanner {
             throw .edges(
                 "the codec of `encode` is \(spec.codec.value.name), that of the packets \(track.codec)")
         }
-        let settled = FramePlanner.settled(spec, for: track)
-        guard let prepared = FramePlanner(spec: settled, track: track, prober: prober).decide().value else {
+        let resolved = FramePlanner.resolved(spec, for: track)
+        guard let prepared = FramePlanner(spec: resolved, track: track, prober: prober).decide().value else {
             throw .edges("`encode` is not supported for its frames")
         }
         let planner = VideoEncodingPlanner(
-            spec: settled, track: track, prepared: prepared, timeZero: description.timeZero,
+            spec: resolved, track: track, prepared: prepared, timeZero: description.timeZero,
             ranges: ranges, encoder: encoder, container: container.value)
         guard let encoding = planner.decide().value else {
             throw .edges("`encode` is not supported for its frames")
@@ -152,26 +153,26 @@ extension CopyPlanner {
     }
 
     private func report(_ problem: CutScan.Problem, range: TimeRange, into sink: inout DiagnosticSink) {
-        let notes = [Diagnostic.Note("`copy` is here", at: place)]
+        let notes = [Diagnostic.Note("`copy` is here", at: location)]
         switch problem {
         case .startsInsideGroup(let before, let after):
             let near = [before, after].compactMap { $0.map { "\($0) s" } }.joined(separator: " and ")
             sink.error(
                 .copyRange,
                 "copied frames must begin at a keyframe, but there is none at \(range.start) s",
-                at: rangePlace, notes: notes,
+                at: rangeLocation, notes: notes,
                 help: (near.isEmpty ? "" : "nearest keyframes: \(near); ")
                     + "`cut: keyframe` widens the range, `cut: smart` re-encodes only its edges")
         case .hasLeadingFrames:
             sink.error(
                 .copyRange,
                 "the keyframe at \(range.start) s is followed by frames that refer to earlier ones (open GOP)",
-                at: rangePlace, notes: notes,
+                at: rangeLocation, notes: notes,
                 help: "`cut: smart` copies the frames after it, `encode` re-encodes them all")
         case .endsInsideGroup(let next):
             sink.error(
                 .copyRange, "frames before \(range.end) s refer to later ones, so a copy can't end there",
-                at: rangePlace, notes: notes,
+                at: rangeLocation, notes: notes,
                 help: (next.map { "it can end at \($0) s; " } ?? "")
                     + "`cut: keyframe` widens the range, `cut: smart` re-encodes only its edges")
         }

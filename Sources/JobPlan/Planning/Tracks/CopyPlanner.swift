@@ -6,7 +6,7 @@ internal import Media
 /// The planner of a track's copy: whole, cut between packets, or with re-encoded edges.
 struct CopyPlanner {
     /// The result for a track that the job copies.
-    enum Answer {
+    enum Result {
         /// All packets, unchanged.
         case copy
         /// Packets with re-encoded edges of the ranges.
@@ -14,7 +14,7 @@ struct CopyPlanner {
         /// Packets of a composition's clips, with encoded frames between them.
         case joined(JoinedClips)
         /// Packets of clips that are not published yet; the value is the predicted format of the output's track.
-        case foretold(TrackDescription)
+        case predicted(TrackDescription)
         /// Packets of a composition's audio items.
         case joinedAudio(JoinedAudio)
         /// The track can't be copied; the job's fallback encodes it.
@@ -30,7 +30,7 @@ struct CopyPlanner {
     /// The ranges that are read, in order; empty for the whole source.
     let ranges: [TimeRange]
     /// Location of `copy` in the job file.
-    let place: SourceRange
+    let location: SourceRange
     /// The fallback for a track that can't be copied.
     let otherwise: TrackRule.Action?
     /// The index of the track for which the range was widened. In the widened range it can be copied.
@@ -39,11 +39,11 @@ struct CopyPlanner {
     let composed: ComposedSource?
 
     var cut: CutMode { job.cut?.value ?? .exact }
-    var rangePlace: SourceRange { job.rangeLocation ?? place }
+    var rangeLocation: SourceRange { job.rangeLocation ?? location }
 
     /// Returns how the track is copied or re-encoded; nil with errors if it can't be copied and the job has no
     /// fallback.
-    func decide(_ track: TrackDescription) -> Decision<Answer> {
+    func decide(_ track: TrackDescription) -> Decision<Result> {
         var own = DiagnosticSink()
         var reasons = Reasons()
         let answer = copy(track, into: &own)
@@ -57,22 +57,22 @@ struct CopyPlanner {
             CopyLosses(track: track, container: container.value).account(in: &reasons)
             return Decision(answer, reasons)
         case .smartCut(let cut):
-            if cut.hasEdges, !unheeded.isEmpty {
+            if cut.hasEdges, !ignoredKeys.isEmpty {
                 reasons.note(
-                    "the re-encoded edges of \(label(track)) use the settings of the source; ignored: \(unheeded.joined(separator: ", "))"
+                    "the re-encoded edges of \(label(track)) use the settings of the source; ignored: \(ignoredKeys.joined(separator: ", "))"
                 )
             }
             CopyLosses(track: track, container: container.value).accountForDisplay(in: &reasons)
             return Decision(answer, reasons)
         case .joined(let clips):
             for note in clips.notes { reasons.note(note) }
-            if clips.cut.hasEdges, !unheeded.isEmpty {
+            if clips.cut.hasEdges, !ignoredKeys.isEmpty {
                 reasons.note(
-                    "re-encoded frames use the settings of the clips; ignored: \(unheeded.joined(separator: ", "))"
+                    "re-encoded frames use the settings of the clips; ignored: \(ignoredKeys.joined(separator: ", "))"
                 )
             }
             return Decision(answer, reasons)
-        case .foretold:
+        case .predicted:
             let jobs = Set(composed?.awaited.map(\.job) ?? []).sorted().joined(separator: ", ")
             reasons.note("which parts of \(label(track)) are copied is determined once \(jobs) has run")
             return Decision(answer, reasons)
@@ -95,8 +95,8 @@ struct CopyPlanner {
             return fallBack(otherwise, track, problem?.message)
         }
         // Without presentation times no range can be copied; near-lossless encoding is the fallback.
-        if cut == .smartOrExact, track.mediaType == .video, !ranges.isEmpty, !sayTimes(track),
-            let action = TrackRule.Action.nearLossless(track.codec, at: place)
+        if cut == .smartOrExact, track.mediaType == .video, !ranges.isEmpty, !hasTimes(track),
+            let action = TrackRule.Action.nearLossless(track.codec, at: location)
         {
             return fallBack(action, track, problem?.message)
         }
@@ -106,7 +106,7 @@ struct CopyPlanner {
 
     private func fallBack(
         _ action: TrackRule.Action, _ track: TrackDescription, _ why: String?
-    ) -> Decision<Answer> {
+    ) -> Decision<Result> {
         var reasons = Reasons()
         let why = why ?? "it can't be copied"
         reasons.note("\(label(track)) is re-encoded: \(why)")
@@ -123,14 +123,14 @@ struct CopyPlanner {
             && (ranges.count > 1 || !container.value.hasEditLists)
     }
 
-    private func copy(_ track: TrackDescription, into sink: inout DiagnosticSink) -> Answer? {
+    private func copy(_ track: TrackDescription, into sink: inout DiagnosticSink) -> Result? {
         let type = container.value
         switch source {
         case .pattern:
-            sink.error(.codecSetting, "a test signal can't be stream-copied; use `encode`", at: place)
+            sink.error(.codecSetting, "a test signal can't be stream-copied; use `encode`", at: location)
             return nil
         case .images:
-            sink.error(.codecSetting, "image files can't be stream-copied; use `encode`", at: place)
+            sink.error(.codecSetting, "image files can't be stream-copied; use `encode`", at: location)
             return nil
         case .composition(let composition, _) where track.mediaType != .subtitle:
             return joinedClips(track, of: composition, into: &sink)
@@ -151,13 +151,13 @@ struct CopyPlanner {
                 "the codec headers of \(label(track)) change within the file (concatenated files); a copy can hold only one set",
                 help: "use `encode`", into: &sink)
         }
-        guard sayTimes(track) else {
+        guard hasTimes(track) else {
             sink.error(
                 .containerCodec,
                 isData
                     ? "the packets of \(label(track)) have no timestamps, so they can't be copied"
                     : "the packets of \(label(track)) have no presentation times, which a copy requires",
-                at: place, help: isData ? nil : "use `encode`: decoding determines the times")
+                at: location, help: isData ? nil : "use `encode`: decoding determines the times")
             return nil
         }
         // For Dolby Vision profile 5 in mp4, libavformat 5.1 writes another sample entry, which players
@@ -167,11 +167,12 @@ struct CopyPlanner {
                 "\(label(track)) is Dolby Vision profile 5, which \(type.name) can't signal; players would show wrong colors",
                 help: "use mkv", into: &sink)
         }
-        if let pause = unsaidPause(in: track) {
+        if let pause = unsupportedGap(in: track) {
             sink.error(
                 .copyRange,
                 "\(label(track)) has a gap from \(pause.start) s to \(pause.end) s, which \(type.name) can't represent",
-                at: place, notes: [Diagnostic.Note("the container is determined here", at: container.range)],
+                at: location,
+                notes: [Diagnostic.Note("the container is determined here", at: container.range)],
                 help: "use `encode`, which fills the gap with silence")
             return nil
         }
@@ -189,7 +190,7 @@ struct CopyPlanner {
                 ranges.count > 1
                     ? "copied audio can't be cut to the sample where ranges are joined"
                     : "\(type.name) has no edit lists, so copied audio can't be cut to the sample",
-                at: place, notes: [Diagnostic.Note("the range is here", at: job.rangeLocation)],
+                at: location, notes: [Diagnostic.Note("the range is here", at: job.rangeLocation)],
                 help: ranges.count > 1
                     ? "use `encode`, or `cut: smart` to keep whole packets"
                     : "use `encode`, or mp4, mov or m4a, or `cut: smart` to keep whole packets")
@@ -200,7 +201,7 @@ struct CopyPlanner {
 
     /// Returns the first gap of the audio that the container can't represent for copied samples, if it is known
     /// before they are read. The writer tolerates gaps of up to 10 ms.
-    private func unsaidPause(in track: TrackDescription) -> TimeRange? {
+    private func unsupportedGap(in track: TrackDescription) -> TimeRange? {
         let type = container.value
         let isGapless =
             type.requiresContiguousSamples || BitstreamTraits.of(track.codec).isPCM && type.hasEditLists
@@ -219,11 +220,11 @@ struct CopyPlanner {
         return nil
     }
 
-    private func whole(_ track: TrackDescription, into sink: inout DiagnosticSink) -> Answer? {
+    private func whole(_ track: TrackDescription, into sink: inout DiagnosticSink) -> Result? {
         let type = container.value
         if let problem = orderProblem(track) {
             sink.error(
-                .sourceOrder, problem, at: place,
+                .sourceOrder, problem, at: location,
                 help: "use `encode`: decoding determines the presented frames")
             return nil
         }
@@ -266,20 +267,20 @@ struct CopyPlanner {
     }
 
     /// Reports that the container can't hold the track unchanged.
-    private func refuse(_ message: String, help: String, into sink: inout DiagnosticSink) -> Answer? {
+    private func refuse(_ message: String, help: String, into sink: inout DiagnosticSink) -> Result? {
         sink.error(
-            .containerCodec, message, at: place,
+            .containerCodec, message, at: location,
             notes: [Diagnostic.Note("the container is determined here", at: container.range)], help: help)
         return nil
     }
 
     /// Returns whether the packets have presentation times. AVI stores only decoding times and elementary
     /// streams none, which is insufficient for codecs that reorder frames.
-    private func sayTimes(_ track: TrackDescription) -> Bool {
+    private func hasTimes(_ track: TrackDescription) -> Bool {
         guard case .file(let path, _) = source else { return true }
         guard track.mediaType == .video || track.mediaType == .data,
             !SourceContainer(description.container).storesPresentationTimes(of: track.mediaType)
         else { return true }
-        return (try? prober.saysPresentationTimes(track.index, of: path)) ?? true
+        return (try? prober.hasPresentationTimes(track.index, of: path)) ?? true
     }
 }

@@ -65,9 +65,9 @@ struct FramePlanner {
 
     /// Returns the spec without color settings that apply only to HDR where the track is SDR, or where its color
     /// properties are insufficient for tone mapping.
-    static func settled(_ spec: VideoEncodeSpec, for track: TrackDescription) -> VideoEncodeSpec {
+    static func resolved(_ spec: VideoEncodeSpec, for track: TrackDescription) -> VideoEncodeSpec {
         guard spec.color?.isForHighRangeAlone == true,
-            !track.color.isHighRange || isLightUnknown(track)
+            !track.color.isHighRange || lacksToneMappingColor(track)
         else { return spec }
         var spec = spec
         spec.color = nil
@@ -75,7 +75,7 @@ struct FramePlanner {
     }
 
     /// Returns whether the track is HDR without the primaries or the matrix that tone mapping requires.
-    static func isLightUnknown(_ track: TrackDescription) -> Bool {
+    static func lacksToneMappingColor(_ track: TrackDescription) -> Bool {
         track.color.isHighRange && (track.color.primaries == nil || track.color.matrix == nil)
     }
 

@@ -17,7 +17,7 @@ enum LeftoverCheck {
                 for: .track(track), of: track.index, .left,
                 track.isUnknown
                     ? "its format is unknown; it can only be selected by index" : "no rule selects it")
-            tell(
+            report(
                 "no rule selects track \(track.index) of the source: \(LedgerText.plainName(track))", output,
                 [], &reasons)
         }
@@ -25,20 +25,20 @@ enum LeftoverCheck {
     }
 
     /// Checks the tracks that a composition doesn't use.
-    static func decide(_ output: OutputSpec, of left: [ComposedSource.Left]) -> Reasons {
+    static func decide(_ output: OutputSpec, of left: [ComposedSource.UnusedTrack]) -> Reasons {
         var reasons = Reasons()
         for one in left {
             reasons.account(for: .named("\(one.owner): \(one.track)"), of: nil, .left, one.reason)
-            guard one.isUnasked else { continue }
-            tell(
+            guard one.isUnstated else { continue }
+            report(
                 "\(one.owner): \(one.track) is not used", output,
-                [Diagnostic.Note("the item is here", at: one.place)],
+                [Diagnostic.Note("the item is here", at: one.location)],
                 &reasons)
         }
         return reasons
     }
 
-    private static func tell(
+    private static func report(
         _ message: String, _ output: OutputSpec, _ notes: [Diagnostic.Note], _ reasons: inout Reasons
     ) {
         guard let leftover = output.leftover, leftover.value != .drop else { return }

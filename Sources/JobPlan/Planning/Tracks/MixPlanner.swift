@@ -42,10 +42,10 @@ struct MixPlanner {
         var volumes: [Int: VolumeEnvelope] = [:]
         var places: [Int: SourceRange] = [:]
         for input in spec.inputs {
-            let place = input.selection.range
+            let location = input.selection.range
             let found = source.tracks(of: .audio, matching: input.selection.value)
             if found.isEmpty {
-                reasons.error(.noSuchTrack, "no audio track matches", at: place)
+                reasons.error(.noSuchTrack, "no audio track matches", at: location)
                 return nil
             }
             guard let envelope = envelope(input, &reasons) else { return nil }
@@ -53,16 +53,16 @@ struct MixPlanner {
                 guard tracks.contains(where: { $0.index == track.index }) else {
                     reasons.error(
                         .noSuchTrack,
-                        "track \(track.index) is not mixed: the rule doesn't select it", at: place)
+                        "track \(track.index) is not mixed: the rule doesn't select it", at: location)
                     return nil
                 }
                 if let first = places[track.index] {
                     reasons.error(
-                        .conflictingKeys, "duplicate volume for track \(track.index)", at: place,
+                        .conflictingKeys, "duplicate volume for track \(track.index)", at: location,
                         notes: [Diagnostic.Note("the first one is here", at: first)])
                     return nil
                 }
-                places[track.index] = place
+                places[track.index] = location
                 volumes[track.index] = envelope
             }
         }

@@ -13,14 +13,14 @@ struct RangeWidener {
     /// Returns the range widened outwards to where copied frames can begin and end, or ended earlier if it would
     /// exceed `limit`. Nil if it needs no widening.
     func widened(_ range: TimeRange, limit: MediaTime?) throws(SourceProblem) -> TimeRange? {
-        var (asked, wide) = (range, try widened(range))
+        var (requested, wide) = (range, try widened(range))
         // The next position before the limit may be one or two frames away.
         for _ in 0..<4 {
             guard let limit, let found = wide, found.duration > limit else { break }
-            let until = asked.end - (found.duration - limit)
+            let until = requested.end - (found.duration - limit)
             guard until > found.start else { break }
-            asked = TimeRange(start: found.start, end: until)
-            wide = try widened(asked) ?? asked
+            requested = TimeRange(start: found.start, end: until)
+            wide = try widened(requested) ?? requested
         }
         return wide
     }

@@ -43,7 +43,7 @@ struct TrackPlanner {
             source: track, mix: mix?.poorer(for: action), action: action, expected: expected,
             transform: track.mediaType == .subtitle ? nil : treatment.transform,
             location: rule.range,
-            metadata: tags.entries, askedTags: tags.asked, disposition: tags.disposition,
+            metadata: tags.entries, askedTags: tags.requested, disposition: tags.disposition,
             sideData: sideData(of: track, action, &reasons), fallbackReason: treatment.fallbackReason)
         account(for: plan, at: position, &reasons)
         return Decision(plan, reasons)
@@ -143,12 +143,12 @@ struct TrackPlanner {
     private func treatment(
         of track: TrackDescription, by rule: TrackRule, _ reasons: inout Reasons
     ) -> Treatment? {
-        guard case .copy(let place, let otherwise) = rule.action else {
+        guard case .copy(let location, let otherwise) = rule.action else {
             return encoded(track, rule.action, by: rule, &reasons)
         }
         let copying = CopyPlanner(
             job: job, output: output, container: container, source: source, prober: prober,
-            description: description, ranges: extent.ranges, place: place, otherwise: otherwise,
+            description: description, ranges: extent.ranges, location: location, otherwise: otherwise,
             widenedTrack: extent.widenedTrack, composed: composed)
         switch reasons.take(copying.decide(track)) {
         case nil: return nil
@@ -156,7 +156,7 @@ struct TrackPlanner {
         case .smartCut(let cut): return Treatment(.smartCut(cut), track.transform, track)
         case .joined(let clips):
             return Treatment(.smartCut(clips.cut), clips.like.transform, track.with(clips))
-        case .foretold(let like):
+        case .predicted(let like):
             return Treatment(.copy, like.transform, track.with(packetsLike: like, over: track.timeRange))
         case .joinedAudio(let audio):
             return Treatment(.copy, nil, track.with(packetsLike: audio.like, over: audio.timeRange))
@@ -206,8 +206,8 @@ struct TrackPlanner {
         _ track: TrackDescription, _ written: VideoEncodeSpec, by rule: TrackRule,
         _ reasons: inout Reasons
     ) -> Treatment? {
-        let spec = FramePlanner.settled(written, for: track)
-        if written.color?.isForHighRangeAlone == true, FramePlanner.isLightUnknown(track) {
+        let spec = FramePlanner.resolved(written, for: track)
+        if written.color?.isForHighRangeAlone == true, FramePlanner.lacksToneMappingColor(track) {
             reasons.note(
                 "\(label(track)) is HDR without primaries or matrix, so it is not tone-mapped"
             )
@@ -275,17 +275,17 @@ struct TrackPlanner {
         switch prober.verdict(on: .encoder(encoding.encoder)) {
         case .valid, .outputs: return true
         case .ignored(let other):
-            if let rate = other.bitRate, let place = rule.action.location(of: other.setting),
+            if let rate = other.bitRate, let location = rule.action.location(of: other.setting),
                 dependsOnSource(encoding, of: rule)
             {
-                clamp(&encoding, to: rate, of: track, at: place, &reasons)
+                clamp(&encoding, to: rate, of: track, at: location, &reasons)
                 return true
             }
-            if let place = rule.action.location(of: other.setting) {
+            if let location = rule.action.location(of: other.setting) {
                 reasons.error(
                     .codecSetting,
                     "\(name) produces \(other.actual) for \(label(track)), not the requested \(other.setting)",
-                    at: place,
+                    at: location,
                     help: other.setting == "profile"
                         ? "the profile follows from `pixel_format` (here \(encoding.encoder.pixelFormat)), `preset` and `options`"
                         : nil)
@@ -294,10 +294,10 @@ struct TrackPlanner {
             if let rate = other.bitRate { encoding.take(bitRate: rate) }
             return true
         case .problem(let problem):
-            if let place = rule.action.location(of: "bitrate"), dependsOnSource(encoding, of: rule),
+            if let location = rule.action.location(of: "bitrate"), dependsOnSource(encoding, of: rule),
                 let rate = nextLowerRate(of: encoding)
             {
-                clamp(&encoding, to: rate, of: track, at: place, &reasons)
+                clamp(&encoding, to: rate, of: track, at: location, &reasons)
                 return true
             }
             reasons.error(
@@ -347,7 +347,7 @@ struct TrackPlanner {
 
     private func clamp(
         _ encoding: inout TrackPlan.Encoding, to rate: Int64, of track: TrackDescription,
-        at place: SourceRange,
+        at location: SourceRange,
         _ reasons: inout Reasons
     ) {
         func text(_ rate: Int64) -> String { rate % 1000 == 0 ? "\(rate / 1000)k" : "\(rate)" }
@@ -358,7 +358,7 @@ struct TrackPlanner {
             ? "bitrate \(text(asked)) exceeds the maximum of \(encoding.codec) at \(encoder.sampleRate) Hz\(layout)"
             : "\(encoding.codec) doesn't support the bitrate \(text(asked)) at \(encoder.sampleRate) Hz\(layout)"
         reasons.diagnostics.warning(
-            .codecLimit, "\(label(track)): \(limit); encoding at \(text(rate))", at: place,
+            .codecLimit, "\(label(track)): \(limit); encoding at \(text(rate))", at: location,
             help: "set `sample_rate` and `channels` to be independent of the source")
         encoding.take(bitRate: rate)
     }

@@ -23,7 +23,7 @@ struct TrackTagPlanner {
     struct Tags {
         let entries: [MetadataEntry]
         /// Keys of the tags that the rule sets, in lower case.
-        let asked: [String]
+        let requested: [String]
         /// Dispositions of the output's track by libavformat's names.
         let disposition: [String]
     }
@@ -65,10 +65,10 @@ struct TrackTagPlanner {
         if let language {
             if let written = LanguageCode.written(language, of: track.mediaType, in: type) {
                 entries.append(MetadataEntry(key: "language", value: written))
-            } else if let place = rule.language?.range {
+            } else if let location = rule.language?.range {
                 refuse(
                     "\(type.name) can't store the language `\(language)` of \(track.mediaType.rawValue)",
-                    at: place,
+                    at: location,
                     help: type.hasLanguage(of: track.mediaType)
                         ? "use a three-letter code without a region" : nil)
             } else {
@@ -77,8 +77,8 @@ struct TrackTagPlanner {
                 )
             }
         }
-        if let place = rule.title?.range, !type.hasTrackTitles {
-            refuse("\(type.name) can't store track titles", at: place)
+        if let location = rule.title?.range, !type.hasTrackTitles {
+            refuse("\(type.name) can't store track titles", at: location)
         }
         if let title = rule.title?.value ?? track.title, type.hasTrackTitles {
             entries.append(MetadataEntry(key: type.hasEditLists ? "handler_name" : "title", value: title))
@@ -99,23 +99,23 @@ struct TrackTagPlanner {
         }
         let disposition = planDisposition()
         entries += rule.metadata.map { MetadataEntry(key: $0.key.value, value: $0.value) }
-        let asked =
+        let requested =
             (rule.language == nil ? [] : ["language"])
             + (rule.title == nil ? [] : ["title", "handler_name"])
             + rule.metadata.map { $0.key.value.lowercased() }
-        return Tags(entries: entries, asked: asked, disposition: disposition)
+        return Tags(entries: entries, requested: requested, disposition: disposition)
     }
 
     /// Returns the dispositions that the container can represent.
     private mutating func planDisposition() -> [String] {
         let possible = container.value.dispositions(of: track.mediaType)
-        let asked = rule.disposition
-        let left = (asked?.value ?? track.disposition).filter { !possible.contains($0) }
-        if let asked {
+        let requested = rule.disposition
+        let left = (requested?.value ?? track.disposition).filter { !possible.contains($0) }
+        if let requested {
             if !left.isEmpty {
                 refuse(
                     "\(container.value.name) can't store the \(track.mediaType.rawValue) disposition \(left.joined(separator: ", "))",
-                    at: asked.range,
+                    at: requested.range,
                     help: possible.isEmpty
                         ? nil : "supported: \(possible.sorted().map { "`\($0)`" }.joined(separator: ", "))")
             }
@@ -129,14 +129,14 @@ struct TrackTagPlanner {
         }
         // The only track of a file needs no disposition.
         return container.value.isSingleTrack
-            ? [] : (asked?.value ?? track.disposition).filter(possible.contains)
+            ? [] : (requested?.value ?? track.disposition).filter(possible.contains)
     }
 
     private mutating func refuse(
-        _ message: String, at place: SourceRange, help: String? = nil
+        _ message: String, at location: SourceRange, help: String? = nil
     ) {
         reasons.error(
-            .containerSetting, message, at: place,
+            .containerSetting, message, at: location,
             notes: [Diagnostic.Note("the container is determined here", at: container.range)], help: help)
     }
 

@@ -11,12 +11,12 @@ extension VideoEncodingPlanner {
         if let frames = spec.bFrames { note("b_frames", "\(frames.value)", at: frames.range) }
         if let fit = spec.fit {
             note("fit", fit.value.rawValue, at: fit.range)
-        } else if spec.resolvedFit == .inside, let asked = spec.size?.value,
-            asked.width != size.width || asked.height != size.height
+        } else if spec.resolvedFit == .inside, let requested = spec.size?.value,
+            requested.width != size.width || requested.height != size.height
         {
             note("fit", FrameFit.inside.rawValue, .default)
         }
-        if spec.fit?.value == .stretch { describeStretching(to: size) }
+        if spec.fit?.value == .stretch { describeDistortion(to: size) }
         if let crop = prepared.settings.crop {
             note("crop", "\(crop.width)x\(crop.height) at \(crop.x),\(crop.y)", at: spec.crop?.range)
         }
@@ -57,7 +57,7 @@ extension VideoEncodingPlanner {
             note("color", parts.joined(separator: "/") + ", converted", .default)
         }
         if assumesMatrix
-            || !track.pixelFormat.isRGB && track.color.matrix == nil && guessesOtherwise(size)
+            || !track.pixelFormat.isRGB && track.color.matrix == nil && isMatrixAssumedDifferently(size)
                 && spec.color?.matrix == nil
         {
             reasons.note(
@@ -73,7 +73,7 @@ extension VideoEncodingPlanner {
     }
 
     /// Adds a note with the display aspect ratios before and after a scale that changes the aspect ratio.
-    private mutating func describeStretching(to size: PixelSize) {
+    private mutating func describeDistortion(to size: PixelSize) {
         let aspect = prepared.aspect.map { $0.isPositive ? $0.double : 1 } ?? 1
         let before = Double(prepared.size.width) * aspect / Double(max(1, prepared.size.height))
         let after =

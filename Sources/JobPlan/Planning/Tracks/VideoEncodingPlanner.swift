@@ -218,7 +218,7 @@ struct VideoEncodingPlanner {
         }
         if track.pixelFormat.isRGB {
             (color.matrix, color.range, color.chromaLocation) = (sourceMatrix, "tv", nil)
-        } else if color.matrix == nil, guessesOtherwise(size) {
+        } else if color.matrix == nil, isMatrixAssumedDifferently(size) {
             color.matrix = sourceMatrix
         }
         color.matrix = spec.color?.matrix?.value ?? color.matrix
@@ -246,7 +246,7 @@ struct VideoEncodingPlanner {
     }
 
     /// Returns whether players assume another matrix for frames of that size than for the source's frames.
-    func guessesOtherwise(_ size: PixelSize) -> Bool {
+    func isMatrixAssumedDifferently(_ size: PixelSize) -> Bool {
         ColorDescription.defaultMatrix(width: size.width, height: size.height)
             != ColorDescription.defaultMatrix(width: track.width, height: track.height)
     }

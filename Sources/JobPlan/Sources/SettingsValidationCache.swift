@@ -4,7 +4,7 @@ internal import Locking
 internal import Media
 
 /// The cached results of settings trials, so that each is carried out once.
-package final class TrialCache: Sendable {
+package final class SettingsValidationCache: Sendable {
     private let known = Guarded<[SettingsValidation: SettingsValidation.Outcome]>([:])
     /// Maximum number of cached results, more than any batch needs. Further results aren't cached.
     private static let capacity = 4096
@@ -25,7 +25,7 @@ extension SourceProber {
         if let verdict = trials[trial] { return verdict }
         let verdict: SettingsValidation.Outcome
         do throws(SourceProblem) {
-            let answer = try answer(ProbeRequest(path: nil, matter: .trial(trial)))
+            let answer = try respond(to: ProbeRequest(path: nil, subject: .trial(trial)))
             guard case .verdict(let found) = answer else {
                 throw SourceProblem("the reply belongs to another request")
             }
@@ -47,7 +47,7 @@ extension SourceProber {
     }
 
     /// Tries the settings of some files, each once, and returns errors at their locations.
-    package func tryOut(_ files: [JobFile]) -> DiagnosticSink {
+    package func validateSettings(_ files: [JobFile]) -> DiagnosticSink {
         var sink = DiagnosticSink()
         for check in files.flatMap(\.settingsChecks) {
             if let first = check.precondition, problem(with: first) != nil { continue }

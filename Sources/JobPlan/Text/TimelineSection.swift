@@ -1,7 +1,7 @@
 internal import Media
 
 /// A section of a composition's time line, for a drawing of it.
-package struct TimelineStretch: Codable, Hashable, Sendable {
+package struct TimelineSection: Codable, Hashable, Sendable {
     /// The kind of a section.
     package enum Kind: String, Codable, Sendable {
         /// Frames of a clip.
@@ -30,13 +30,13 @@ package struct TimelineStretch: Codable, Hashable, Sendable {
 
 extension OutputTask {
     /// Sections of the time line if a composition is read; empty otherwise.
-    package var timeline: [TimelineStretch] {
+    package var timeline: [TimelineSection] {
         guard case .composition(let composition, _) = input.source else { return [] }
-        var found: [TimelineStretch] = []
-        func add(_ kind: TimelineStretch.Kind, _ index: Int, _ name: String, _ range: TimeRange) {
-            guard found.count < TimelineStretch.most else { return }
+        var found: [TimelineSection] = []
+        func add(_ kind: TimelineSection.Kind, _ index: Int, _ name: String, _ range: TimeRange) {
+            guard found.count < TimelineSection.most else { return }
             found.append(
-                TimelineStretch(
+                TimelineSection(
                     kind: kind, index: index, name: name, start: range.start.seconds, end: range.end.seconds))
         }
         for (index, clip) in composition.clips.enumerated() {
@@ -44,9 +44,11 @@ extension OutputTask {
         }
         for case .smartCut(let cut) in output.tracks.map(\.action) {
             for part in cut.parts {
-                guard let clip = part.clip, let place = part.position, part.copiedFrames > 0 else { continue }
-                let start = MediaTime(ticks: place + part.copyStart - part.start, timeBase: cut.tick)
-                let end = MediaTime(ticks: place + part.copyEnd - part.start, timeBase: cut.tick)
+                guard let clip = part.clip, let position = part.position, part.copiedFrames > 0 else {
+                    continue
+                }
+                let start = MediaTime(ticks: position + part.copyStart - part.start, timeBase: cut.tick)
+                let end = MediaTime(ticks: position + part.copyEnd - part.start, timeBase: cut.tick)
                 add(.copied, clip, "copied", TimeRange(start: start, end: end))
             }
         }

@@ -10,23 +10,23 @@ internal import Publishing
 /// The check by the job file alone whether outputs are up to date, before the source is probed.
 extension RunState {
     /// Returns the published outputs of a job that needn't be planned (`PlanMemory`).
-    package func settled(_ question: SettledQuestion) -> [BatchPlan.Output]? {
-        let file = question.file.path
+    package func upToDateOutputs(of query: UpToDateQuery) -> [BatchPlan.Output]? {
+        let file = query.file.path
         guard let spec = specs[file.exact] else { return nil }
         var text = "\(spec)\n"
         // Shortcuts for `content` differ, so that the digest of the content is computed at least once.
         if mode == .content { text += "content\n" }
-        if let source = question.source {
+        if let source = query.source {
             guard let word = FileIdentity.changeToken(path: source) else { return nil }
             text += "\(source)\n\(word)\n"
         }
-        for cover in question.covers {
+        for cover in query.covers {
             guard let word = FileIdentity.changeToken(path: cover) else { return nil }
             text += "cover \(cover)\n\(word)\n"
         }
-        var upToDate: [BatchPlan.Output]? = isForced || question.outputs.isEmpty ? nil : []
-        for output in question.outputs {
-            let name = OutputTask.name(job: question.job.id.value, output: output.id)
+        var upToDate: [BatchPlan.Output]? = isForced || query.outputs.isEmpty ? nil : []
+        for output in query.outputs {
+            let name = OutputTask.name(job: query.job.id.value, output: output.id)
             var hasher = SHA256Hasher()
             hasher.update("\(text)\(name)\n\(output.destination ?? "")\n")
             let shortcut = hasher.finish()
@@ -53,7 +53,7 @@ extension RunState {
 
     /// Returns the files of an output if all of them are unchanged since they were published.
     private func files(
-        of output: SettledQuestion.Output, at destination: String, _ name: String, _ shortcut: String,
+        of output: UpToDateQuery.Output, at destination: String, _ name: String, _ shortcut: String,
         in file: String
     ) -> [String]? {
         guard let first = record(file, name), let folder = folders[file.exact] else { return nil }

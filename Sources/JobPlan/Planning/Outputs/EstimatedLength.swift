@@ -6,7 +6,7 @@ internal import Media
 /// The check whether a job depends on the end of a source whose duration is guessed. Such a source is
 /// measured, regardless of its `timing`: copied frames can't be cut at a guessed time, times relative to the
 /// end require the exact end, and a guess is no reason to reject a range.
-struct GuessedLength {
+struct EstimatedLength {
     let source: SourceDescription
     let job: JobSpec
     let prober: any SourceProber
@@ -15,10 +15,10 @@ struct GuessedLength {
         FrameLocator(track: source.tracks(of: .video).first, path: nil, prober: prober)
     }
 
-    var matters: Bool {
+    var isRelevant: Bool {
         guard source.isDurationGuessed else { return false }
         return job.ranges.contains { countsFromEnd($0) || countsFrames($0) || reaches($0) }
-            || job.outputs.contains { $0.durationLimit.map(countsFromEnd) ?? false || stillsDepend($0) }
+            || job.outputs.contains { $0.durationLimit.map(countsFromEnd) ?? false || imagesDependOnEnd($0) }
     }
 
     /// Returns whether a range uses frame numbers. The last frame may lie after the guessed end.
@@ -59,7 +59,7 @@ struct GuessedLength {
 
     /// Returns whether the number or the position of still images depends on the end of the source, not on
     /// the end of a range.
-    private func stillsDepend(_ output: OutputSpec) -> Bool {
+    private func imagesDependOnEnd(_ output: OutputSpec) -> Bool {
         guard job.ranges.isEmpty || job.ranges.contains(where: isOpen) else { return false }
         switch output.images?.selection {
         case .at(let times)?:

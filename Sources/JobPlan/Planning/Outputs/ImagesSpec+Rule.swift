@@ -12,7 +12,7 @@ extension ImagesSpec {
         if track.isInterlaced { spec.deinterlace = Located(.auto, at: range) }
         // With chroma subsampling in most formats, and because color conversion processes pixels in pairs,
         // both sides are even.
-        let isConverted = FramePlanner.settled(spec, for: track).color != nil
+        let isConverted = FramePlanner.resolved(spec, for: track).color != nil
         let step = sheet != nil || isConverted || spec.codec.value.codec.fixedColor == .jpeg ? 2.0 : 1.0
         if let size = stillSize(of: track, step: step) {
             spec.size = Located(

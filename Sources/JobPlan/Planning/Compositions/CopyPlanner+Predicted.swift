@@ -6,17 +6,18 @@ internal import Media
 /// Copies of clips that other jobs publish. Whether the clips are compatible is known once they are published; the
 /// job is then planned again.
 extension CopyPlanner {
-    func foretold(
+    func predicted(
         _ track: TrackDescription, of composition: Composition, _ composed: ComposedSource,
         into sink: inout DiagnosticSink
-    ) -> Answer? {
+    ) -> Result? {
         let placements =
             track.mediaType == .video
             ? composition.clips.map(\.placement) : composition.audio.map(\.placement)
         guard let like = placements.lazy.compactMap({ self.track($0, of: composition, composed) }).first
         else {
             sink.error(
-                .copyRange, "no clip of the composition has \(track.mediaType.rawValue) to copy", at: place)
+                .copyRange, "no clip of the composition has \(track.mediaType.rawValue) to copy", at: location
+            )
             return nil
         }
         guard holds(like.codec, of: "the clips", into: &sink) else { return nil }
@@ -29,8 +30,8 @@ extension CopyPlanner {
     private func frames(
         _ like: TrackDescription, of composition: Composition, _ composed: ComposedSource,
         into sink: inout DiagnosticSink
-    ) -> Answer? {
-        guard cut != .smartOrExact else { return .foretold(like) }
+    ) -> Result? {
+        guard cut != .smartOrExact else { return .predicted(like) }
         for (index, clip) in composition.clips.enumerated() {
             guard let own = track(clip.placement, of: composition, composed) else { continue }
             let difference =
@@ -41,29 +42,29 @@ extension CopyPlanner {
                     : nil
             guard let difference else { continue }
             sink.error(
-                .copyRange, "clip \(index) can't be copied: \(difference)", at: clipPlace(index),
-                notes: [Diagnostic.Note("`copy` is here", at: place)],
+                .copyRange, "clip \(index) can't be copied: \(difference)", at: clipLocation(index),
+                notes: [Diagnostic.Note("`copy` is here", at: location)],
                 help: "use `cut: smart-or-exact` to re-encode what can't be copied")
         }
-        return sink.hasErrors ? nil : .foretold(like)
+        return sink.hasErrors ? nil : .predicted(like)
     }
 
     /// Checks what is known of audio items without their packets: codec, sample rate and channels.
     private func audio(
         _ like: TrackDescription, of composition: Composition, _ composed: ComposedSource,
         into sink: inout DiagnosticSink
-    ) -> Answer? {
+    ) -> Result? {
         if let obstacle = composition.audioObstacle {
             return refuse(run: obstacle.item, of: composition, obstacle.reason, into: &sink)
         }
         guard checkTimes(BitstreamTraits.of(like.codec).isCutAtSamples, into: &sink) else { return nil }
         for (index, run) in composition.audio.enumerated() {
             guard let own = track(run.placement, of: composition, composed) else { continue }
-            if let difference = like.audioTraits.difference(of: own.audioTraits) ?? unasked(own) {
+            if let difference = like.audioTraits.difference(of: own.audioTraits) ?? deviationFromSpec(own) {
                 return refuse(run: index, of: composition, difference, into: &sink)
             }
         }
-        return .foretold(like)
+        return .predicted(like)
     }
 
     /// Returns the track of a clip, predicted if it isn't published yet.
