@@ -19,11 +19,11 @@ extension CompositionPlanner {
             let opacity = envelope(layer.opacity, from: range.start)
             switch layer.content {
             case .text(let text, let font, let size, let color):
-                guard let file = FontFinder.file(of: font?.value ?? FontFinder.fallback) else {
+                guard let file = fonts.file(of: font?.value ?? FontFinder.fallback) else {
                     reasons.error(
                         .invalidValue,
                         "the font `\(font?.value ?? FontFinder.fallback)` is not installed",
-                        at: font?.range ?? text.range, help: FontFinder.help(for: font?.value))
+                        at: font?.range ?? text.range, help: fonts.help)
                     continue
                 }
                 if let size, size.value > canvas.maxTextSize {
@@ -103,12 +103,12 @@ extension CompositionPlanner {
         // ASS contains its own font names; other text formats don't.
         let hasStyles = BitstreamTraits.of(track.codec).hasStyles
         if let font = style.font?.value ?? (hasStyles ? nil : FontFinder.fallback),
-            FontFinder.file(of: font) == nil
+            fonts.file(of: font) == nil
         {
             reasons.error(
                 .invalidValue, "the font `\(font)` is not installed",
                 at: style.font?.range ?? asset.range,
-                help: FontFinder.help(for: style.font?.value))
+                help: fonts.help)
             return
         }
         composition.layers.append(

@@ -14,6 +14,8 @@ struct CompositionPlanner {
     let prober: any SourceProber
     /// Whether an output of the job has 4:4:4 or RGB frames, so that composing keeps full chroma.
     private let keepsFullChroma: Bool
+    /// Fonts of text and subtitle layers.
+    let fonts: FontFinder
     var reasons = Reasons()
     var composition = Composition()
     /// Facts about the composition that it doesn't contain itself.
@@ -60,11 +62,13 @@ struct CompositionPlanner {
 
     init(
         _ spec: CompositionSpec, prober: any SourceProber, keepsFullChroma: Bool = false,
+        fonts: FontFinder = .installed,
         look: @escaping (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> ResolvedSource?
     ) {
         self.spec = spec
         self.prober = prober
         self.keepsFullChroma = keepsFullChroma
+        self.fonts = fonts
         self.look = look
     }
 

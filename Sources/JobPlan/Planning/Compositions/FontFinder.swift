@@ -1,31 +1,51 @@
 internal import FileSystem
 internal import FoundationEssentials
 
-/// The search for installed fonts by file name. Workers may read only these files.
-enum FontFinder {
+/// The search for fonts by file name among the paths of font files. Workers may read only these files.
+struct FontFinder: Sendable {
     /// Folders that are searched recursively for fonts.
     static let folders = ["/usr/share/fonts", "/usr/local/share/fonts"]
     /// The default font.
     static let fallback = "DejaVu Sans"
+    /// The installed fonts.
+    static let installed = FontFinder(paths: installedPaths())
 
-    private static let files: [String: String] = {
-        var found: [String: String] = [:]
+    private let files: [String: String]
+
+    /// Creates a finder for some font files; other files are ignored.
+    init(paths: [String]) {
+        var files: [String: String] = [:]
+        for path in paths {
+            guard let key = Self.key(of: path) else { continue }
+            if files[key].map({ $0 > path }) ?? true { files[key] = path }
+        }
+        self.files = files
+    }
+
+    /// Returns the normalized name of a font file; nil for any other file.
+    private static func key(of path: String) -> String? {
+        let name = path.split(separator: "/").last ?? ""
+        guard let dot = name.lastIndex(of: "."),
+            ["ttf", "otf", "ttc"].contains(name[name.index(after: dot)...].lowercased())
+        else { return nil }
+        return normalized(String(name[..<dot]))
+    }
+
+    private static func installedPaths() -> [String] {
+        var paths: [String] = []
         var open = folders
         while let folder = open.popLast() {
             for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
                 let path = folder + "/" + name
-                guard let dot = name.lastIndex(of: "."),
-                    ["ttf", "otf", "ttc"].contains(name[name.index(after: dot)...].lowercased())
-                else {
-                    if path.utf8.count < 512, isFolder(path) { open.append(path) }
-                    continue
+                if key(of: path) != nil {
+                    paths.append(path)
+                } else if path.utf8.count < 512, isFolder(path) {
+                    open.append(path)
                 }
-                let key = normalized(String(name[..<dot]))
-                if found[key].map({ $0 > path }) ?? true { found[key] = path }
             }
         }
-        return found
-    }()
+        return paths
+    }
 
     private static func isFolder(_ path: String) -> Bool {
         FileIdentity(path: path)?.isDirectory == true
@@ -39,7 +59,7 @@ enum FontFinder {
     }
 
     /// Returns the absolute path of a font's file; nil if no font has that name.
-    static func file(of name: String) -> String? { files[normalized(name)] }
+    func file(of name: String) -> String? { files[Self.normalized(name)] }
 
     /// Returns whether a path is inside the font folders. Checked for plans from untrusted input.
     static func holds(_ path: String) -> Bool {
@@ -47,7 +67,7 @@ enum FontFinder {
     }
 
     /// Returns a help text that lists installed fonts.
-    static func help(for name: String?) -> String {
+    var help: String {
         let names = files.values.map { path -> String in
             let file = path.split(separator: "/").last ?? ""
             return String(file.prefix { $0 != "." })
