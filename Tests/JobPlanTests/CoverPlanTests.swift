@@ -7,24 +7,6 @@ import Media
 import TestSupport
 import Testing
 
-/// A prober that knows some covers by their paths, and tries settings itself.
-private struct CoverProber: SourceProber {
-    let environment = SourceEnvironment()
-    let trials = SettingsValidationCache()
-    /// Digests of the covers' files, by path.
-    let covers: [String: String]
-
-    func respond(to request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
-        switch request.subject {
-        case .cover:
-            guard let digest = covers[request.path ?? ""] else { throw SourceProblem("no such file") }
-            return .cover(CoverPlanTests.image(digest))
-        case .trial(let trial): return .verdict(trial.run())
-        default: throw SourceProblem("a question that no test asks")
-        }
-    }
-}
-
 /// `metadata: { cover }` in a plan, without a file.
 @Suite struct CoverPlanTests {
     /// An image whose digest consists of one digit.
@@ -32,6 +14,21 @@ private struct CoverProber: SourceProber {
         CoverImage(
             codec: "mjpeg", width: 600, height: 400, pixelFormat: .yuv420p, size: 90_000,
             digest: String(repeating: digit, count: 64))
+    }
+
+    /// Returns a prober of covers with these digests, by path, that tries settings itself.
+    private static func prober(of covers: [String: String]) -> FakeProber {
+        FakeProber { request in
+            switch request.matter {
+            case .cover:
+                guard let digest = covers[request.path ?? ""] else {
+                    return .failure(SourceProblem("no such file"))
+                }
+                return .success(.cover(image(digest)))
+            case .trial(let trial): return .success(.verdict(trial.carryOut()))
+            default: return nil
+            }
+        }
     }
 
     private static var wide: CoverImage {
@@ -58,8 +55,8 @@ private struct CoverProber: SourceProber {
 
             """
         let (file, sink) = decode(yaml, directory: "/jobs")
-        guard let file, !sink.hasErrors else { throw ProgramError(message: rendered(sink, yaml)) }
-        return (BatchPlanner.plan([file], prober: CoverProber(covers: covers)), yaml)
+        guard let file, !sink.hasErrors else { throw JudgeError(message: rendered(sink, yaml)) }
+        return (BatchPlanner.plan([file], prober: Self.prober(of: covers)), yaml)
     }
 
     private func task(_ keys: String, covers: [String: String] = known) throws -> OutputTask {
@@ -113,7 +110,7 @@ private struct CoverProber: SourceProber {
     @Test func impossibleCoversAreUnsound() throws {
         let (result, _) = try planned("metadata: { cover: art.jpg }")
         let plan = result.plan.jobs[0]
-        #expect(plan.isValid)
+        #expect(plan.isSound)
         let changes: [(String, (inout OutputPlan) -> Void)] = [
             ("relative path", { $0.cover?.path = "art.jpg" }),
             ("codec", { $0.cover?.image.codec = "gif" }),
@@ -128,7 +125,7 @@ private struct CoverProber: SourceProber {
         for (name, change) in changes {
             var wrong = plan
             change(&wrong.outputs[0])
-            #expect(!wrong.isValid, "\(name)")
+            #expect(!wrong.isSound, "\(name)")
         }
     }
 
@@ -163,7 +160,7 @@ private struct CoverProber: SourceProber {
             """
         let (file, sink) = decode(yaml, directory: "/jobs")
         let known = try #require(file, "\(rendered(sink, yaml))")
-        let plan = BatchPlanner.plan([known], prober: CoverProber(covers: Self.known)).plan
+        let plan = BatchPlanner.plan([known], prober: Self.prober(of: Self.known)).plan
         let job = try #require(plan.jobs.first)
         #expect(
             job.outputs.map(\.cover?.path) == ["/jobs/web.jpg", "/jobs/art.jpg", "/jobs/art.jpg"])

@@ -1,22 +1,17 @@
 import LibAV
 import Media
-import TestSupport
 import Testing
 
 @testable import JobPlan
 
 /// The ledger contains an entry for everything in the source, in the source's order.
 @Suite struct LedgerCollectorTests {
-    private func source() throws -> SourceDescription {
-        let scratch = try Scratch()
-        try ffmpeg(
-            "-f", "lavfi", "-i", "testsrc2=d=0.4:r=25:s=64x48", "-f", "lavfi", "-i", "sine=d=0.4", "-c:v",
-            "mpeg4", "-metadata", "title=T", "-metadata:s:a:0", "language=eng", scratch.file("a.mp4"))
-        return try LocalProber().description(of: scratch.file("a.mp4"))
-    }
+    private let source = SourceDescription.file(
+        .video(codec: "mpeg4"),
+        .audio { $0.tags = [MetadataEntry(key: "language", value: "eng")] }
+    ) { $0.metadata = [MetadataEntry(key: "title", value: "T")] }
 
-    @Test func itemsWithoutADecisionAreListed() throws {
-        let source = try source()
+    @Test func itemsWithoutADecisionAreListed() {
         let unnamed = LedgerCollector.ledger([], of: source)
         #expect(unnamed.allSatisfy { $0.outcome == .left && $0.reason == LedgerCollector.unnamed })
         #expect(unnamed.contains { $0.track == nil && $0.item == .tag("title") })
@@ -28,8 +23,7 @@ import Testing
         #expect(taken.contains { $0.track == 1 && $0.item == .tag("language") && $0.outcome == .left })
     }
 
-    @Test func entriesAreInSourceOrderAndDuplicatesAreMerged() throws {
-        let source = try source()
+    @Test func entriesAreInSourceOrderAndDuplicatesAreMerged() {
         let video = LedgerItem.track(source.tracks[0])
         func entry(_ item: LedgerItem, _ outcome: LedgerEntry.Outcome, _ reason: String) -> LedgerEntry {
             LedgerEntry(track: 0, item: item, outcome: outcome, reason: reason)
