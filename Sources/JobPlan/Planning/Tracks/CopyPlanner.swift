@@ -208,7 +208,8 @@ struct CopyPlanner {
         guard track.mediaType == .audio, track.isExact, isGapless else { return nil }
         let slack = MediaTime(value: 1, timescale: 100)
         var (offset, position) = (MediaTime.zero, MediaTime.zero)
-        for (index, range) in ranges.enumerated() {
+        let whole = TimeRange(start: .zero, end: track.timeRange.end)
+        for (index, range) in (ranges.isEmpty ? [whole] : ranges).enumerated() {
             let first = max(track.timeRange.start, range.start) - range.start + offset
             let last = min(track.timeRange.end, range.end) - range.start + offset
             offset = offset + range.duration
