@@ -155,6 +155,18 @@ import Testing
         #expect(try copy("smart", ranges: ranges, prober: Self.broken()).cut == .cut(head: 5, tail: 3))
     }
 
+    /// The error names what cuts the track: the range, or the limit.
+    @Test(arguments: [
+        ("range: { start: 1s, end: 5s }", "the range is here", "{ start: 1s, end: 5s }"),
+        ("limit: { duration: 4s }", "`limit` is here", "4s"),
+    ])
+    func causesOfACutAreLocated(_ keys: String, _ note: String, _ text: String) throws {
+        let snippet = try JobSnippet(rule: "{ audio: first, copy: true }", keys, to: "o.mkv")
+        let copy = try PlannedCopy(.audio(), snippet, ranges: [span(0, 4)])
+        let notes = copy.decision.reasons.diagnostics.diagnostics[0].notes
+        #expect(notes.map(\.message) == [note] && notes.compactMap(\.range).map(snippet.text) == [text])
+    }
+
     /// Copied audio is exact to the sample only by an edit list, or if every sample is a packet.
     @Test(arguments: [
         ("mp4", "", "aac", 1, true, false), ("mkv", "", "aac", 1, false, false),

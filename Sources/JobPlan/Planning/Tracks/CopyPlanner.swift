@@ -190,13 +190,19 @@ struct CopyPlanner {
                 ranges.count > 1
                     ? "copied audio can't be cut to the sample where ranges are joined"
                     : "\(type.name) has no edit lists, so copied audio can't be cut to the sample",
-                at: location, notes: [Diagnostic.Note("the range is here", at: job.rangeLocation)],
+                at: location, notes: [rangeNote].compactMap(\.self),
                 help: ranges.count > 1
                     ? "use `encode`, or `cut: smart` to keep whole packets"
                     : "use `encode`, or mp4, mov or m4a, or `cut: smart` to keep whole packets")
             return nil
         default: return .copy
         }
+    }
+
+    /// The location of the range or of the limit that ends the track early.
+    private var rangeNote: Diagnostic.Note? {
+        if let range = job.rangeLocation { return Diagnostic.Note("the range is here", at: range) }
+        return output.durationLimit.map { Diagnostic.Note("`limit` is here", at: $0.range) }
     }
 
     /// Returns the first gap of the audio that the container can't represent for copied samples, if it is known
