@@ -79,7 +79,7 @@ struct TimecodePlanner {
             return (nil, "the frame rate changes")
         }
         guard let code = Timecode(timecode, rate: rate) else {
-            return (nil, "timecodes don't support \(rate) frames/s")
+            return (nil, "it is not a valid timecode at \(rate) frames/s")
         }
         // The timecode belongs to the first frame, which may be presented later than 0.
         let passed = max(.zero, start - track.source.timeRange.start)
