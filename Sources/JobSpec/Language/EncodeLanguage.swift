@@ -121,7 +121,7 @@ extension Language {
             KeyInfo("profile", .string(), "The codec's profile."),
             KeyInfo(
                 "sample_rate", frequency, "Samples a second.",
-                default: "the source's, or the nearest that the encoder supports"),
+                default: "the source's, or the next higher one that the encoder supports, or its highest"),
             KeyInfo(
                 "sample_format",
                 .word([
