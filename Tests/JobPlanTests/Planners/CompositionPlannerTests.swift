@@ -1,0 +1,199 @@
+import Diagnostics
+import JobSpec
+import LibAV
+import Media
+import TestSupport
+import Testing
+
+@testable import JobPlan
+
+/// Compositions: the time ranges of clips, layers and audio items, and the format of the result.
+@Suite struct CompositionPlannerTests {
+    private static let sources: [String: SourceDescription] = [
+        "a.mp4": .file(.video(), .audio()) {
+            $0.chapters = [AssetChapter(timeRange: span(0, 10), title: "all")]
+        },
+        "b.mp4": .file(.video(640, 480, over: span(0, 4)), .audio(over: span(0, 4))),
+        "late.mp4": .file(.video(over: span(1, 4))),
+        "sound.wav": .file(.audio(0, codec: "pcm_s16le", rate: 44_100, layout: "mono", over: span(0, 3))),
+        "old.mp4": .file(.video { $0.isDecodable = false }),
+        "text.mkv": .file(.video(), .other(1, codec: "ass"), .other(2, codec: "hdmv_pgs_subtitle")),
+    ]
+
+    private func decide(
+        _ composition: String,
+        cadence: FrameCadence? = FrameCadence(frameRate: Rational(25, 1), isConstant: true),
+        fonts: [String] = ["/usr/share/fonts/DejaVuSans.ttf"]
+    ) throws -> (decision: Decision<CompositionPlanner.Planned>, findings: [String]) {
+        let snippet = try JobSnippet(
+            rule: "{ video: first, encode: { codec: h264 } }", "composition: \(composition)", asset: "",
+            to: "o.mkv")
+        guard case .composition(let spec) = snippet.job.asset.source else {
+            throw JudgeError(message: "no composition")
+        }
+        let planner = CompositionPlanner(
+            spec, prober: FakeProber(.cadence(cadence)), fonts: FontFinder(paths: fonts)
+        ) { asset, _, _ in
+            guard case .file(let name) = asset.source, let description = Self.sources[name.value] else {
+                return nil
+            }
+            return CompositionPlanner.Found(
+                source: .file("/" + name.value), description: description, isStill: false)
+        }
+        let decision = planner.decide()
+        return (decision, snippet.findings(decision.reasons))
+    }
+
+    private func clips(_ decision: Decision<CompositionPlanner.Planned>) -> [TimeRange]? {
+        decision.value?.composition.clips.map(\.placement.timeRange)
+    }
+
+    /// Size, rate and audio format are those of the first clip; each source is listed once.
+    @Test func clipsFollowEachOther() throws {
+        let (decision, findings) = try decide("[ a.mp4, b.mp4, a.mp4 ]")
+        let (composition, known) = try #require(decision.value)
+        #expect(clips(decision) == [span(0, 10), span(10, 14), span(14, 24)] && findings == [])
+        #expect(composition.sources == [.file("/a.mp4"), .file("/b.mp4")] && composition.duration == s(24))
+        #expect(composition.canvas?.size == PixelSize(width: 1280, height: 720))
+        #expect(composition.canvas?.frameRate == Rational(25, 1))
+        #expect(composition.audioForm == AudioForm(sampleRate: 48_000, layout: .stereo))
+        #expect(composition.audio.map(\.placement.timeRange) == clips(decision))
+        #expect(composition.chapters.map(\.timeRange) == [span(0, 10), span(14, 24)])
+        #expect(known.chapters.map(\.title) == ["a", "b", "a"] && known.left.isEmpty)
+    }
+
+    /// Ranges, speeds, gaps and joins determine the positions.
+    @Test(
+        arguments: [
+            ("[ { asset: a.mp4, range: { start: 2s, end: 5s } }, b.mp4 ]", [span(0, 3), span(3, 7)], 7),
+            ("[ { asset: a.mp4, speed: 2 }, b.mp4 ]", [span(0, 5), span(5, 9)], 9),
+            ("[ a.mp4, { gap: 1s }, b.mp4 ]", [span(0, 10), span(11, 15)], 15),
+            ("[ a.mp4, { join: dissolve, overlap: 1s }, b.mp4 ]", [span(0, 10), span(9, 13)], 13),
+        ] as [(String, [TimeRange], Double)])
+    func itemsDetermineThePositions(_ items: String, _ expected: [TimeRange], _ duration: Double) throws {
+        let (decision, findings) = try decide(items)
+        #expect(clips(decision) == expected && decision.value?.composition.duration == s(duration))
+        #expect(findings == [])
+    }
+
+    /// The keys of the composition override the first clip.
+    @Test func formatsAreSet() throws {
+        let (decision, _) = try decide(
+            "{ sequence: [ a.mp4 ], size: 640x360, frame_rate: 50, sample_rate: 44100, channels: mono }")
+        let composition = try #require(decision.value).composition
+        #expect(composition.canvas?.size == PixelSize(width: 640, height: 360))
+        #expect(composition.canvas?.frameRate == Rational(50, 1))
+        #expect(composition.audioForm == AudioForm(sampleRate: 44_100, layout: .mono))
+        let silent = try decide("[ { asset: a.mp4, audio: none } ]").decision
+        #expect(silent.value?.composition.audioForm == nil && silent.value?.composition.audio == [])
+        #expect(silent.value?.known.left.map(\.isUnasked) == [false])
+    }
+
+    /// Without `frame_rate` the rate shows every frame of the first clip; a variable one is a warning at the clip.
+    @Test func variableRatesAreWarned() throws {
+        let cadence = FrameCadence(frameRate: Rational(60, 1), isConstant: false, omittedFrames: 2)
+        let (decision, findings) = try decide("[ a.mp4 ]", cadence: cadence)
+        #expect(decision.value?.composition.canvas?.frameRate == Rational(60, 1))
+        #expect(findings == ["warning variable-rate at a.mp4"])
+        #expect(try decide("{ sequence: [ a.mp4 ], frame_rate: 30 }", cadence: cadence).findings == [])
+    }
+
+    @Test(arguments: [
+        ("[ a.mp4, { join: dissolve, overlap: 4s }, b.mp4 ]", "invalid-range at 4s"),
+        ("[ { asset: a.mp4, range: { start: 11s } } ]", "invalid-range at 11s"),
+        ("[ { asset: a.mp4, video: 1 } ]", "no-such-track at 1"),
+        ("[ { asset: a.mp4, duration: 3s } ]", "conflicting-keys at 3s"),
+        ("[ { asset: text.mkv, subtitle: 5 } ]", "no-such-track at 5"),
+        ("[ { asset: text.mkv, subtitle: 1 } ]", "cannot-decode at 1"),
+        ("[ old.mp4 ]", "cannot-decode at old.mp4"),
+        (
+            "[ { asset: a.mp4, video: none, audio: none } ]",
+            "no-such-track at [ { asset: a.mp4, video: none, audio: none } ]"
+        ),
+        ("{ sequence: [ a.mp4 ], layers: [ { text: T, at: 10s } ] }", "invalid-range at 10s"),
+        ("{ sequence: [ a.mp4 ], layers: [ { text: T, at: 9s, duration: 2s } ] }", "invalid-range at 2s"),
+        ("{ sequence: [ a.mp4 ], layers: [ { text: T, font: Nothing } ] }", "invalid-value at Nothing"),
+        ("{ sequence: [ a.mp4 ], layers: [ { subtitle: a.mp4 } ] }", "no-such-track at a.mp4"),
+        ("{ sequence: [ sound.wav ], layers: [ { text: T } ] }", "no-such-track at { text: T }"),
+        ("{ sequence: [ a.mp4 ], audio: [ { asset: late.mp4 } ] }", "no-such-track at late.mp4"),
+        ("{ sequence: [ a.mp4 ], audio: [ { asset: sound.wav, fade_in: 4s } ] }", "invalid-range at 4s"),
+        ("{ sequence: [ a.mp4 ], audio: [ { asset: sound.wav, at: 10s } ] }", "invalid-range at 10s"),
+        (
+            "{ sequence: [ a.mp4 ], audio: [ { id: x, asset: sound.wav, at: y.end }, { id: y, asset: sound.wav, at: x.end } ] }",
+            "dependency-cycle at x.end"
+        ),
+    ])
+    func impossibleItemsAreErrors(_ composition: String, _ finding: String) throws {
+        let (decision, findings) = try decide(composition)
+        #expect(decision.value == nil && findings == [finding], "\(decision.reasons.messages)")
+    }
+
+    /// Layers and audio items are anchored to clips and to each other; a shorter source ends them.
+    @Test func itemsAreAnchored() throws {
+        let (decision, findings) = try decide(
+            """
+            { sequence: [ a.mp4, { id: b, asset: b.mp4 } ], layers: [ { asset: b.mp4, at: b.start-6s }, { text: T, until: b.start } ], \
+            audio: [ { id: x, asset: sound.wav, at: 1s }, { asset: sound.wav, at: x.end+1s, loop: true, until: b.end-1s } ] }
+            """)
+        let composition = try #require(decision.value, "\(decision.reasons.messages)").composition
+        #expect(composition.layers.map(\.timeRange) == [span(4, 8), span(0, 10)] && findings == [])
+        #expect(composition.audio.suffix(2).map(\.placement.timeRange) == [span(1, 4), span(5, 13)])
+        #expect(composition.audio.last?.isRepeated == true)
+    }
+
+    /// Fades and joins are volumes; ducking follows an item or a clip.
+    @Test func volumesFollowFadesAndJoins() throws {
+        let (decision, _) = try decide(
+            """
+            { sequence: [ { id: a, asset: a.mp4 }, { join: dissolve, overlap: 1s }, b.mp4 ], \
+            audio: [ { asset: sound.wav, fade_out: 1s, duck: { under: a, by: 20dB } } ] }
+            """)
+        let composition = try #require(decision.value).composition
+        func points(_ index: Int) -> [String] {
+            composition.audio[index].volume.points.map { "\($0.time) \($0.thousandths)" }
+        }
+        #expect(points(0) == ["9 1000", "10 0"] && points(1) == ["9 0", "10 1000"])
+        #expect(points(2) == ["2 1000", "3 0"])
+        #expect(composition.audio[2].ducking == Ducking(under: 0, billionths: 100_000_000))
+    }
+
+    /// A clip whose first frame comes more than 0.5 s late begins black, which is noted.
+    @Test func lateFirstFramesAreNoted() throws {
+        let (decision, _) = try decide("[ late.mp4 ]")
+        #expect(
+            decision.reasons.notes == [
+                "clip 0 is black until its first frame, for 1 s; `lead_in: hold` shows that frame instead"
+            ])
+        #expect(try decide("[ { asset: late.mp4, lead_in: hold } ]").decision.reasons.notes == [])
+    }
+
+    /// What is not used is accounted for: text subtitles move along, styles and images are lost.
+    @Test func unusedTracksAreListed() throws {
+        let (decision, findings) = try decide("[ text.mkv ]")
+        let (composition, known) = try #require(decision.value)
+        #expect(composition.subtitles.count == 1 && findings == [])
+        #expect(known.left.map(\.reason).contains("its subtitles are images"))
+        #expect(known.left.contains { $0.track.hasPrefix("styles of track 1") && !$0.isUnasked })
+    }
+}
+
+/// The search for fonts.
+@Suite struct FontFinderTests {
+    private let fonts = FontFinder(paths: [
+        "/f/DejaVuSans-Bold.ttf", "/f/NotoSans-Regular.otf", "/z/NotoSans-Regular.ttf", "/f/README.txt",
+        "/f/folder",
+    ])
+
+    @Test(arguments: [
+        ("DejaVu Sans Bold", "/f/DejaVuSans-Bold.ttf"), ("noto sans", "/f/NotoSans-Regular.otf"),
+        ("Noto Sans Regular", "/f/NotoSans-Regular.otf"), ("README", nil), ("DejaVu Sans", nil),
+    ])
+    func namesMatchFiles(_ name: String, _ path: String?) {
+        #expect(fonts.file(of: name) == path)
+    }
+
+    @Test func helpListsFonts() {
+        #expect(fonts.help == "installed fonts: DejaVuSans-Bold, NotoSans-Regular")
+        #expect(FontFinder(paths: []).help == "no fonts are installed (Debian: fonts-dejavu-core)")
+    }
+}
