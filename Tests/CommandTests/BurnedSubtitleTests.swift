@@ -83,11 +83,7 @@ import Testing
         let scratch = try folder()
         try captions(in: scratch)
         for (layer, words, command) in [
-            ("{ subtitle: ./a.mkv }", "no subtitle track of the asset matches", "plan"),
             ("{ subtitle: ./none.srt }", "none.srt", "plan"),
-            ("{ subtitle: ./c.srt, font: No Such Font }", "the font `No Such Font` is not installed", "plan"),
-            ("{ subtitle: ./c.srt, track: 3 }", "no subtitle track of the asset matches", "plan"),
-            ("{ subtitle: ./c.srt, at: 99s }", "the layer begins at 99 s", "plan"),
             ("{ subtitle: ./c.srt, size: 1 }", "`size`", "validate"),
             ("{ subtitle: ./c.srt, color: pink }", "`color`", "validate"),
             ("{ subtitle: ./c.srt, opacity: 0.5 }", "`opacity`", "validate"),

@@ -58,8 +58,6 @@ import Testing
         #expect(Set(lead).count == 1)
         #expect((lead.first == b.first) == (black == 0))
         #expect(Array(hashes[(50 + held)..<(100 + held)]) == b)
-        let plan = try tandem("plan", "jobs.yaml", in: scratch)
-        #expect(plan.text.contains("clip 1 is black until its first frame") == (key.isEmpty && black > 0))
     }
 
     @Test(arguments: [-3, -45, -57, 12]) func volumesInDecibelsAreExact(_ decibels: Int) throws {

@@ -272,32 +272,18 @@ import Testing
     }
 
     /// Times, keyframes and sheets that the source doesn't allow are errors of the plan.
-    @Test func impossibleImagesAreErrorsOfThePlan() throws {
+    /// Files of a set collide with those of other outputs.
+    @Test func filesOfASetAreDestinations() throws {
         let scratch = try source()
         try write(
             """
-              late: { images: { at: [1s, 9s] }, destination: "out/late-${image.number}.png" }
-              same: { images: { at: [1s, 25f] }, destination: "out/same-${image.number}.png" }
               twice: { images: { every: 1s }, destination: "out/${image.number}.png" }
               other: { images: { at: 0s }, destination: "out/0002.png" }
-              single: { images: { keyframes: true, sheet: { columns: 1, rows: 2 } }, destination: out/single.png }
-              signal: { asset: { pattern: smpte, duration: 1s }, images: { keyframes: true }, destination: "out/s-${image.number}.png" }
-              chapter: { images: { at: "chapter:2" }, destination: out/chapter.png }
-              wide: { images: { count: 200, sheet: { columns: 200 } }, destination: out/wide.webp }
             """, in: scratch)
         let result = try tandem("plan", "jobs.yaml", in: scratch)
-        #expect(result.status == 3)
-        for (line, words) in [
-            (4, "the time 9 s is beyond the end"), (5, "duplicate time 1 s"),
-            (6, "two outputs have the destination"),
-            (8, "4 still images don't fit into 1 columns and 2 rows"),
-            (9, "the keyframes of a test signal"), (10, "chapter 2 doesn't exist"), (11, "16383"),
-        ] {
-            #expect(
-                result.errors.split(separator: "\n").contains {
-                    $0.hasPrefix("jobs.yaml:\(line):") && $0.contains(words)
-                }, "\(line): \(words): \(result.errors)")
-        }
+        #expect(
+            result.status == 3 && result.errors.contains("two outputs have the destination"),
+            "\(result.errors)")
         #expect(files(scratch).isEmpty)
     }
 

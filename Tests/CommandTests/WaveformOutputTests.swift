@@ -162,27 +162,4 @@ import Testing
         let checked = try program("xmllint", ["--noout", scratch.file("out/l.svg")])
         #expect(checked.status == 0, "\(checked.errors)")
     }
-
-    @Test func impossibleWaveformsAreErrorsOfThePlan() throws {
-        let scratch = try source()
-        try scratch.write(
-            """
-            version: 1
-            defaults: { asset: ./a.mkv }
-            jobs:
-              none: { waveform: { audio: 5 }, destination: out/none.json }
-              video: { asset: { pattern: smpte }, waveform: {}, destination: out/video.png }
-              long: { asset: { pattern: smpte, duration: 20:00:00, tone: 1kHz }, waveform: { samples_per_pixel: 1 }, destination: out/long.json }
-            """, to: "jobs.yaml")
-        let result = try tandem("plan", "jobs.yaml", in: scratch)
-        #expect(result.status == 3)
-        for (line, words) in [
-            (4, "no audio track matches"), (5, "no audio track matches"), (6, "at most 20000000"),
-        ] {
-            #expect(
-                result.errors.split(separator: "\n").contains {
-                    $0.hasPrefix("jobs.yaml:\(line):") && $0.contains(words)
-                }, "\(line): \(words): \(result.errors)")
-        }
-    }
 }

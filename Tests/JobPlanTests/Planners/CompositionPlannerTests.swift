@@ -98,34 +98,105 @@ import Testing
         #expect(try decide("{ sequence: [ a.mp4 ], frame_rate: 30 }", cadence: cadence).findings == [])
     }
 
+    /// Each error is located at the item or at its key.
     @Test(arguments: [
-        ("[ a.mp4, { join: dissolve, overlap: 4s }, b.mp4 ]", "invalid-range at 4s"),
-        ("[ { asset: a.mp4, range: { start: 11s } } ]", "invalid-range at 11s"),
-        ("[ { asset: a.mp4, video: 1 } ]", "no-such-track at 1"),
-        ("[ { asset: a.mp4, duration: 3s } ]", "conflicting-keys at 3s"),
-        ("[ { asset: text.mkv, subtitle: 5 } ]", "no-such-track at 5"),
-        ("[ { asset: text.mkv, subtitle: 1 } ]", "cannot-decode at 1"),
-        ("[ old.mp4 ]", "cannot-decode at old.mp4"),
+        ("[ a.mp4, { join: dissolve, overlap: 4s }, b.mp4 ]", "invalid-range at 4s", "the join lasts 4 s"),
+        (
+            "[ a.mp4, { join: dissolve, overlap: 3s }, b.mp4, { join: dissolve, overlap: 3s }, a.mp4 ]",
+            "invalid-range at 3s", "the joins of the preceding clip overlap: they last 6 s, the clip 4 s"
+        ),
+        ("[ { asset: a.mp4, range: { start: 11s } } ]", "invalid-range at 11s", "the range begins at 11 s"),
+        (
+            "[ { asset: a.mp4, range: { start: 1s, end: 19s } } ]", "invalid-range at 19s",
+            "the range ends at 19 s"
+        ),
+        ("[ { asset: a.mp4, video: 1 } ]", "no-such-track at 1", "no video track of the asset matches"),
+        (
+            "[ { asset: a.mp4, audio: { language: deu } } ]", "no-such-track at { language: deu }",
+            "no audio track of the asset matches"
+        ),
+        (
+            "[ { asset: a.mp4, duration: 3s } ]", "conflicting-keys at 3s",
+            "`duration` is only supported for images"
+        ),
+        (
+            "[ { asset: text.mkv, subtitle: { language: fra } } ]", "no-such-track at { language: fra }",
+            "no subtitle track of the asset matches"
+        ),
+        ("[ { asset: text.mkv, subtitle: 1 } ]", "cannot-decode at 1", "its subtitles are images"),
+        ("[ old.mp4 ]", "cannot-decode at old.mp4", "this build of FFmpeg has no decoder for its video"),
         (
             "[ { asset: a.mp4, video: none, audio: none } ]",
-            "no-such-track at [ { asset: a.mp4, video: none, audio: none } ]"
+            "no-such-track at [ { asset: a.mp4, video: none, audio: none } ]",
+            "the composition has neither video nor audio"
         ),
-        ("{ sequence: [ a.mp4 ], layers: [ { text: T, at: 10s } ] }", "invalid-range at 10s"),
-        ("{ sequence: [ a.mp4 ], layers: [ { text: T, at: 9s, duration: 2s } ] }", "invalid-range at 2s"),
-        ("{ sequence: [ a.mp4 ], layers: [ { text: T, font: Nothing } ] }", "invalid-value at Nothing"),
-        ("{ sequence: [ a.mp4 ], layers: [ { subtitle: a.mp4 } ] }", "no-such-track at a.mp4"),
-        ("{ sequence: [ sound.wav ], layers: [ { text: T } ] }", "no-such-track at { text: T }"),
-        ("{ sequence: [ a.mp4 ], audio: [ { asset: late.mp4 } ] }", "no-such-track at late.mp4"),
-        ("{ sequence: [ a.mp4 ], audio: [ { asset: sound.wav, fade_in: 4s } ] }", "invalid-range at 4s"),
-        ("{ sequence: [ a.mp4 ], audio: [ { asset: sound.wav, at: 10s } ] }", "invalid-range at 10s"),
+        (
+            "{ sequence: [ a.mp4 ], layers: [ { text: T, at: 10s } ] }", "invalid-range at 10s",
+            "the layer begins at 10 s"
+        ),
+        (
+            "{ sequence: [ a.mp4 ], layers: [ { text: T, at: 9s, duration: 2s } ] }", "invalid-range at 2s",
+            "the layer ends at 11 s, but the composition ends at 10 s"
+        ),
+        (
+            "{ sequence: [ a.mp4 ], layers: [ { text: T, at: 1s, until: 19s } ] }", "invalid-range at 19s",
+            "the layer ends at 19 s, but the composition ends at 10 s"
+        ),
+        (
+            "{ sequence: [ a.mp4 ], layers: [ { text: T, font: No Such } ] }", "invalid-value at No Such",
+            "the font `No Such` is not installed"
+        ),
+        (
+            "{ sequence: [ a.mp4 ], size: 128x96, layers: [ { text: T, size: 385 } ] }",
+            "invalid-value at 385",
+            "`size: 385` is too large for frames of 128x96; it must be at most 384"
+        ),
+        (
+            "{ sequence: [ a.mp4 ], layers: [ { subtitle: a.mp4 } ] }", "no-such-track at a.mp4",
+            "no subtitle track of the asset matches"
+        ),
+        (
+            "{ sequence: [ a.mp4 ], layers: [ { subtitle: text.mkv, track: 3 } ] }",
+            "no-such-track at text.mkv",
+            "no subtitle track of the asset matches"
+        ),
+        (
+            "{ sequence: [ a.mp4 ], layers: [ { subtitle: text.mkv, font: No Such } ] }",
+            "invalid-value at No Such", "the font `No Such` is not installed"
+        ),
+        (
+            "{ sequence: [ a.mp4 ], layers: [ { subtitle: text.mkv, at: 99s } ] }", "invalid-range at 99s",
+            "the layer begins at 99 s"
+        ),
+        (
+            "{ sequence: [ sound.wav ], layers: [ { text: T } ] }", "no-such-track at { text: T }",
+            "layers require a clip with video"
+        ),
+        (
+            "{ sequence: [ a.mp4 ], audio: [ { asset: late.mp4 } ] }", "no-such-track at late.mp4",
+            "no audio track of the source matches"
+        ),
+        (
+            "{ sequence: [ a.mp4 ], audio: [ { asset: sound.wav, fade_in: 4s } ] }", "invalid-range at 4s",
+            "the fade lasts 4 s, but the audio lasts 3 s"
+        ),
+        (
+            "{ sequence: [ a.mp4 ], audio: [ { asset: sound.wav, at: 10s } ] }", "invalid-range at 10s",
+            "the audio begins at 10 s"
+        ),
+        (
+            "{ sequence: [ { id: mute, asset: late.mp4 } ], audio: [ { asset: sound.wav, duck: { under: mute } } ] }",
+            "no-such-track at mute", "`mute` has no audio to duck under"
+        ),
         (
             "{ sequence: [ a.mp4 ], audio: [ { id: x, asset: sound.wav, at: y.end }, { id: y, asset: sound.wav, at: x.end } ] }",
-            "dependency-cycle at x.end"
+            "dependency-cycle at x.end", "circular placement: this is anchored to `x`"
         ),
     ])
-    func impossibleItemsAreErrors(_ composition: String, _ finding: String) throws {
+    func impossibleItemsAreErrors(_ composition: String, _ finding: String, _ message: String) throws {
         let (decision, findings) = try decide(composition)
-        #expect(decision.value == nil && findings == [finding], "\(decision.reasons.messages)")
+        #expect(decision.value == nil && findings == [finding])
+        #expect(decision.reasons.messages.first?.hasPrefix(message) == true, "\(decision.reasons.messages)")
     }
 
     /// Layers and audio items are anchored to clips and to each other; a shorter source ends them.
@@ -158,13 +229,17 @@ import Testing
     }
 
     /// A clip whose first frame comes more than 0.5 s late begins black, which is noted.
-    @Test func lateFirstFramesAreNoted() throws {
-        let (decision, _) = try decide("[ late.mp4 ]")
-        #expect(
-            decision.reasons.notes == [
-                "clip 0 is black until its first frame, for 1 s; `lead_in: hold` shows that frame instead"
-            ])
-        #expect(try decide("[ { asset: late.mp4, lead_in: hold } ]").decision.reasons.notes == [])
+    @Test(arguments: [
+        (0.3, "", false), (0.5, "", false), (0.8, "", true), (0.3, "lead_in: black", false),
+        (0.8, "lead_in: hold", false),
+    ])
+    func lateFirstFramesAreNoted(_ late: Double, _ keys: String, _ isNoted: Bool) throws {
+        let comma = keys.isEmpty ? "" : ", "
+        let (decision, _) = try decide(
+            "[ { asset: late.mp4\(comma)\(keys), range: { start: \(s(1 - late))s } } ]")
+        let note =
+            "clip 0 is black until its first frame, for \(late) s; `lead_in: hold` shows that frame instead"
+        #expect(decision.reasons.notes == (isNoted ? [note] : []))
     }
 
     /// What is not used is accounted for: text subtitles move along, styles and images are lost.

@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("at: 11s", [], "invalid-range at 11s"), ("at: 3s", [span(1, 3)], "invalid-range at 3s"),
+        ("at: [ 1s, 11s ]", [], "invalid-range at 11s"), ("at: 3s", [span(1, 3)], "invalid-range at 3s"),
         ("at: [ 1s, 1s ]", [], "invalid-value at 1s"), ("at: chapter:3", [], "invalid-range at chapter:3"),
         ("at: chapter:2", [span(0, 3)], "invalid-range at chapter:2"),
         ("every: 1ms", [], "invalid-value at 1ms"),
@@ -79,6 +79,13 @@ import Testing
     func impossibleTimesAreErrors(_ images: String, _ ranges: [TimeRange], _ finding: String) throws {
         let (decision, findings) = try decide(images, ranges: ranges)
         #expect(decision.value == nil && findings == [finding], "\(decision.reasons.messages)")
+    }
+
+    /// The same time may be written in two ways.
+    @Test func framesMayHaveTheTimeOfAnotherImage() throws {
+        let positions = FramePositions(positions: [.init(start: s(1), end: s(1.04))], count: 26)
+        let (decision, findings) = try decide("at: [ 1s, 25f ]", prober: FakeProber(.frames(positions)))
+        #expect(decision.reasons.messages == ["duplicate time 1 s"] && findings == ["invalid-value at 25f"])
     }
 
     @Test func missingFramesAreErrors() throws {
@@ -109,6 +116,11 @@ import Testing
             future.decision.reasons.messages == [
                 "the keyframes of the output of first are not known when the job is planned"
             ])
+        let pattern = TestPattern(
+            name: "smpte", width: 64, height: 48, frameRate: Rational(25, 1), duration: s(10),
+            toneFrequency: nil)
+        let signal = try decide("keyframes: true", of: .pattern(pattern))
+        #expect(signal.decision.reasons.messages[0].hasPrefix("the keyframes of a test signal"))
         #expect(try decide("scenes: 0.3", prober: .failing()).findings == ["source-unreadable at 0.3"])
     }
 
@@ -157,6 +169,9 @@ import Testing
     @Test func sheetsHaveLimits() throws {
         let small = try decide("every: 1s, sheet: { columns: 3, rows: 3 }", to: "/o.jpg")
         #expect(small.decision.value == nil && small.findings == ["invalid-value at 1s"])
+        let found = FakeProber(.keyFrames([s(0), s(2), s(4)]))
+        let keys = try decide("keyframes: true, sheet: { columns: 1, rows: 2 }", to: "/o.jpg", prober: found)
+        #expect(keys.decision.reasons.messages == ["3 still images don't fit into 1 columns and 2 rows"])
         let large = try decide(
             "count: 10, sheet: { columns: 10 }", size: PixelSize(width: 1920, height: 1080), to: "/o.jpg")
         #expect(large.decision.value == nil && large.findings == ["codec-setting at { columns: 10 }"])

@@ -182,5 +182,10 @@ import Testing
         let (waveform, none) = try decide("", "waveform: {}", to: "o.json")
         let plan = try #require(waveform.value, "\(waveform.reasons.messages)").output
         #expect(plan.waveform?.format == .json && plan.tracks.map(\.source.index) == [1] && none == [])
+        let (missing, refused) = try decide("", "waveform: { audio: 5 }", to: "o.json")
+        #expect(missing.value == nil && refused == ["no-such-track at 5"])
+        let silent = try decide("", "waveform: {}", description: .file(.video()), to: "o.json").decision
+            .reasons
+        #expect(silent.messages == ["no audio track matches: the source has no audio"])
     }
 }

@@ -52,6 +52,7 @@ import Testing
         let keys = "{ samples_per_pixel: 300, split_channels: true }"
         let (_, decision, findings) = try decide(keys, of: day, to: "o.json")
         #expect(decision.value == nil && findings == ["invalid-value at 300"])
+        #expect(decision.reasons.messages[0].hasSuffix("at most 20000000 in all channels are allowed"))
         // 86,400 s · 48,000 Hz / 10 million pixels per channel = 414.72.
         #expect(decision.reasons.diagnostics.diagnostics[0].help == "use `samples_per_pixel: 415` or more")
         let fitting = "{ samples_per_pixel: 415, split_channels: true }"
