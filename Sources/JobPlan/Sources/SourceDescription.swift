@@ -96,11 +96,23 @@ package struct SourceDescription: Codable, Hashable, Sendable {
                 result.hasConstantFrameRate =
                     encoding.video?.frameRate != nil
                     || track.source.hasConstantFrameRate && track.expected.isExact
+                        && Self.keepsFrameDurations(track.source, task.input.extent.ranges)
                 result.sampleRate = encoder.sampleRate
                 result.sampleFormat = encoder.sampleFormat
                 result.channelLayout = encoder.channelLayout
                 return result
             } + Self.attachments(of: task)
+    }
+
+    /// Returns whether ranges of a track with a constant frame rate begin and are joined between frames. Otherwise the
+    /// frame on screen at the start of a range is shown for a shorter time than the others.
+    private static func keepsFrameDurations(_ track: TrackDescription, _ ranges: [TimeRange]) -> Bool {
+        guard let frame = track.frameRate?.inverted else { return ranges.isEmpty }
+        func isBetweenFrames(_ time: MediaTime) -> Bool {
+            time.ticks(in: frame, rounding: .down) == time.ticks(in: frame, rounding: .up)
+        }
+        return ranges.allSatisfy { isBetweenFrames($0.start) }
+            && ranges.dropLast().allSatisfy { isBetweenFrames($0.end) }
     }
 
     /// Returns the output's attachments, which follow its tracks.

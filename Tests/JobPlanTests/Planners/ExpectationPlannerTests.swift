@@ -100,6 +100,48 @@ import Testing
     }
 }
 
+/// Predicted descriptions of outputs, from which the jobs that read them are planned.
+@Suite struct ForetoldSourceTests {
+    private func description(_ plan: TrackPlan, ranges: [TimeRange] = []) throws -> TrackDescription {
+        let snippet = try JobSnippet(rule: "{ video: first, copy: true }")
+        let extent = ranges.count > 1 ? PlannedExtent(joined: ranges) : PlannedExtent(range: ranges.first)
+        let input = InputPlan(job: snippet.job, .file, .file(plan.source), extent, composed: nil)
+        let task = OutputTask(
+            job: "one", file: "jobs.yaml", input: input, output: .media([plan], of: snippet))
+        return try #require(SourceDescription(foretoldBy: task).tracks.first)
+    }
+
+    /// The first frame of a range that begins within a frame is shorter than the others.
+    @Test(
+        arguments: [
+            ([], true), ([span(1, 3)], true), ([span(1.01, 3)], false), ([span(1, 3.01)], true),
+            ([span(1, 2), span(3, 4)], true), ([span(1, 2.01), span(3, 4)], false),
+        ] as [([TimeRange], Bool)])
+    func framesOfARangeHaveEqualDurations(_ ranges: [TimeRange], _ isConstant: Bool) throws {
+        let track = TrackDescription.video()
+        var plan = TrackPlan.planned(track, .encoded(track, as: "h264", by: "libx264"))
+        plan.expected.isExact = true
+        #expect(try description(plan, ranges: ranges).hasConstantFrameRate == isConstant)
+        let rated = TrackPlan.planned(
+            track, .encoded(track, as: "h264", by: "libx264") { $0.video?.frameRate = Rational(25, 1) })
+        #expect(try description(rated, ranges: ranges).hasConstantFrameRate)
+    }
+
+    /// An encoding has the encoder's format; the tags are those of the output.
+    @Test func encodingsHaveTheEncodersFormat() throws {
+        let track = TrackDescription.video(codec: "ffv1") { $0.language = "eng" }
+        var plan = TrackPlan.planned(
+            track,
+            .encoded(track, as: "h264", by: "libx264") { ($0.encoder.width, $0.encoder.height) = (640, 360) })
+        plan.metadata = [MetadataEntry(key: "handler_name", value: "Main")]
+        let found = try description(plan)
+        #expect(found.codec == "h264" && found.width == 640 && found.height == 360 && found.isDecodable)
+        #expect(found.language == nil && found.title == "Main" && found.index == 0)
+        let copied = try description(.planned(track))
+        #expect(copied.codec == "ffv1" && copied.timeRange == span(0, 10))
+    }
+}
+
 /// Expectations that a plan contradicts.
 @Suite struct ExpectationForecastTests {
     private func findings(
@@ -110,14 +152,8 @@ import Testing
             job: snippet.job, .file, .file(.video(), .audio()), PlannedExtent(), composed: nil)
         var task = OutputTask(
             job: "one", file: "jobs.yaml", input: input,
-            output: OutputPlan(
-                id: nil, location: snippet.job.id.range, input: 0, container: "mp4",
-                optimizesForNetwork: false,
-                fragmentInterval: nil, metadata: [], chapters: [], covers: [], attachments: [],
-                destination: "/o.mp4", destinationLocation: snippet.job.id.range, ifExists: .fail,
-                makesDirectories: false, tracks: tracks, expectations: snippet.output.expectations,
-                ledger: [], expectedDuration: s(10), expectedSize: nil, sizeLimit: limit,
-                sizeLimitLocation: nil, notes: []))
+            output: .media(tracks, of: snippet))
+        task.output.sizeLimit = limit
         if skips { task.input.damagePolicy = .skip }
         var sink = DiagnosticSink()
         ExpectationForecast(task).report(into: &sink)

@@ -238,6 +238,20 @@ extension TrackPlan {
     }
 }
 
+extension OutputPlan {
+    /// Returns an mp4 of 10 s with some tracks, and the expectations of a job.
+    static func media(_ tracks: [TrackPlan], of snippet: JobSnippet) -> OutputPlan {
+        let place = snippet.job.id.range
+        return OutputPlan(
+            id: nil, location: place, input: 0, container: "mp4", optimizesForNetwork: false,
+            fragmentInterval: nil, metadata: [], chapters: [], covers: [], attachments: [],
+            destination: "/o.mp4", destinationLocation: place, ifExists: .fail, makesDirectories: false,
+            tracks: tracks, expectations: snippet.output.expectations, ledger: [], expectedDuration: s(10),
+            expectedSize: nil,
+            sizeLimit: nil, sizeLimitLocation: nil, notes: [])
+    }
+}
+
 extension TrackPlan.Action {
     /// Returns the encoding of a track by an encoder, with the track's format.
     static func encoded(
