@@ -56,6 +56,17 @@ import Testing
         #expect(try expectation(.video(), action, span(1, 1.001)).frames == 1)
     }
 
+    /// At a requested rate, a late track begins with its first frame, which is repeated.
+    @Test func requestedRatesBeginAtZero() throws {
+        let late = TrackDescription.video(over: span(1, 5))
+        let action = Self.encoded(late) { $0.video?.frameRate = Rational(25, 1) }
+        let whole = try expectation(late, action)
+        #expect(whole.timeRange == span(0, 5) && whole.frames == 125)
+        let part = try expectation(late, action, in: "mp4", span(0, 3))
+        #expect(part.timeRange == span(0, 3) && part.frames == 75)
+        #expect(try expectation(late, action, in: "mp4", span(0, 0.5)).timeRange.duration == .zero)
+    }
+
     /// A late track keeps its offset to the others, unless the container has no timestamps.
     @Test func lateStartsAreKept() throws {
         let late = TrackDescription.audio(1, over: span(0.5, 10))

@@ -56,6 +56,10 @@ struct ExpectationPlanner {
             frames = counted.count
             isExact = isExact && counted.isExact
             if range != nil, !track.hasConstantFrameRate { isExact = false }
+            // At a requested rate, the first frame is repeated from the start of the range on.
+            if case .encode(let encoding) = action, encoding.video?.frameRate != nil, shown.duration > .zero {
+                shown = TimeRange(start: .zero, end: shown.end)
+            }
             if case .smartCut(let cut) = action {
                 frames = cut.frameCount
                 isExact = true
