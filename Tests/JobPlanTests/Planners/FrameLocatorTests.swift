@@ -45,6 +45,11 @@ private func time(_ time: TimeExpression) -> Located<TimeExpression> {
         let missing = try #require(locator.position(of: frames(9)[0], in: [], into: &sink))
         #expect(missing.position == nil && missing.count == 7 && prober.requests.count == 1)
         #expect(locator.locate([time(.end)], in: [], into: &sink) && prober.requests.count == 1)
+        let other = FakeProber(.frames(FramePositions(positions: [.init(start: s(0), end: nil)], count: 3)))
+        locator = FrameLocator(track: .video(), source: .file, prober: other)
+        #expect(locator.locate([time(.frames(2))], in: [], into: &sink))
+        #expect(locator.position(of: frames(2)[0], in: [span(1, 3)], into: &sink)?.count == 3)
+        #expect(other.requests.count == 2)
     }
 
     /// Generated and predicted sources have a constant rate.

@@ -68,6 +68,13 @@ import Testing
         #expect(decision.value == nil && findings == [finding])
     }
 
+    /// A point may lie at the end of the output.
+    @Test func pointsReachTheEnd() throws {
+        let (decision, findings) = try decide(
+            "[ { audio: 0, volume: [ { at: 0s, value: 1 }, { at: end, value: 0 } ] } ]")
+        #expect(decision.value?.mix.inputs[0].volume.points.map(\.time) == [.zero, s(10)] && findings == [])
+    }
+
     @Test func volumeOfATrackThatIsNotMixedIsAnError() throws {
         let (_, findings) = try decide("[ { audio: 1, volume: 1 } ]", selection: "first", [Self.low])
         #expect(findings == ["no-such-track at 1"])
