@@ -19,13 +19,13 @@ import Testing
     /// Returns a prober of covers with these digests, by path, that tries settings itself.
     private static func prober(of covers: [String: String]) -> FakeProber {
         FakeProber { request in
-            switch request.matter {
+            switch request.subject {
             case .cover:
                 guard let digest = covers[request.path ?? ""] else {
                     return .failure(SourceProblem("no such file"))
                 }
                 return .success(.cover(image(digest)))
-            case .trial(let trial): return .success(.verdict(trial.carryOut()))
+            case .trial(let trial): return .success(.verdict(trial.run()))
             default: return nil
             }
         }
@@ -55,7 +55,7 @@ import Testing
 
             """
         let (file, sink) = decode(yaml, directory: "/jobs")
-        guard let file, !sink.hasErrors else { throw JudgeError(message: rendered(sink, yaml)) }
+        guard let file, !sink.hasErrors else { throw ProgramError(message: rendered(sink, yaml)) }
         return (BatchPlanner.plan([file], prober: Self.prober(of: covers)), yaml)
     }
 
@@ -110,7 +110,7 @@ import Testing
     @Test func impossibleCoversAreUnsound() throws {
         let (result, _) = try planned("metadata: { cover: art.jpg }")
         let plan = result.plan.jobs[0]
-        #expect(plan.isSound)
+        #expect(plan.isValid)
         let changes: [(String, (inout OutputPlan) -> Void)] = [
             ("relative path", { $0.cover?.path = "art.jpg" }),
             ("codec", { $0.cover?.image.codec = "gif" }),
@@ -125,7 +125,7 @@ import Testing
         for (name, change) in changes {
             var wrong = plan
             change(&wrong.outputs[0])
-            #expect(!wrong.isSound, "\(name)")
+            #expect(!wrong.isValid, "\(name)")
         }
     }
 

@@ -17,7 +17,7 @@ import Testing
         let snippet = try JobSnippet(
             rule: "{ audio: first, encode: { \(encode) } }", "container: \(container)", to: "o.x")
         guard case .encodeAudio(let spec) = snippet.rule.action else {
-            throw JudgeError(message: "no encoding")
+            throw ProgramError(message: "no encoding")
         }
         let encoder = try #require(spec.codec.value.availableEncoder)
         let decision = AudioEncodingPlanner(

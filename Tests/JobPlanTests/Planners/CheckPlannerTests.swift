@@ -17,7 +17,7 @@ import Testing
         of source: InputPlan.Source = .file
     ) throws -> (decision: Decision<(input: InputPlan, output: OutputPlan)>, findings: [String]) {
         let snippet = try JobSnippet("check: \(check)", keys, to: nil)
-        guard case .check(let spec) = snippet.output.kind else { throw JudgeError(message: "no check") }
+        guard case .check(let spec) = snippet.output.kind else { throw ProgramError(message: "no check") }
         let decision = CheckPlanner(
             job: snippet.job, output: snippet.output, spec: spec, source: source, description: description,
             prober: FakeProber()

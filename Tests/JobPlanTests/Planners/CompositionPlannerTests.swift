@@ -29,7 +29,7 @@ import Testing
             rule: "{ video: first, encode: { codec: h264 } }", "composition: \(composition)", asset: "",
             to: "o.mkv")
         guard case .composition(let spec) = snippet.job.asset.source else {
-            throw JudgeError(message: "no composition")
+            throw ProgramError(message: "no composition")
         }
         let planner = CompositionPlanner(
             spec, prober: FakeProber(.cadence(cadence)), fonts: FontFinder(paths: fonts)
@@ -37,7 +37,7 @@ import Testing
             guard case .file(let name) = asset.source, let description = Self.sources[name.value] else {
                 return nil
             }
-            return CompositionPlanner.Found(
+            return CompositionPlanner.ResolvedSource(
                 source: .file("/" + name.value), description: description, isStill: false)
         }
         let decision = planner.decide()
@@ -56,7 +56,7 @@ import Testing
         #expect(composition.sources == [.file("/a.mp4"), .file("/b.mp4")] && composition.duration == s(24))
         #expect(composition.canvas?.size == PixelSize(width: 1280, height: 720))
         #expect(composition.canvas?.frameRate == Rational(25, 1))
-        #expect(composition.audioForm == AudioForm(sampleRate: 48_000, layout: .stereo))
+        #expect(composition.audioFormat == CompositionAudioFormat(sampleRate: 48_000, layout: .stereo))
         #expect(composition.audio.map(\.placement.timeRange) == clips(decision))
         #expect(composition.chapters.map(\.timeRange) == [span(0, 10), span(14, 24)])
         #expect(known.chapters.map(\.title) == ["a", "b", "a"] && known.left.isEmpty)
@@ -83,10 +83,10 @@ import Testing
         let composition = try #require(decision.value).composition
         #expect(composition.canvas?.size == PixelSize(width: 640, height: 360))
         #expect(composition.canvas?.frameRate == Rational(50, 1))
-        #expect(composition.audioForm == AudioForm(sampleRate: 44_100, layout: .mono))
+        #expect(composition.audioFormat == CompositionAudioFormat(sampleRate: 44_100, layout: .mono))
         let silent = try decide("[ { asset: a.mp4, audio: none } ]").decision
-        #expect(silent.value?.composition.audioForm == nil && silent.value?.composition.audio == [])
-        #expect(silent.value?.known.left.map(\.isUnasked) == [false])
+        #expect(silent.value?.composition.audioFormat == nil && silent.value?.composition.audio == [])
+        #expect(silent.value?.known.left.map(\.isUnstated) == [false])
     }
 
     /// Without `frame_rate` the rate shows every frame of the first clip; a variable one is a warning at the clip.
@@ -248,7 +248,7 @@ import Testing
         let (composition, known) = try #require(decision.value)
         #expect(composition.subtitles.count == 1 && findings == [])
         #expect(known.left.map(\.reason).contains("its subtitles are images"))
-        #expect(known.left.contains { $0.track.hasPrefix("styles of track 1") && !$0.isUnasked })
+        #expect(known.left.contains { $0.track.hasPrefix("styles of track 1") && !$0.isUnstated })
     }
 }
 

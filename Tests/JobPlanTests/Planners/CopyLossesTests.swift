@@ -40,9 +40,9 @@ import Testing
                 "mkv",
                 ["hidden beginning dropped: mkv can hide whole packets only: 300 samples become audible"]
             ),
-            (.video(codec: "vp9") { $0.tags = [.alphaBeside] }, "mkv", []),
+            (.video(codec: "vp9") { $0.tags = [.separateAlphaTag] }, "mkv", []),
             (
-                .video(codec: "vp9") { $0.tags = [.alphaBeside] }, "mp4",
+                .video(codec: "vp9") { $0.tags = [.separateAlphaTag] }, "mp4",
                 ["alpha plane dropped: mp4 can't hold it for vp9"]
             ),
             (

@@ -36,7 +36,7 @@ import Testing
             "copied frames must begin at a keyframe, but there is none at 1 s"
         ),
         (
-            .hasLeadingPictures,
+            .hasLeadingFrames,
             "the keyframe at 1 s is followed by frames that refer to earlier ones (open GOP)"
         ),
         (.endsInsideGroup(next: s(6)), "frames before 5 s refer to later ones, so a copy can't end there"),
@@ -47,7 +47,7 @@ import Testing
         #expect(copy.findings == ["copy-range at { start: 1s, end: 5s }"])
         #expect(copy.decision.reasons.messages == [message] && copy.decision.value == nil)
         #expect(
-            prober.requests.map(\.matter) == [
+            prober.requests.map(\.subject) == [
                 .cut(track: 0, range: span(1, 5), damagePolicy: .fail, edges: .none)
             ])
         #expect(try self.copy("", prober: Self.possible()).isWhole)
@@ -55,7 +55,7 @@ import Testing
 
     /// For `keyframe` leading frames are dropped, and a range that was widened for the track needs no check.
     @Test func keyframeRangesDropLeadingFrames() throws {
-        #expect(try copy("keyframe", prober: Self.possible { $0.problem = .hasLeadingPictures }).isWhole)
+        #expect(try copy("keyframe", prober: Self.possible { $0.problem = .hasLeadingFrames }).isWhole)
         let widened = try copy("keyframe", widened: 0, prober: FakeProber())
         #expect(widened.isWhole && widened.prober.requests == [])
     }
@@ -65,7 +65,7 @@ import Testing
         FakeProber { request in
             var found = CutPossibilities()
             found.problem = .startsInsideGroup(before: nil, after: nil)
-            if case .cut(_, _, _, .none) = request.matter { return .success(.cut(found)) }
+            if case .cut(_, _, _, .none) = request.subject { return .success(.cut(found)) }
             found.smart = .cut(head: 5, tail: 3)
             return .success(.cut(found))
         }
@@ -75,7 +75,7 @@ import Testing
         let prober = Self.broken()
         let copy = try copy("smart", prober: prober)
         #expect(copy.cut == .cut(head: 5, tail: 3) && copy.findings == [])
-        guard case .cut(_, _, _, .encoded(nil))? = prober.requests.first?.matter else {
+        guard case .cut(_, _, _, .encoded(nil))? = prober.requests.first?.subject else {
             return #expect(Bool(false), "\(prober.requests)")
         }
         // A range that needs no edges is copied whole.
@@ -122,7 +122,7 @@ import Testing
         let copy = try copy(
             "smart", encode: "codec: h264, crf: 20, b_frames: 2, profile: high", prober: prober)
         #expect(copy.cut != nil)
-        guard case .cut(_, _, _, .encoded(let encoder?))? = prober.requests.first?.matter else {
+        guard case .cut(_, _, _, .encoded(let encoder?))? = prober.requests.first?.subject else {
             return #expect(Bool(false), "\(prober.requests)")
         }
         #expect(encoder.options.contains(MetadataEntry(key: "crf", value: "20")))
@@ -149,7 +149,7 @@ import Testing
         let ranges = [span(1, 2), span(3, 4)]
         let whole = try copy("", ranges: ranges, prober: Self.possible { $0.smart = .cut() })
         #expect(whole.cut == .cut() && whole.findings == [])
-        #expect(whole.prober.requests.map(\.matter) == [.joinedCut(track: 0, ranges: ranges, encoder: nil)])
+        #expect(whole.prober.requests.map(\.subject) == [.joinedCut(track: 0, ranges: ranges, encoder: nil)])
         let broken = try copy("", ranges: ranges, prober: Self.broken())
         #expect(broken.findings == ["copy-range at { start: 1s, end: 5s }"] && broken.cut == nil)
         #expect(try copy("smart", ranges: ranges, prober: Self.broken()).cut == .cut(head: 5, tail: 3))

@@ -11,7 +11,7 @@ import Testing
 /// A copy that is planned in a test.
 struct PlannedCopy {
     let snippet: JobSnippet
-    let decision: Decision<CopyPlanner.Answer>
+    let decision: Decision<CopyPlanner.Result>
     let prober: FakeProber
 
     /// Plans the copy of a track, by the first rule of the job.
@@ -21,13 +21,13 @@ struct PlannedCopy {
         widened: Int? = nil, _ prober: FakeProber = FakeProber()
     ) throws {
         guard case .copy(let place, let otherwise) = snippet.rule.action else {
-            throw JudgeError(message: "no copy")
+            throw ProgramError(message: "no copy")
         }
         self.snippet = snippet
         self.prober = prober
         decision = CopyPlanner(
             job: snippet.job, output: snippet.output, container: try snippet.container, source: source,
-            prober: prober, description: .file(track, container: format), ranges: ranges, place: place,
+            prober: prober, description: .file(track, container: format), ranges: ranges, location: place,
             otherwise: otherwise, widenedTrack: widened, composed: nil
         ).decide(track)
     }
@@ -127,7 +127,7 @@ struct PlannedCopy {
         for (saysTimes, expected) in [(true, []), (false, ["container-codec at copy"])] {
             let copy = try copy(.video(), in: "avi", prober: FakeProber(.presentationTimes(saysTimes)))
             #expect(copy.isWhole == saysTimes && copy.findings == expected)
-            #expect(copy.prober.requests.map(\.matter) == [.presentationTimes(track: 0)])
+            #expect(copy.prober.requests.map(\.subject) == [.presentationTimes(track: 0)])
         }
     }
 
@@ -138,7 +138,7 @@ struct PlannedCopy {
     func timestampsMustAllowTheirOrder(_ problem: OrderProblem?, _ message: String?) throws {
         let track = TrackDescription.video { $0.sideData = [TrackDescription.unordered] }
         let copy = try copy(track, prober: FakeProber(.order(problem)))
-        #expect(copy.prober.requests.map(\.matter) == [.order(track: 0)])
+        #expect(copy.prober.requests.map(\.subject) == [.order(track: 0)])
         #expect(copy.findings == (message == nil ? [] : ["source-order at copy"]))
         if let message {
             #expect(copy.decision.reasons.messages.first?.hasPrefix(message) == true)

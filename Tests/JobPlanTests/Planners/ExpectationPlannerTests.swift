@@ -112,7 +112,7 @@ import Testing
 }
 
 /// Predicted descriptions of outputs, from which the jobs that read them are planned.
-@Suite struct ForetoldSourceTests {
+@Suite struct PredictedSourceTests {
     private func description(_ plan: TrackPlan, ranges: [TimeRange] = []) throws -> TrackDescription {
         let snippet = try JobSnippet(rule: "{ video: first, copy: true }")
         let extent = ranges.count > 1 ? PlannedExtent(joined: ranges) : PlannedExtent(range: ranges.first)

@@ -156,7 +156,7 @@ import Testing
     /// A prober of a track with keyframes at whole multiples of `group` seconds.
     private func prober(group: Double) -> FakeProber {
         FakeProber { request in
-            guard case .cut(_, let range, _, _) = request.matter else { return nil }
+            guard case .cut(_, let range, _, _) = request.subject else { return nil }
             var found = CutPossibilities()
             let (start, end) = (range.start.seconds / group, range.end.seconds / group)
             guard start != start.rounded() || end != end.rounded() else { return .success(.cut(found)) }

@@ -30,7 +30,7 @@ private func time(_ time: TimeExpression) -> Located<TimeExpression> {
         #expect(
             prober.requests == [
                 ProbeRequest(
-                    path: "/a.mp4", matter: .frames(track: 3, ranges: [span(1, 3)], numbers: [2, 9]))
+                    path: "/a.mp4", subject: .frames(track: 3, ranges: [span(1, 3)], numbers: [2, 9]))
             ])
         #expect(!sink.hasErrors)
     }
@@ -140,7 +140,7 @@ private func time(_ time: TimeExpression) -> Located<TimeExpression> {
 }
 
 /// Sources whose guessed duration must be measured before the job is planned.
-@Suite struct GuessedLengthTests {
+@Suite struct EstimatedLengthTests {
     @Test(arguments: [
         ("range: { start: 1s, end: 5s }", "", false), ("range: { start: 1s, end: 11s }", "", true),
         ("range: { end: -1s }", "", true), ("range: { end: 50% }", "", true),
@@ -149,17 +149,18 @@ private func time(_ time: TimeExpression) -> Located<TimeExpression> {
         ("range: { start: 1s, end: end }", "", false), ("limit: { duration: 50% }", "", true),
         ("limit: { duration: 5s }", "", false), ("", "", false),
     ])
-    func durationsMatterWhereTheJobDependsOnTheEnd(_ keys: String, _ more: String, _ matters: Bool) throws {
+    func durationsMatterWhereTheJobDependsOnTheEnd(_ keys: String, _ more: String, _ isRelevant: Bool) throws
+    {
         let snippet = try JobSnippet(rule: "{ video: first, copy: true }", keys, more)
-        func length(_ container: String, isExact: Bool) -> GuessedLength {
-            GuessedLength(
+        func length(_ container: String, isExact: Bool) -> EstimatedLength {
+            EstimatedLength(
                 source: .file(.video(), container: container) { $0.isDurationExact = isExact },
                 job: snippet.job,
                 prober: FakeProber())
         }
-        #expect(length("mpegts", isExact: false).matters == matters)
+        #expect(length("mpegts", isExact: false).isRelevant == isRelevant)
         // A measured duration, and one that the container declares, are no guesses.
-        #expect(!length("mpegts", isExact: true).matters)
-        #expect(!length(SourceDescription.movie, isExact: false).matters)
+        #expect(!length("mpegts", isExact: true).isRelevant)
+        #expect(!length(SourceDescription.movie, isExact: false).isRelevant)
     }
 }

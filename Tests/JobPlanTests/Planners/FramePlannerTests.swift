@@ -124,9 +124,9 @@ import Testing
 
     /// Size, pixel aspect ratio and color after filters are what libavfilter reports.
     @Test func filtersDetermineTheFormat() throws {
-        let after = FrameForm(
+        let after = FrameFormat(
             width: 640, height: 480, format: .yuv420p, sampleAspectRatio: Rational(4, 3), color: .standard)
-        let prober = FakeProber(trials: .becomes(after))
+        let prober = FakeProber(trials: .outputs(after))
         let (decision, _) = try decide("codec: h264, filters: \"hue=s=0\"", prober)
         let prepared = try #require(decision.value)
         #expect(prepared.size == PixelSize(width: 640, height: 480) && prepared.aspect == Rational(4, 3))
@@ -135,17 +135,17 @@ import Testing
     }
 
     @Test(arguments: [
-        SettingsTrial.Verdict.problem("no such filter"),
-        .becomes(
-            FrameForm(
+        SettingsValidation.Outcome.problem("no such filter"),
+        .outputs(
+            FrameFormat(
                 width: 16_386, height: 2, format: .yuv420p, sampleAspectRatio: Rational(0, 1),
                 color: .standard)),
-        .becomes(
-            FrameForm(
+        .outputs(
+            FrameFormat(
                 width: 0, height: 2, format: .yuv420p, sampleAspectRatio: Rational(0, 1), color: .standard)
         ),
     ])
-    func impossibleFiltersAreErrors(_ verdict: SettingsTrial.Verdict) throws {
+    func impossibleFiltersAreErrors(_ verdict: SettingsValidation.Outcome) throws {
         let (decision, findings) = try decide(
             "codec: h264, filters: \"hue=s=0\"", FakeProber(trials: verdict))
         #expect(decision.value == nil && findings.count == 1)
@@ -174,7 +174,7 @@ import Testing
         var unknown = ColorDescription()
         unknown.transfer = "smpte2084"
         for (color, applies) in [(ColorDescription.hdr, true), (.standard, false), (unknown, false)] {
-            let settled = FramePlanner.settled(spec, for: .video { $0.color = color })
+            let settled = FramePlanner.resolved(spec, for: .video { $0.color = color })
             #expect((settled.color != nil) == applies, "\(color)")
         }
     }
@@ -182,18 +182,18 @@ import Testing
     /// The resolved size must be the requested one, and color conversions must be supported.
     @Test(arguments: [
         (
-            "size: 101x100, fit: stretch", TrackDescription.video(), SettingsTrial.Verdict.holds,
+            "size: 101x100, fit: stretch", TrackDescription.video(), SettingsValidation.Outcome.valid,
             ["codec-setting at 101x100"]
         ),
-        ("size: 100x100, fit: stretch", .video(), .holds, []),
+        ("size: 100x100, fit: stretch", .video(), .valid, []),
         (
             "color: { primaries: bt2020 }", .video { $0.color = .standard }, .problem("no path"),
             ["codec-setting at { primaries: bt2020 }"]
         ),
-        ("color: { primaries: bt2020 }", .video { $0.color = .standard }, .holds, []),
+        ("color: { primaries: bt2020 }", .video { $0.color = .standard }, .valid, []),
     ])
     func resolvedSettingsAreChecked(
-        _ keys: String, _ track: TrackDescription, _ verdict: SettingsTrial.Verdict, _ expected: [String]
+        _ keys: String, _ track: TrackDescription, _ verdict: SettingsValidation.Outcome, _ expected: [String]
     ) throws {
         let snippet = try JobSnippet(rule: "{ video: first, encode: { codec: h264, \(keys) } }")
         let (spec, prober) = (try snippet.video, FakeProber(trials: verdict))

@@ -102,7 +102,7 @@ import Testing
         #expect(times(cut) == [1, 5] && cut.value?.tolerance == .keyFrame)
         let scenes = FakeProber(.keyFrames([s(4)]))
         #expect(try times(decide("scenes: 0.3", prober: scenes).decision) == [0, 4])
-        #expect(scenes.requests.map(\.matter) == [.scenes(track: 0, difference: 300, limit: 100_000)])
+        #expect(scenes.requests.map(\.subject) == [.scenes(track: 0, difference: 300, limit: 100_000)])
         let joined = try decide("scenes: 0.3", ranges: [span(0, 1), span(3, 6)], prober: scenes).decision
         #expect(times(joined) == [0, 1, 2])
         let none = try decide("keyframes: true", ranges: [span(1, 3)], prober: found)

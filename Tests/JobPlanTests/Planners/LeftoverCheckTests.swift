@@ -50,9 +50,9 @@ import Testing
         let snippet = try JobSnippet(rule: "{ video: first, copy: true }", "leftover: error")
         let place = snippet.rule.range
         let left = [true, false].map {
-            ComposedSource.Left(
-                owner: "clip 0, a.mp4", track: "track 2", reason: "no key selects it", isUnasked: $0,
-                place: place)
+            ComposedSource.UnusedTrack(
+                owner: "clip 0, a.mp4", track: "track 2", reason: "no key selects it", isUnstated: $0,
+                location: place)
         }
         let reasons = LeftoverCheck.decide(snippet.output, of: left)
         #expect(

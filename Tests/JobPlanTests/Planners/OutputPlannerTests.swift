@@ -22,8 +22,8 @@ import Testing
     /// Answers that all settings are valid, and that no subtitle track has events.
     private static func prober(hasEvents: Bool = true) -> FakeProber {
         FakeProber { request in
-            switch request.matter {
-            case .trial: .success(.verdict(.holds))
+            switch request.subject {
+            case .trial: .success(.verdict(.valid))
             case .subtitleEvents: .success(.presence(hasEvents))
             default: nil
             }

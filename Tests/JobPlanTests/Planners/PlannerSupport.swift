@@ -13,7 +13,7 @@ import Testing
 /// test: a planner probes only what its decision requires.
 final class FakeProber: SourceProber {
     let environment = SourceEnvironment()
-    let trials = TrialCache()
+    let trials = SettingsValidationCache()
     private let reply: @Sendable (ProbeRequest) -> Result<ProbeResponse, SourceProblem>?
     private let recorded = Guarded<[ProbeRequest]>([])
 
@@ -28,12 +28,12 @@ final class FakeProber: SourceProber {
 
     /// Creates a prober that answers each request with the same response, and accepts all settings.
     convenience init(_ response: ProbeResponse) {
-        self.init { if case .trial = $0.matter { .success(.verdict(.holds)) } else { .success(response) } }
+        self.init { if case .trial = $0.subject { .success(.verdict(.valid)) } else { .success(response) } }
     }
 
     /// Creates a prober that answers each trial with the same result, and expects no other request.
-    convenience init(trials verdict: SettingsTrial.Verdict) {
-        self.init { if case .trial = $0.matter { .success(.verdict(verdict)) } else { nil } }
+    convenience init(trials verdict: SettingsValidation.Outcome) {
+        self.init { if case .trial = $0.subject { .success(.verdict(verdict)) } else { nil } }
     }
 
     /// Creates a prober to which every source is unreadable.
@@ -41,7 +41,7 @@ final class FakeProber: SourceProber {
         FakeProber { _ in .failure(SourceProblem(problem)) }
     }
 
-    func answer(_ request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
+    func respond(to request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
         recorded.withLock { $0.append(request) }
         guard let result = reply(request) else {
             Issue.record("unexpected probe request: \(request)")
@@ -68,7 +68,7 @@ struct JobSnippet {
         yaml = lines.joined(separator: "\n") + "\n"
         let (file, sink) = decode(yaml, directory: "/jobs")
         guard let job = file?.jobs.first, !sink.hasErrors else {
-            throw JudgeError(message: rendered(sink, yaml))
+            throw ProgramError(message: rendered(sink, yaml))
         }
         self.job = job
     }
@@ -80,7 +80,9 @@ struct JobSnippet {
     /// The video encoding of the first rule.
     var video: VideoEncodeSpec {
         get throws {
-            guard case .encodeVideo(let spec) = rule.action else { throw JudgeError(message: "no encoding") }
+            guard case .encodeVideo(let spec) = rule.action else {
+                throw ProgramError(message: "no encoding")
+            }
             return spec
         }
     }
@@ -287,7 +289,7 @@ extension SmartCut {
                 Part(
                     start: 0, end: 4000, copyStart: 0, copyEnd: 4000, lastCopied: 3960,
                     reachesTrackEnd: false,
-                    opensGroup: false, headPictures: head, copiedPictures: copied, tailPictures: tail,
+                    opensGroup: false, headFrames: head, copiedFrames: copied, tailFrames: tail,
                     copiedGroups: 1)
             ], reorderDelay: 0,
             encoder: EncoderConfiguration(

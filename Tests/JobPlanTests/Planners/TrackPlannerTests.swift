@@ -11,7 +11,7 @@ import Testing
 @Suite struct TrackPlannerTests {
     private func decide(
         _ track: TrackDescription, _ rule: String, in container: String = "mp4", range: TimeRange? = nil,
-        mix: AudioMix? = nil, prober: FakeProber = FakeProber(trials: .holds)
+        mix: AudioMix? = nil, prober: FakeProber = FakeProber(trials: .valid)
     ) throws -> (decision: Decision<TrackPlan>, findings: [String]) {
         let snippet = try JobSnippet(
             rule: "{ \(track.mediaType.rawValue): first, \(rule) }",
@@ -35,13 +35,14 @@ import Testing
     }
 
     @Test func encodingsAreTried() throws {
-        let prober = FakeProber(trials: .holds)
+        let prober = FakeProber(trials: .valid)
         let (decision, findings) = try decide(.video(), "encode: { codec: h264 }", prober: prober)
         let plan = try #require(decision.value)
         guard case .encode(let encoding) = plan.action else { return #expect(Bool(false), "\(plan.action)") }
         #expect(encoding.codec == "h264" && plan.expected.frames == 250 && findings == [])
         #expect(decision.reasons.lines == ["video h264 1280x720 encoded: as track 2, h264"])
-        #expect(prober.requests.map(\.matter) == [.trial(.encoder(encoding.encoder).plain)])
+        #expect(
+            prober.requests.map(\.subject) == [.trial(SettingsValidation.encoder(encoding.encoder).cacheKey)])
     }
 
     @Test func subtitlesAreConverted() throws {
@@ -124,18 +125,19 @@ import Testing
     /// Settings that the encoder rejects are errors at `encode`, those that it ignores at their key.
     @Test(
         arguments: [
-            ("codec: h264", SettingsTrial.Verdict.problem("no"), "codec-setting at { codec: h264 }"),
+            ("codec: h264", SettingsValidation.Outcome.problem("no"), "codec-setting at { codec: h264 }"),
             (
-                "codec: h264, profile: high", .unheeded(.init(setting: "profile", made: "High 10")),
+                "codec: h264, profile: high", .ignored(.init(setting: "profile", actual: "High 10")),
                 "codec-setting at high"
             ),
             (
-                "codec: h264, level: 3.1", .unheeded(.init(setting: "level", made: "4.0")),
+                "codec: h264, level: 3.1", .ignored(.init(setting: "level", actual: "4.0")),
                 "codec-setting at 3.1"
             ),
-            ("codec: h264", .unheeded(.init(setting: "profile", made: "High 10")), nil),
-        ] as [(String, SettingsTrial.Verdict, String?)])
-    func trialsDecideOnSettings(_ encode: String, _ verdict: SettingsTrial.Verdict, _ finding: String?) throws
+            ("codec: h264", .ignored(.init(setting: "profile", actual: "High 10")), nil),
+        ] as [(String, SettingsValidation.Outcome, String?)])
+    func trialsDecideOnSettings(_ encode: String, _ verdict: SettingsValidation.Outcome, _ finding: String?)
+        throws
     {
         let (decision, findings) = try decide(
             .video(), "encode: { \(encode) }", prober: FakeProber(trials: verdict))
@@ -145,15 +147,15 @@ import Testing
     /// A prober whose encoder accepts `limit` at most, at the rate of the source; it accepts any at another rate.
     private func limited(to limit: Int64, isHeeded: Bool) -> FakeProber {
         FakeProber { request in
-            guard case .trial(.encoder(let encoder)) = request.matter else { return nil }
+            guard case .trial(.encoder(let encoder)) = request.subject else { return nil }
             guard encoder.sampleRate == 22_050, let rate = encoder.bitRate, rate > limit else {
-                return .success(.verdict(.holds))
+                return .success(.verdict(.valid))
             }
             return .success(
                 .verdict(
                     isHeeded
                         ? .problem("invalid bit rate")
-                        : .unheeded(.init(setting: "bitrate", made: "\(limit)", bitRate: limit))))
+                        : .ignored(.init(setting: "bitrate", actual: "\(limit)", bitRate: limit))))
         }
     }
 

@@ -60,7 +60,8 @@ import Testing
             pairs(none.tags) == []
                 && none.reasons.lines == ["tag title dropped: wav can't store track titles"])
         let replaced = try decide(track, keys: "title: Other", in: "mkv")
-        #expect(pairs(replaced.tags) == ["title=Other"] && replaced.tags.asked == ["title", "handler_name"])
+        #expect(
+            pairs(replaced.tags) == ["title=Other"] && replaced.tags.requested == ["title", "handler_name"])
         #expect(replaced.reasons.lines == ["tag title dropped: set by the rule"])
     }
 
@@ -140,12 +141,12 @@ import Testing
     @Test func tagsOfTheRuleReplaceTheSources() throws {
         let track = TrackDescription.audio { $0.tags = [MetadataEntry(key: "Mood", value: "calm")] }
         let (tags, reasons, _) = try decide(track, keys: "metadata: { mood: wild }", in: "mkv")
-        #expect(pairs(tags) == ["mood=wild"] && tags.asked == ["mood"])
+        #expect(pairs(tags) == ["mood=wild"] && tags.requested == ["mood"])
         #expect(reasons.lines == ["tag Mood dropped: set by the rule"])
     }
 
     @Test func separateAlphaPlanesAreDeclared() throws {
-        let track = TrackDescription.video(codec: "vp9") { $0.tags = [.alphaBeside] }
+        let track = TrackDescription.video(codec: "vp9") { $0.tags = [.separateAlphaTag] }
         let (tags, reasons, _) = try decide(track, in: "mkv", hasAlphaBeside: true)
         #expect(pairs(tags) == ["alpha_mode=1"] && reasons.lines == ["tag alpha_mode copied: kept"])
     }

@@ -16,7 +16,7 @@ import Testing
         let written = try JobSnippet(
             rule: "{ video: first, encode: { \(encode) } }", "container: \(container)"
         ).video
-        let spec = FramePlanner.settled(written, for: track)
+        let spec = FramePlanner.resolved(written, for: track)
         let prepared = try #require(
             FramePlanner(spec: spec, track: track, prober: FakeProber()).decide().value)
         let encoder = try #require(spec.codec.value.availableEncoder)

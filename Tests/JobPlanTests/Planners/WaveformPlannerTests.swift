@@ -13,9 +13,11 @@ import Testing
         _ waveform: String, of track: TrackDescription = .audio(), to destination: String
     ) throws -> (planner: WaveformPlanner, decision: Decision<WaveformPlan>, findings: [String]) {
         let snippet = try JobSnippet("waveform: \(waveform)", to: destination)
-        guard case .waveform(let spec) = snippet.output.kind else { throw JudgeError(message: "no waveform") }
+        guard case .waveform(let spec) = snippet.output.kind else {
+            throw ProgramError(message: "no waveform")
+        }
         let plan = TrackPlan.planned(track, .encoded(track, as: "waveform", by: "pcm_s16le"))
-        guard case .encode(let encoding) = plan.action else { throw JudgeError(message: "no encoding") }
+        guard case .encode(let encoding) = plan.action else { throw ProgramError(message: "no encoding") }
         let planner = WaveformPlanner(spec: spec, track: plan, encoder: encoding.encoder)
         let decision = planner.decide()
         return (planner, decision, snippet.findings(decision.reasons))
@@ -29,7 +31,7 @@ import Testing
     func samplesPerPixelFitTheFormat(_ waveform: String, _ destination: String, _ expected: Int) throws {
         let (_, decision, findings) = try decide(waveform, to: destination)
         let plan = try #require(decision.value)
-        #expect(plan.reading.samplesPerPixel == expected && findings == [] && plan.isSound)
+        #expect(plan.reading.samplesPerPixel == expected && findings == [] && plan.isValid)
         #expect(!plan.reading.splitsChannels && !plan.reading.measuresPower)
     }
 

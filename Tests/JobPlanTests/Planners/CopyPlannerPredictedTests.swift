@@ -8,22 +8,22 @@ import Testing
 @testable import JobPlan
 
 /// Copies of clips that other jobs publish: what is known of them without their packets is checked.
-@Suite struct CopyPlannerForetoldTests {
+@Suite struct CopyPlannerPredictedTests {
     /// A composition of two clips, of which the second is published by the job `first`.
     private func decide(
         _ own: SourceDescription, cut: String = "smart", in container: String = "mp4", audio: Bool = false
-    ) throws -> (decision: Decision<CopyPlanner.Answer>, findings: [String]) {
+    ) throws -> (decision: Decision<CopyPlanner.Result>, findings: [String]) {
         let type = audio ? "audio" : "video"
         let snippet = try JobSnippet(
             rule: "{ \(type): first, copy: true }", "composition: [ a.mp4, b.mp4 ]", "cut: \(cut)",
             "container: \(container)", asset: "", to: "o.x")
-        guard case .copy(let place, _) = snippet.rule.action else { throw JudgeError(message: "no copy") }
+        guard case .copy(let place, _) = snippet.rule.action else { throw ProgramError(message: "no copy") }
         let first = SourceDescription.file(.video(), .audio())
         var composition = Composition()
         (composition.sources, composition.duration) = ([.file("/a.mp4"), .file("/b.mp4")], s(20))
         composition.canvas = Canvas(
             size: PixelSize(width: 1280, height: 720), frameRate: Rational(25, 1))
-        composition.audioForm = AudioForm(sampleRate: 48_000, layout: .stereo)
+        composition.audioFormat = CompositionAudioFormat(sampleRate: 48_000, layout: .stereo)
         var composed = ComposedSource()
         composed.awaited = [JobOutput(job: "first", output: nil, path: "/b.mp4")]
         composed.descriptions = ["/a.mp4": first, "/b.mp4": own]
@@ -39,26 +39,26 @@ import Testing
                     placement: ClipPlacement(
                         source: index, track: 1, sourceRange: span(0, 10), timeRange: range),
                     volume: .full))
-            composed.clipPlaces.append(snippet.rule.range)
-            composed.audioPlaces.append(snippet.rule.range)
+            composed.clipLocations.append(snippet.rule.range)
+            composed.audioLocations.append(snippet.rule.range)
         }
         let track = audio ? TrackDescription.audio() : .video(codec: "rawvideo")
         let decision = CopyPlanner(
             job: snippet.job, output: snippet.output, container: try snippet.container,
             source: .composition(composition, identities: ["", ""]), prober: FakeProber(),
-            description: .file(track), ranges: [], place: place, otherwise: nil, widenedTrack: nil,
+            description: .file(track), ranges: [], location: place, otherwise: nil, widenedTrack: nil,
             composed: composed
         ).decide(track)
         return (decision, snippet.findings(decision.reasons))
     }
 
-    private func foretold(_ decision: Decision<CopyPlanner.Answer>) -> TrackDescription? {
-        if case .foretold(let track)? = decision.value { track } else { nil }
+    private func predicted(_ decision: Decision<CopyPlanner.Result>) -> TrackDescription? {
+        if case .predicted(let track)? = decision.value { track } else { nil }
     }
 
     @Test(arguments: [false, true]) func copiesOfFutureClipsAreDeterminedLater(_ audio: Bool) throws {
         let (decision, findings) = try decide(.file(.video(), .audio()), audio: audio)
-        #expect(foretold(decision)?.codec == (audio ? "aac" : "h264") && findings == [])
+        #expect(predicted(decision)?.codec == (audio ? "aac" : "h264") && findings == [])
         let label = audio ? "audio track 1" : "video track 0"
         #expect(
             decision.reasons.notes == [
@@ -75,7 +75,7 @@ import Testing
         let (decision, findings) = try decide(.file(own, .audio()))
         #expect(decision.value == nil && findings == ["copy-range at { video: first, copy: true }"])
         #expect(decision.reasons.messages == ["clip 1 can't be copied: \(difference)"])
-        #expect(foretold(try decide(.file(own, .audio()), cut: "smart-or-exact").decision) != nil)
+        #expect(predicted(try decide(.file(own, .audio()), cut: "smart-or-exact").decision) != nil)
     }
 
     @Test func audioOfFutureClipsMustHaveOneFormat() throws {
