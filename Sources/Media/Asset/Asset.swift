@@ -42,7 +42,7 @@ public final class Asset: Sendable {
     public let environment: MediaEnvironment
     private let discovery: StreamDiscovery
     private let state = Guarded(State.unknown)
-    private let interrupt = InterruptFlag()
+    private let loading = Guarded(Loading())
     private let queue = DispatchQueue(label: "tandem.asset")
 
     /// Creates an asset of a source. `discovery`: effort spent on detecting codec parameters.
@@ -79,26 +79,53 @@ public final class Asset: Sendable {
     }
 
     /// Loads a property without blocking the caller (AVFoundation's `load(_:)`).
-    /// - Throws: `InputError` if the file can't be opened, `CancellationError` after `cancelLoading()`.
+    /// - Throws: `InputError` if the file can't be opened, `CancellationError` after `cancelLoading()` and if the task
+    ///   is cancelled. The source is read on only if another caller waits for it; a later call loads it again.
     public func load<Value>(_ property: AssetProperty<Value>) async throws -> Value {
-        property.read(try await queue.result { try self.loadNow() })
+        let request = LoadRequest()
+        loading.withLock { $0.waiting += 1 }
+        let contents = try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                guard request.begin(continuation) else { return }
+                queue.async { @Sendable in
+                    guard request.isPending else { return }
+                    let result = Result { try self.loadNow() }
+                    if request.finish(result) { self.loading.withLock { $0.waiting -= 1 } }
+                }
+            }
+        } onCancel: {
+            if request.finish(.failure(CancellationError())) { abandon() }
+        }
+        return property.read(contents)
+    }
+
+    /// Ends a read in progress if no caller waits for it any more.
+    private func abandon() {
+        loading.withLock { loading in
+            loading.waiting -= 1
+            if loading.waiting == 0 { loading.interrupt?.raise() }
+        }
     }
 
     /// Loads all properties on the calling thread, for callers with a queue of their own.
-    public func loadSynchronously() throws -> AssetContents { try queue.sync { try loadNow() } }
+    public func loadSynchronously() throws -> AssetContents {
+        loading.withLock { $0.waiting += 1 }
+        defer { loading.withLock { $0.waiting -= 1 } }
+        return try queue.sync { try loadNow() }
+    }
 
     /// Cancels loading; a read in progress ends soon. Loaded properties stay available.
     public func cancelLoading() {
-        interrupt.raise()
         state.withLock { state in
             switch state {
             case .unknown, .loading: state = .cancelled
             case .loaded, .failed, .cancelled: break
             }
         }
+        loading.withLock { $0.interrupt?.raise() }
     }
 
-    private func read() throws -> AssetContents {
+    private func read(_ interrupt: InterruptFlag) throws -> AssetContents {
         try AssetLoader(environment: environment.sources, interrupt: interrupt, discovery: discovery).load(
             source, timing: timing)
     }
@@ -116,14 +143,31 @@ public final class Asset: Sendable {
             }
         }
         if let known { return known }
+        let interrupt = InterruptFlag()
+        // Every caller may have left before the read begins.
+        loading.withLock { loading in
+            loading.interrupt = interrupt
+            if loading.waiting == 0 { interrupt.raise() }
+        }
+        if case .cancelled = status(of: .duration) { interrupt.raise() }
+        defer { loading.withLock { $0.interrupt = nil } }
         let result = Result {
+            if interrupt.isRaised { throw CancellationError() }
             guard case .file(let path) = source, discovery == .decoding, let memory = environment.cache
-            else { return try read() }
-            return try memory.contents(
-                ofFile: path, timing: timing, environment: environment.sources, orElse: read)
+            else { return try read(interrupt) }
+            return try memory.contents(ofFile: path, timing: timing, environment: environment.sources) {
+                let contents = try read(interrupt)
+                // What was read before an interruption may be incomplete.
+                if interrupt.isRaised { throw CancellationError() }
+                return contents
+            }
         }
         return try state.withLock { state in
             if case .cancelled = state { throw CancellationError() }
+            if interrupt.isRaised {
+                state = .unknown
+                throw CancellationError()
+            }
             switch result {
             case .success(let contents):
                 state = .loaded(contents)
@@ -133,5 +177,46 @@ public final class Asset: Sendable {
                 throw error
             }
         }
+    }
+}
+
+/// Callers that wait for an asset to be loaded, and the flag of the read in progress.
+private struct Loading: Sendable {
+    var waiting = 0
+    var interrupt: InterruptFlag?
+}
+
+/// A call of `load`, which ends once: with the result, or when its task is cancelled.
+private final class LoadRequest: Sendable {
+    private struct State: Sendable {
+        var continuation: CheckedContinuation<AssetContents, any Error>?
+        var result: Result<AssetContents, any Error>?
+    }
+    private let state = Guarded(State())
+
+    var isPending: Bool { state.withLock { $0.result == nil } }
+
+    /// Stores the continuation; if the request has ended already, resumes it and returns false.
+    func begin(_ continuation: CheckedContinuation<AssetContents, any Error>) -> Bool {
+        let result = state.withLock { state in
+            if state.result == nil { state.continuation = continuation }
+            return state.result
+        }
+        if let result { continuation.resume(with: result) }
+        return result == nil
+    }
+
+    /// Ends the request; returns false if it has ended already.
+    func finish(_ result: Result<AssetContents, any Error>) -> Bool {
+        let (isFirst, continuation) = state.withLock { state in
+            guard state.result == nil else {
+                return (false, nil as CheckedContinuation<AssetContents, any Error>?)
+            }
+            state.result = result
+            defer { state.continuation = nil }
+            return (true, state.continuation)
+        }
+        continuation?.resume(with: result)
+        return isFirst
     }
 }

@@ -68,7 +68,9 @@ struct TrackMeasurement: Sendable {
                     track.firstShown = min(track.firstShown ?? start, start)
                     track.lastShown = max(track.lastShown ?? start, start)
                 }
-                track.end = max(track.end ?? end, end)
+                // A packet that is only padding begins where the padding of the packet before it begins or later.
+                let isPadding = !isShortened && length > 0 && skipped.end >= length
+                if !isPadding { track.end = max(track.end ?? end, end) }
             } else {
                 // Without any timestamps, frames follow one another with their own durations.
                 track.shownPackets += 1
