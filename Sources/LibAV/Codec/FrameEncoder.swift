@@ -138,11 +138,13 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
         if let level = configuration.level { context.pointee.level = Int32(clamping: level) }
         if let quantizer = configuration.fixedQuantizer {
             context.pointee.flags |= AV_CODEC_FLAG_QSCALE
-            context.pointee.global_quality = Int32(clamping: quantizer) * FF_QP2LAMBDA
+            context.pointee.global_quality = Int32(
+                clamping: quantizer.multiplied(upToLimit: Int(FF_QP2LAMBDA)))
         }
         if let quality = configuration.quality {
             context.pointee.flags |= AV_CODEC_FLAG_QSCALE
-            context.pointee.global_quality = Int32(clamping: quality * Int(FF_QP2LAMBDA) / 1000)
+            context.pointee.global_quality = Int32(
+                clamping: quality.multiplied(upToLimit: Int(FF_QP2LAMBDA)) / 1000)
         }
         if let bits = configuration.bitsPerSample {
             context.pointee.bits_per_raw_sample = Int32(clamping: bits)

@@ -136,7 +136,7 @@ public struct Frame: ~Copyable, @unchecked Sendable {
 
     /// Narrows audio to `count` samples from `start` on, by moving pointers, without copying.
     public func narrow(start: Int, count: Int) {
-        guard start >= 0, count >= 0, start + count <= sampleCount else { return }
+        guard start >= 0, start <= sampleCount, count >= 0, count <= sampleCount - start else { return }
         if start > 0 {
             let planes = sampleFormat.isPlanar ? channels : 1
             let stride = sampleFormat.bytesPerSample * (sampleFormat.isPlanar ? 1 : channels)
