@@ -204,6 +204,7 @@ public final class ExportSession: Sendable {
         let settings = settings.withLock { $0 }
         request.timing = asset.timing
         request.range = settings.timeRange
+        request.hidesFramesOfCuts = true
         request.metadata = settings.metadata.map { ($0.key, $0.value) }
         request.optimizesForNetwork = settings.shouldOptimizeForNetworkUse
         request.sizeLimit = settings.fileLengthLimit
@@ -214,6 +215,10 @@ public final class ExportSession: Sendable {
         guard url.isFileURL else { throw MediaError.misuse("the URL must be a file URL") }
         if TemporaryFile.fingerprint(path: url.path) != nil {
             throw ExportError("the destination exists: \(url.path)")
+        }
+        let folder = url.deletingLastPathComponent().path
+        guard FileManager.default.fileExists(atPath: folder + "/") else {
+            throw ExportError("the folder \(folder) doesn't exist")
         }
         var request = try request(
             to: url.path, as: container ?? ContainerType.forExtension(url.pathExtension))

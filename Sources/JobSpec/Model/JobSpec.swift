@@ -25,11 +25,14 @@ package final class JobSpec: Sendable {
     /// Whether the job reads the matches of a pattern, directly or through other jobs. The planner expands such a
     /// job.
     package let isTemplate: Bool
+    /// Whether a copy of a range may contain frames that an edit list hides, so that it can begin and end between
+    /// keyframes. Only for exports; job files state it by `cut`.
+    package let hidesFramesOfCuts: Bool
 
     init(
         id: Located<String>, base: String, asset: AssetSpec, assetID: Located<String>?, ranges: [RangeSpec],
         cut: Located<CutMode>?, onDamage: Located<DamagePolicy>?, needs: [Located<String>],
-        scheduling: JobScheduling, outputs: [OutputSpec], isTemplate: Bool
+        scheduling: JobScheduling, outputs: [OutputSpec], isTemplate: Bool, hidesFramesOfCuts: Bool = false
     ) {
         self.id = id
         self.base = base
@@ -42,6 +45,7 @@ package final class JobSpec: Sendable {
         self.scheduling = scheduling
         self.outputs = outputs
         self.isTemplate = isTemplate
+        self.hidesFramesOfCuts = hidesFramesOfCuts
     }
 }
 

@@ -18,6 +18,8 @@ package struct ExportRequest: Sendable {
     package var ifExists = IfExists.fail
     /// The exported range; nil for the whole source.
     package var range: TimeRange?
+    /// Whether a copied range may contain frames that an edit list hides. Default: false.
+    package var hidesFramesOfCuts = false
     /// Tags to write in addition to the source's.
     package var metadata: [(key: String, value: String)] = []
     /// Whether the index is moved to the front of the file. Default: false.
@@ -60,7 +62,8 @@ package struct ExportRequest: Sendable {
                 ]
             } ?? [],
             cut: job.cut, onDamage: job.onDamage, needs: job.needs, scheduling: job.scheduling,
-            outputs: job.outputs, isTemplate: false)
+            outputs: job.outputs, isTemplate: false,
+            hidesFramesOfCuts: hidesFramesOfCuts)
         result.file?.jobs = [exact]
         return result
     }

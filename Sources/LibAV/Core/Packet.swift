@@ -133,6 +133,8 @@ public struct Packet: ~Copyable, @unchecked Sendable {
     /// Whether the packet is only decoded as a reference and not presented, as before an edit's start
     /// (`AV_PKT_FLAG_DISCARD`).
     public var isDiscarded: Bool { raw.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
+    /// Marks the packet as only decoded as a reference and not presented.
+    package func markDiscarded() { raw.pointee.flags |= AV_PKT_FLAG_DISCARD }
     /// Clears the flag that the packet's frames are not presented, overriding an edit list.
     package func clearDiscard() { raw.pointee.flags &= ~AV_PKT_FLAG_DISCARD }
     /// Whether the demuxer has marked the packet as damaged.

@@ -184,7 +184,7 @@ public final class AssetImageGenerator: Sendable {
             return try FrameFinder(
                 track: track, timeZero: contents.timeZero, tolerance: tolerance, isCancelled: isCancelled
             ) {
-                (try GeneratedFrames(pattern: pattern, mediaType: .video), nil)
+                (try GeneratedFrames(pattern: pattern, mediaType: .video, end: pattern.duration), nil)
             }
         case .images(let sequence):
             let (movement, tally) = (movement, tally)

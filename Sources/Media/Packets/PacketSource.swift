@@ -175,6 +175,11 @@ final class PacketSource {
         }
     }
 
+    /// Starts again with packets from which everything from `target` on can be decoded, or from the file's beginning.
+    func restart(from target: Int64) throws {
+        if target > 0 { try begin(before: target) } else { try reopen() }
+    }
+
     /// Seeks to a random-access point from which everything from `target` on can be decoded; `target` is in the
     /// track's time base, on the file's own time line. Only for a source with a demuxer of its own.
     ///

@@ -31,7 +31,9 @@ public final class AssetReader: @unchecked Sendable {
     /// concatenation; packets of several ranges can't be joined, except those of subtitles. Set before reading
     /// starts.
     public var extent = ReadingExtent()
-    /// The one range of the asset's time line that is read; nil if the whole asset or several ranges are read.
+    /// The one range of the asset's time line that is read; nil if the whole asset or several ranges are read. Packets of
+    /// video begin at the keyframe at or before its start; those before it are marked as not presented
+    /// (`Packet.isDiscarded`). A range past the end contains no samples.
     public var timeRange: TimeRange? {
         get { extent.ranges.count == 1 ? extent.ranges[0] : nil }
         set { extent.ranges = newValue.map { [$0] } ?? [] }
@@ -138,7 +140,7 @@ public final class AssetReader: @unchecked Sendable {
             source: asset.source, container: SourceContainer(contents.container), timeZero: contents.timeZero,
             media: asset.environment, interrupt: interrupt,
             movement: movement, decoderThreads: decoderThreads, ranges: extent.ranges,
-            isOpen: extent.isOpen)
+            isOpen: extent.isOpen, duration: contents.duration)
     }
 
     private func start() throws {

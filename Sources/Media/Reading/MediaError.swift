@@ -35,6 +35,10 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     case decodedLate(track: String, at: MediaTime, by: MediaTime)
     /// An edit list hides frames between shown ones, and a copy would show them.
     case hiddenBetween(track: String, at: MediaTime)
+    /// A copied range begins between keyframes, and the container can't hide the frames from the keyframe on.
+    case startsBetweenKeyFrames(track: String, container: String, keyFrame: MediaTime, start: MediaTime)
+    /// A copied range ends where frames refer to later ones, and the container can't hide those.
+    case endsInsideGroup(track: String, container: String, end: MediaTime)
     /// A track's headers change in mid-stream, and a copy can store only one set.
     case changedHeaders(track: String, at: MediaTime)
     /// Audio is missing because pages of an Ogg file are lost.
@@ -92,6 +96,10 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
             "\(track)\(Self.at(time)): the packet's decoding time is \(delay) s after its presentation time, which no container can store; use `encode`"
         case .hiddenBetween(let track, let time):
             "\(track)\(Self.at(time)): the source hides frames (edits or overlapping fragments), which a copy would present; use `encode`"
+        case .startsBetweenKeyFrames(let track, let container, let key, let start):
+            "\(track): a copy that begins at \(start) s requires the frames from the keyframe at \(key) s on, which \(container) can't hide; begin at a keyframe, use mp4 or mov without fragments, or encode"
+        case .endsInsideGroup(let track, let container, let end):
+            "\(track): frames before \(end) s refer to later ones, which \(container) can't hide; end the range at a keyframe, use mp4 or mov without fragments, or encode"
         case .changedHeaders(let track, let time):
             "\(track), \(time) s: its codec headers change within the file (files were joined), and a copy can hold only one set; use `encode`"
         case .lostPages(let track, let from, let to):

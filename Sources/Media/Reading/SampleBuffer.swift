@@ -51,6 +51,16 @@ public struct SampleBuffer: ~Copyable, Sendable {
     /// Presentation time on the asset's time line.
     public var presentationTime: MediaTime { MediaTime(ticks: pts, timeBase: timeBase) }
 
+    /// Description of the payload for messages.
+    var kind: String {
+        switch payload {
+        case .packet: "a packet"
+        case .frame(let frame) where frame.width > 0: "a frame of \(frame.width)x\(frame.height)"
+        case .frame(let frame):
+            "audio of \(frame.sampleRate) Hz and \(frame.channelLayout.channels) channels"
+        }
+    }
+
     /// Returns the frame, or nil for a packet.
     public consuming func takeFrame() -> Frame? {
         switch consume payload {

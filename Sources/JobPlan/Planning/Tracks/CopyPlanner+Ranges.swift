@@ -34,6 +34,9 @@ extension CopyPlanner {
                     edges: hasEdges ? .encoded(encoder) : .none),
                 let problem = cut == .keyframe ? found.problemWithoutLeading : found.problem
             else { return .copy }
+            if job.hidesFramesOfCuts, container.value.hasEditLists, output.fragmentInterval == nil {
+                return .copy
+            }
             guard isSmart else {
                 report(problem, range: range, into: &sink)
                 return nil

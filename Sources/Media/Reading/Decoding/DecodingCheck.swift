@@ -81,6 +81,8 @@ package struct DecodingCheck: Sendable {
             if sample.packets == 0 { firstTime = pts }
             // Leading frames of an open GOP refer to the GOP before it; a decoder that starts here drops them.
             if isVideo, pts != noTimestamp, pts < firstTime { leading += 1 }
+            // Packets that an edit list hides are decoded like the others.
+            packet.clearDiscard()
             sample.decode(packet)
             if sample.intactFrames == 0 { continue }
             if isVideo ? sample.packets >= Self.videoPackets : sample.intactFrames >= Self.audioFrames {

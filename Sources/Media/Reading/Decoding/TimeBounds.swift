@@ -3,7 +3,7 @@ internal import LibAV
 /// Limits for timestamps of a source, which is untrusted input.
 enum TimeBounds {
     /// Limit of the absolute value, in seconds: more than any file lasts, less than what overflows.
-    private static let seconds: Int64 = 1_000_000_000
+    static let seconds: Int64 = 1_000_000_000
     /// Longest gap accepted anywhere in a track.
     static let pause = MediaTime(value: 600, timescale: 1)
     /// Longest gap accepted within the track's duration as the container declares it.
@@ -16,6 +16,12 @@ enum TimeBounds {
         let limit = seconds * Int64(max(1, timeBase.den)) / Int64(max(1, timeBase.num))
         func isFine(_ time: Int64) -> Bool { time == noTimestamp || time.magnitude <= limit.magnitude }
         return isFine(packet.pts) && isFine(packet.dts) && packet.duration >= 0 && packet.duration <= limit
+    }
+
+    /// Returns whether the times of an appended sample are known and within bounds.
+    static func contain(_ sample: borrowing SampleBuffer) -> Bool {
+        let limit = seconds * Int64(max(1, sample.timeBase.den)) / Int64(max(1, sample.timeBase.num))
+        return [sample.pts, sample.dts, sample.duration].allSatisfy { $0.magnitude <= limit.magnitude }
     }
 
     /// Throws if a track's timestamps jump back, or forward by more than the longest accepted gap.

@@ -5,8 +5,9 @@ internal import LibAV
 ///
 /// Audio is cut at packets. The packet that contains the range's start is vended with the packets that its decoder
 /// needs before it, and the last packet's duration is shortened to the range's end, so that a container with edit
-/// lists can describe the range to the sample. PCM is cut at samples. Video must begin at a keyframe, which the
-/// planner ensures.
+/// lists can describe the range to the sample. PCM is cut at samples. Video begins at the last keyframe that isn't
+/// after the range's start. Frames that end before the start, and frames after the end that earlier ones refer to, are
+/// marked as not presented.
 final class PassthroughProducer: SampleProducer {
     private let packets: PacketSource
     private let track: AssetTrack
@@ -86,7 +87,8 @@ final class PassthroughProducer: SampleProducer {
 
     private func nextPacket() throws -> SampleBuffer? {
         do {
-            while let packet = try packets.next() {
+            try findOpening()
+            while let packet = try nextRead() {
                 if let headers = packet.newHeaders {
                     hasOtherHeaders = headers != track.format.parameters.extradata
                 }
@@ -120,10 +122,11 @@ final class PassthroughProducer: SampleProducer {
                     dts = pts
                 }
                 if let start, !hasBegun {
-                    if track.mediaType == .video, !packet.isKey || pts < start { continue }
+                    if track.mediaType == .video, !packet.isKey || pts < opening ?? start { continue }
                     // Audio requires the packet before, however long that is.
                     let before = track.mediaType == .audio ? max(preroll, duration) : 0
-                    if pts + duration <= start - before || track.hasSyncPackets && !packet.isKey { continue }
+                    let isEarly = pts + duration <= start - before && opening == nil
+                    if isEarly || track.hasSyncPackets && !packet.isKey { continue }
                 }
                 if keepsWhole {
                     if let start, pts < start { continue }
@@ -139,11 +142,20 @@ final class PassthroughProducer: SampleProducer {
                 if let end {
                     // In decoding order, frames past the end may precede frames inside the range.
                     if dts >= end { return nil }
-                    if pts >= end { continue }
-                    duration = min(duration, end - pts)
+                    if pts >= end {
+                        guard track.mediaType == .video else { continue }
+                        // Earlier frames may refer to it.
+                        packet.markDiscarded()
+                        isUnpresented = true
+                    } else {
+                        duration = min(duration, end - pts)
+                    }
                 }
                 // Leading frames of an open GOP, whose references precede the range.
-                if let start, hasBegun, track.mediaType == .video, pts < start { continue }
+                if let start, hasBegun, track.mediaType == .video, pts < opening ?? start { continue }
+                if let start, track.mediaType == .video, pts < start, pts + packet.duration <= start {
+                    packet.markDiscarded()
+                }
                 if hasOtherHeaders {
                     throw MediaError.changedHeaders(
                         track: track.label, at: MediaTime(ticks: pts, timeBase: timeBase))
@@ -162,6 +174,53 @@ final class PassthroughProducer: SampleProducer {
         } catch let error as AVError {
             throw MediaError.reading(track: track.label, at: nil, error)
         }
+    }
+
+    /// Time of the keyframe that video begins with; nil if there is none at or before the range's start.
+    private var opening: Int64?
+    /// Packets that were read to find `opening`.
+    private var held = UniqueDeque<Packet>()
+    private var heldBytes = 0
+    private var hasOpened = false
+    /// Maximum size of `held` in bytes; a larger group of pictures is read again.
+    private static let maxHeldBytes = 64 << 20
+
+    private func nextRead() throws -> Packet? {
+        if let packet = held.popFirst() { return packet }
+        return try packets.next()
+    }
+
+    /// Finds the last keyframe at or before the range's start. In decoding order, all keyframes up to the start precede
+    /// the first packet presented after it.
+    private func findOpening() throws {
+        guard !hasOpened else { return }
+        hasOpened = true
+        guard let start, track.mediaType == .video, !track.isUnordered else { return }
+        var isTooLarge = false
+        var end = Int64.min
+        while let packet = try packets.next() {
+            let time = packet.pts != noTimestamp ? packet.pts : packet.dts
+            let pts = time == noTimestamp ? nil : time - zero
+            if packet.isKey, let pts, pts <= start {
+                opening = pts
+                held = UniqueDeque()
+                (heldBytes, isTooLarge) = (0, false)
+            }
+            if let pts { end = max(end, pts + max(1, packet.duration)) }
+            let isLast = pts.map { $0 >= start } ?? false && (opening != nil || packet.isKey)
+            heldBytes += packet.size
+            isTooLarge = isTooLarge || heldBytes > Self.maxHeldBytes
+            if isTooLarge, start > 0 { held = UniqueDeque() } else { held.append(packet) }
+            if isLast { break }
+        }
+        // The track ends before the range.
+        if end <= start {
+            opening = nil
+            held = UniqueDeque()
+            return
+        }
+        guard isTooLarge, start > 0, let opening else { return }
+        try packets.restart(from: opening + zero)
     }
 
     /// Reports audio that is missing because a page of an Ogg file is lost.

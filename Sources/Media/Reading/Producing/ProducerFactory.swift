@@ -18,6 +18,8 @@ struct ProducerFactory {
     let ranges: [TimeRange]
     /// See `ReadingExtent`.
     let isOpen: Bool
+    /// Duration of the asset; nil if a range past it may be read.
+    var duration: MediaTime?
 
     /// Returns whether an output can use the shared demuxer. Sparse tracks, and any track of a range that begins
     /// later (each kind has its own random-access points), use a demuxer of their own.
@@ -126,6 +128,7 @@ struct ProducerFactory {
                 if container.hasPages { context.lostPages = LostPages(path: path, environment: environment) }
                 context.damage = output.damage
                 context.countsSamples = output.countsSamples
+                context.assetEnd = ranges.count == 1 ? duration : nil
                 context.isOpen = isOpen && range == ranges.last
                 return context
             }

@@ -70,6 +70,8 @@ struct ProducerContext: Sendable {
     var countsSamples = false
     /// Detection of missing pages, to explain gaps in an Ogg file; nil for other containers.
     var lostPages: LostPages?
+    /// End of the asset, after which no frame is shown; nil if the last one stays.
+    var assetEnd: MediaTime?
     /// Whether the range continues to the track's end.
     var isOpen = false
 
@@ -101,20 +103,23 @@ extension FrameStream {
     var interlacedFrom: MediaTime? { nil }
 }
 
-/// Frames or audio of a test pattern.
+/// Frames or audio of a test pattern, endless without `end`.
 final class GeneratedFrames: FrameStream {
     let timeBase: Rational
     private let graph: FilterGraph
 
-    init(pattern: TestPattern, mediaType: MediaType) throws {
+    private let end: Int64?
+
+    init(pattern: TestPattern, mediaType: MediaType, end: MediaTime? = nil) throws {
         graph = try FilterGraph.generator(
             mediaType == .audio ? pattern.audioSteps : pattern.videoSteps, mediaType: mediaType)
         timeBase = graph.timeBase
+        self.end = end?.ticks(in: timeBase, rounding: .up)
     }
 
     func next(into frame: borrowing Frame) throws -> FrameSupply {
         switch try graph.receive(into: frame) {
-        case .ready: .frame
+        case .ready: end.map { frame.pts >= $0 } == true ? .ended : .frame
         case .ended, .needsInput: .ended
         }
     }

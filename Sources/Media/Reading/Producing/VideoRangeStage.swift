@@ -60,6 +60,8 @@ final class VideoRangeStage: FrameStage {
 
     func finish(at end: MediaTime?) throws {
         guard let last = held.take() else { return }
+        // A range that begins after the end of a pattern or of images ends before its start.
+        if let rangeEnd, rangeEnd <= start { return }
         if isSatisfied, let end = rangeEnd {
             show(last, from: heldTime, until: end)
         } else {
@@ -87,6 +89,8 @@ final class VideoRangeStage: FrameStage {
             until = max(trackEnd, heldTime + 1)
         }
         if let end = rangeEnd { until = min(until, end) }
+        // After the end of the asset there is no frame.
+        if until <= start, let assetEnd = context.assetEnd, context.start >= assetEnd { return }
         // A frame from before the range stays on screen through the whole range.
         if until <= start { until = rangeEnd ?? start + 1 }
         show(last, from: heldTime, until: until)
