@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import LibAV
+import Locking
 @testable import Media
 import Synchronization
 import TestSupport
@@ -157,6 +158,42 @@ import Publishing
         #expect(writer.inputs[0].isReadyForMoreMediaData, "the track that is behind accepts samples")
         writer.cancelWriting()
         reader.cancelReading()
+    }
+
+    /// A caller that waits for an input although only another one can continue: the writer fails, and names both.
+    @Test(.timeLimit(.minutes(2))) func waitingForTheWrongInputFails() async throws {
+        let scratch = try Scratch()
+        let writer = try AssetWriter(
+            url: URL(fileURLWithPath: scratch.file("o.mov")),
+            container: try #require(ContainerType.named("mov")))
+        writer.state.withLock { $0.stallTimeout = .milliseconds(700) }
+        var settings = EncoderConfiguration(
+            encoder: "pcm_s16le", mediaType: .audio, timeBase: Rational(1, 48_000))
+        (settings.sampleRate, settings.sampleFormat, settings.channelLayout) = (48_000, .s16, .mono)
+        let inputs = (0..<2).map { _ in AssetWriterInput(mediaType: .audio, settings: .encode(settings)) }
+        for input in inputs { try writer.add(input) }
+        try writer.startWriting()
+        try writer.startSession(atSourceTime: .zero)
+        let second = [Float](repeating: 0, count: 480_000)
+        var failure: (any Error)?
+        for number in 0..<1000 as Range<Int64> {
+            while !inputs[0].isReadyForMoreMediaData { try await Task.sleep(for: .milliseconds(5)) }
+            do {
+                try inputs[0].append(
+                    SampleBuffer(
+                        audio: second, layout: .mono, sampleRate: 48_000,
+                        at: MediaTime(value: number * 10, timescale: 1)))
+            } catch {
+                failure = error
+                break
+            }
+        }
+        guard case .stalled(let message)? = failure as? MediaError else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(message.contains("audio 0 waits for audio 1: "), "\(message)")
+        #expect(writer.status == .failed && scratch.contents.isEmpty)
     }
 
     /// Samples after the session's end are dropped, and an end that is set too late is rejected.

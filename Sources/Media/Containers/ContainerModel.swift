@@ -117,6 +117,10 @@ public struct ContainerModel: Sendable {
     public var metadataKeys: Set<String>?
     /// Whether the container supports the loudness tags from which players set the volume (ReplayGain).
     public var supportsLoudnessTags: Bool { metadataKeys == nil && mediaTypes.contains(.audio) }
+    /// Whether keys other than `metadataKeys` can be stored in a list, in which they have their own names.
+    var hasMetadataKeyList = false
+    /// Whether the title of a track is written as the name of its handler.
+    var keepsTrackTitlesInHandlers = false
     /// Keys of tags that share one field of the container.
     public var sharedKeys: Set<String> = []
     /// Whether the creation time is stored as a number, so that libavformat parses the tag's text.

@@ -19,6 +19,8 @@ extension ContainerModel {
             "title", "artist", "album", "date", "comment", "genre", "copyright", "encoder", "timecode",
             "creation_time", "location",
         ]
+        model.hasMetadataKeyList = true
+        model.keepsTrackTitlesInHandlers = true
         return model
     }()
 }

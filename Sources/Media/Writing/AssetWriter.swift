@@ -11,7 +11,9 @@ internal import FileSystem
 /// temporary until it is published, and is removed after an error or a cancel.
 ///
 /// Packets of the inputs are queued and written in order of their decoding times. The input that is furthest behind
-/// is always ready; so tracks stay interleaved, memory use is bounded, and deadlocks are impossible.
+/// is always ready; so tracks stay interleaved, memory use is bounded, and deadlocks are impossible. A single caller that
+/// appends to its inputs in turn, and waits until each is ready, may lead by more than callers on separate queues. If
+/// it waits although only another input can continue, the writer fails with `MediaError.stalled`.
 ///
 /// Unchecked `Sendable`: configuration is immutable after `startWriting`, the muxer is used on `queue` only, and the
 /// rest is protected by the mutex.
@@ -20,7 +22,8 @@ public final class AssetWriter: @unchecked Sendable {
     public let container: ContainerType
     /// The temporary file, until it is published.
     package let output: TemporaryFile
-    /// Metadata of the file as a whole. Set before writing starts.
+    /// Metadata of the file as a whole. Keys that the container doesn't store (`ContainerModel.metadataKeys`) are
+    /// dropped; mov stores any key. Set before writing starts.
     public var metadata: [MetadataEntry] = []
     /// Chapters of the output. Set before writing starts.
     public var chapters: [AssetChapter] = []
@@ -81,6 +84,7 @@ public final class AssetWriter: @unchecked Sendable {
         try input.attach(to: self, index: inputs.count)
         inputs.append(input)
         state.withLock { $0.inputs.append(WriterState.Input()) }
+        input.passEarlyRequest()
     }
 
     /// State of the writer.
@@ -158,12 +162,14 @@ public final class AssetWriter: @unchecked Sendable {
     /// before the first sample.
     public func startSession(atSourceTime start: MediaTime) throws {
         try state.withLock { state in
-            guard state.status == .working, !state.hasStartedSession else {
+            guard state.status == .working, !state.isStartingSession else {
                 throw MediaError.misuse("a session can only be started once, after startWriting")
             }
-            state.hasStartedSession = true
+            state.isStartingSession = true
         }
         for input in inputs { input.session.withLock { $0.start = start } }
+        state.withLock { $0.hasStartedSession = true }
+        wakeSleepers()
     }
 
     /// Sets the source time at which the output ends (`endSession(atSourceTime:)`). Samples appended from now on are
@@ -189,17 +195,28 @@ public final class AssetWriter: @unchecked Sendable {
     // MARK: Incoming packets
 
     func isReady(_ index: Int) -> Bool {
-        state.withLock { state in
-            let ready = state.isReady(index)
-            if !ready { state.inputs[index].isAsleep = true }
-            return ready
+        let (isReady, isStalled) = state.withLock { state -> (Bool, Bool) in
+            if state.status == .failed { return (true, false) }
+            let isReady = state.isReady(index)
+            guard !isReady else { return (true, false) }
+            state.inputs[index].isAsleep = true
+            switch state.notePoll() {
+            case .waits: return (false, false)
+            case .alternates: return (state.isReady(index), false)
+            case .stalls: return (true, true)
+            }
         }
+        if isStalled { fail(MediaError.stalled(stallDescription)) }
+        return isReady
     }
 
     /// Returns whether the writer accepts samples for an input: it is running, and the input isn't finished.
     func acceptsSamples(_ index: Int) -> Bool {
         state.withLock { $0.status == .working && $0.hasStartedSession && !$0.inputs[index].isFinished }
     }
+
+    /// Notes an append, so that no caller that waits for another input stalls.
+    func noteAppend() { state.withLock { $0.polls = nil } }
 
     /// Returns whether the input was marked as finished.
     func isFinished(_ index: Int) -> Bool { state.withLock { $0.inputs[index].isFinished } }
@@ -208,11 +225,14 @@ public final class AssetWriter: @unchecked Sendable {
     func markAsleep(_ index: Int) { state.withLock { $0.inputs[index].isAsleep = true } }
 
     func request(_ index: Int, on queue: DispatchQueue, _ block: @escaping @Sendable () -> Void) {
-        state.withLock { state in
+        let isEarly = state.withLock { state in
             state.inputs[index].request = (queue, block)
-            state.inputs[index].isAsleep = false
+            // Before the session, the request waits for its start.
+            let isEarly = state.isEarly
+            state.inputs[index].isAsleep = isEarly
+            return isEarly
         }
-        queue.async(execute: block)
+        if !isEarly { queue.async(execute: block) }
     }
 
     /// Releases the callbacks, which retain the session that retains this writer.
@@ -232,6 +252,7 @@ public final class AssetWriter: @unchecked Sendable {
             let key = input.timeBase.rescale(packet.dts, to: AssetWriterInput.progressUnit)
             input.newestKey = max(input.newestKey, key)
             input.bytes += packet.size
+            state.polls = nil
             if let pace = state.pace { pace.value.append(pace.first + index, key: key, bytes: packet.size) }
             input.waiting.append(WriterState.Waiting(packet: packet, key: key))
             return state.beginDrain()
@@ -375,6 +396,7 @@ public final class AssetWriter: @unchecked Sendable {
     private func wakeOwnSleepers() {
         let wakes = state.withLock { state -> [(queue: DispatchQueue, block: @Sendable () -> Void)] in
             var wakes: [(queue: DispatchQueue, block: @Sendable () -> Void)] = []
+            if state.isEarly { return [] }
             for (index, input) in state.inputs.enumerated() where input.isAsleep && !input.isFinished {
                 guard let request = input.request,
                     state.status != .working || state.stop != nil || state.isReady(index)

@@ -71,8 +71,8 @@ public final class AssetWriterInput: @unchecked Sendable {
         self.settings = settings
     }
 
-    /// Whether the writer accepts more samples of this track now. False if it is too far ahead of other tracks, after
-    /// a cancel, and after an error.
+    /// Whether the writer accepts more samples of this track now. False before the session starts, if the track is too
+    /// far ahead of others, and after a cancel. True after an error, which `append` throws.
     public var isReadyForMoreMediaData: Bool {
         guard isLive else { return writer?.isReady(index) ?? false }
         guard let writer, writer.acceptsSamples(index) else { return false }
@@ -82,13 +82,20 @@ public final class AssetWriterInput: @unchecked Sendable {
         return live.hasRoom
     }
 
-    /// Calls `block` on `queue` whenever the input accepts samples, until it is marked as finished. The block appends
+    /// Calls `block` on `queue` whenever the input accepts samples, until it is marked as finished. A call before
+    /// `startSession` takes effect when the session starts, also if the input isn't added yet. The block appends
     /// samples while `isReadyForMoreMediaData`, then returns. It is also called once after a cancel or an error.
     public func requestMediaDataWhenReady(
         on queue: DispatchQueue, using block: @escaping @Sendable () -> Void
     ) {
+        let writer = hasWriter.withLock { hasWriter -> AssetWriter? in
+            if !hasWriter { earlyRequest = (queue, block) }
+            return hasWriter ? self.writer : nil
+        }
         writer?.request(index, on: queue, block)
     }
+    /// A request from before the input was added to a writer.
+    private var earlyRequest: (queue: DispatchQueue, block: @Sendable () -> Void)?
 
     /// Marks the end of the samples and drains the encoder. Call it on the appending queue.
     public func markAsFinished() throws {
@@ -187,6 +194,8 @@ public final class AssetWriterInput: @unchecked Sendable {
 
     private func take(_ sample: consuming SampleBuffer) throws {
         guard try isOpen(), let writer else { return }
+        try check(sample, in: writer)
+        writer.noteAppend()
         appended.add(sample.sampleCount, ordering: .relaxed)
         let isHidden = mediaType == .video && sample.withPacket({ $0.isDiscarded }) == true
         if isHidden { hidden.add(1, ordering: .relaxed) }
@@ -208,14 +217,73 @@ public final class AssetWriterInput: @unchecked Sendable {
                     sample, of: format.parameters, timeBase: timeBase, session: session, writer: writer)
             case .encode:
                 try stage?.encode(sample, start: session.start, end: session.end) { packet throws(AVError) in
+                    // A long gap is filled with silence in many packets.
+                    guard writer.status == .working else {
+                        throw AVError(code: -125, operation: "encoding", detail: "the writer has ended")
+                    }
                     writer.enqueue(packet, input: index)
                 }
             }
         } catch let error as AVError {
+            if writer.status == .cancelled { return }
+            if let error = writer.error { throw error }
             let failure = MediaError.encoding(track: label, error)
             writer.fail(failure)
             throw failure
         }
+    }
+
+    /// Throws if a sample can't belong to this input. A refused sample changes nothing: the next one is accepted as if
+    /// it hadn't been appended.
+    private func check(_ sample: borrowing SampleBuffer, in writer: AssetWriter) throws {
+        guard sample.timeBase.isPositive else {
+            throw MediaError.misuse(
+                "\(label): the time base of a sample is \(sample.timeBase); expected a positive ratio")
+        }
+        guard TimeBounds.contain(sample) else {
+            throw MediaError.misuse(
+                "\(label): a sample has the time \(sample.pts), the decoding time \(sample.dts) and the duration \(sample.duration) in units of \(sample.timeBase) s; expected at most \(TimeBounds.seconds) s"
+            )
+        }
+        let session = session.withLock { $0 }
+        switch settings {
+        case .passthrough(_, let timeBase):
+            guard sample.withPacket({ _ in true }) != nil else {
+                throw MediaError.misuse(
+                    "\(label) requires packets, because its settings are `passthrough`; \(sample.kind) was appended"
+                )
+            }
+            let pts = sample.timeBase.rescale(sample.pts, to: timeBase) - session.start.ticks(in: timeBase)
+            let isHidden = mediaType == .video && sample.withPacket({ $0.isDiscarded }) == true
+            let isFragmented = writer.movieFragmentInterval != nil
+            guard isHidden, isFragmented || !writer.container.hasEditLists else { return }
+            let container = (isFragmented ? "fragmented " : "") + writer.container.name
+            if let end = session.end, sample.presentationTime >= end {
+                throw MediaError.endsInsideGroup(track: label, container: container, end: end)
+            }
+            guard !hasCopied, session.start > .zero, pts < 0 else { return }
+            throw MediaError.startsBetweenKeyFrames(
+                track: label, container: container, keyFrame: sample.presentationTime,
+                start: session.start)
+        case .encode(let configuration):
+            let isSuitable = sample.withFrame { frame in
+                mediaType == .audio
+                    ? frame.width == 0 && frame.sampleRate == configuration.sampleRate
+                        && frame.channelLayout.channels == configuration.channelLayout?.channels ?? 2
+                    : frame.width == configuration.width && frame.height == configuration.height
+            }
+            guard isSuitable == true else {
+                throw MediaError.misuse(
+                    "\(label) requires \(expected(configuration)); \(sample.kind) was appended")
+            }
+            try stage?.check(sample, start: session.start, end: session.end)
+        }
+    }
+
+    private func expected(_ configuration: EncoderConfiguration) -> String {
+        mediaType == .audio
+            ? "audio of \(configuration.sampleRate) Hz and \(configuration.channelLayout?.channels ?? 2) channels"
+            : "frames of \(configuration.width)x\(configuration.height)"
     }
 
     private func copy(
@@ -231,25 +299,11 @@ public final class AssetWriterInput: @unchecked Sendable {
         )
         var duration = source.rescale(sample.duration, to: timeBase)
         if let end = session.end.map({ ($0 - session.start).ticks(in: timeBase) }) {
-            if pts >= end { return }
-            duration = min(duration, end - pts)
+            let isHidden = mediaType == .video && sample.withPacket({ $0.isDiscarded }) == true
+            if pts >= end, !isHidden { return }
+            if pts < end { duration = min(duration, end - pts) }
         }
-        guard let packet = sample.takePacket() else {
-            throw MediaError.misuse("a passthrough input requires packets, not frames")
-        }
-        // The muxer hides an encoder delay before time zero, but not that of a track that begins late.
-        if !hasCopied, pts > 0 {
-            let skipped = packet.skippedSamples
-            // Matroska marks a packet as entirely discarded.
-            let isHidden = parameters.frameSize > 0 && skipped.end >= parameters.frameSize
-            // For Opus the decoder takes the delay from the header, and packets aren't marked.
-            let start =
-                parameters.traits.hasDelayInHeader
-                ? max(skipped.start, parameters.initialPadding) : skipped.start
-            let padding = Rational(1, max(1, parameters.sampleRate))
-                .rescale(Int64(isHidden ? skipped.end : start), to: timeBase)
-            if padding > 0 { recorded.withLock { $0.delay = (pts + padding, padding) } }
-        }
+        guard let packet = sample.takePacket() else { return }
         if isGapless {
             // A source's time base may be coarser than a sample (Matroska's milliseconds), and a range may begin
             // within a packet.
@@ -263,11 +317,30 @@ public final class AssetWriterInput: @unchecked Sendable {
             }
             copiedEnd = pts + duration
         }
+        noteDelay(of: packet, pts, parameters, timeBase)
         hasCopied = true
         packet.pts = pts
         packet.dts = dts
         packet.duration = duration
         try push(packet, from: 0, to: writer)
+    }
+
+    /// Records the encoder delay of the first packet: the muxer hides it before time zero, but not that of a track that
+    /// begins late.
+    private func noteDelay(
+        of packet: borrowing Packet, _ pts: Int64, _ parameters: CodecParameters, _ timeBase: Rational
+    ) {
+        guard !hasCopied, pts > 0 else { return }
+        let skipped = packet.skippedSamples
+        // Matroska marks a packet as entirely discarded.
+        let isHidden = parameters.frameSize > 0 && skipped.end >= parameters.frameSize
+        // For Opus the decoder takes the delay from the header, and packets aren't marked.
+        let start =
+            parameters.traits.hasDelayInHeader
+            ? max(skipped.start, parameters.initialPadding) : skipped.start
+        let padding = Rational(1, max(1, parameters.sampleRate))
+            .rescale(Int64(isHidden ? skipped.end : start), to: timeBase)
+        if padding > 0 { recorded.withLock { $0.delay = (pts + padding, padding) } }
     }
 
     private func push(_ packet: consuming Packet, from stageIndex: Int, to writer: AssetWriter) throws {
@@ -339,9 +412,15 @@ public final class AssetWriterInput: @unchecked Sendable {
         try hasWriter.withLock { hasWriter in
             if hasWriter { throw MediaError.misuse("the input already belongs to a writer") }
             hasWriter = true
+            self.writer = writer
+            self.index = index
         }
-        self.writer = writer
-        self.index = index
+    }
+
+    /// Passes a request from before the input was added to its writer.
+    func passEarlyRequest() {
+        let request = hasWriter.withLock { _ in earlyRequest.take() }
+        if let request { writer?.request(index, on: request.queue, request.block) }
     }
 
     /// Opens the encoder and returns the track's codec parameters.
@@ -364,7 +443,14 @@ public final class AssetWriterInput: @unchecked Sendable {
                 container.hasEditLists && parameters.traits.mayDoubleRate && timeBase.num == 1
                 && timeBase.den.multipliedReportingOverflow(by: 2) == (parameters.sampleRate, false)
             return isOfCore ? try parameters.with(sampleRate: timeBase.den) : parameters
-        case .encode(let configuration):
+        case .encode(let own):
+            var configuration = own
+            // A program's RGB is converted to YUV by this matrix, which players may not assume.
+            if last.withLock({ $0 != nil }), !own.pixelFormat.isRGB, own.color.matrix == nil {
+                configuration.color.matrix = ColorDescription.defaultMatrix(
+                    width: own.width, height: own.height)
+                if !own.pixelFormat.isFullRangeByName { configuration.color.range = own.color.range ?? "tv" }
+            }
             do {
                 let encoder = try FrameEncoder.open(
                     configuration.withThreads(
@@ -404,6 +490,8 @@ struct TrackEnding: Sendable {
 /// Encodes samples to packets; confined to the appending queue.
 protocol EncoderStage: AnyObject {
     var timeBase: Rational { get }
+    /// Throws if a sample's time is impossible after those of earlier samples, and changes nothing.
+    func check(_ sample: borrowing SampleBuffer, start: MediaTime, end: MediaTime?) throws(MediaError)
     func encode(
         _ sample: consuming SampleBuffer, start: MediaTime, end: MediaTime?,
         into sink: (consuming Packet) throws(AVError) -> Void

@@ -36,6 +36,37 @@ final class AudioEncoderStage: EncoderStage {
 
     var timeBase: Rational { encoder.timeBase }
 
+    func check(_ sample: borrowing SampleBuffer, start: MediaTime, end: MediaTime?) throws(MediaError) {
+        let unit = Rational(1, format.sampleRate)
+        let offset = start.ticks(in: unit)
+        let time = sample.timeBase.rescale(sample.pts, to: unit) - offset
+        if let end = end.map({ $0.ticks(in: unit) - offset }), time >= end { return }
+        let earlier = position.map { $0 + Int64(fifo?.count ?? 0) }
+        if earlier != nil, !followsTimes { return }
+        if let earlier { try checkOverlap(time, earlier) }
+        let isFilled =
+            earlier != nil
+            || !container.canDelayAudio(by: time, padding: Int64(encoder.initialPadding), codec: codec)
+        guard isFilled, time - (earlier ?? 0) > Self.longestGap.ticks(in: unit) else { return }
+        throw MediaError.misuse(
+            "audio at \(MediaTime(ticks: time, timeBase: unit)) s of the output begins after a gap from \(MediaTime(ticks: earlier ?? 0, timeBase: unit)) s on; at most \(Self.longestGap) s are filled with silence"
+        )
+    }
+
+    /// Longest gap that is filled with silence.
+    private static let longestGap = TimeBounds.longPause
+
+    /// Throws if samples begin before the last ones ended.
+    private func checkOverlap(_ time: Int64, _ end: Int64) throws(MediaError) {
+        guard time + slack < end else { return }
+        let unit = Rational(1, format.sampleRate)
+        let (time, end) = (MediaTime(ticks: time, timeBase: unit), MediaTime(ticks: end, timeBase: unit))
+        throw MediaError.misuse("audio at \(time) s overlaps audio that ends at \(end) s")
+    }
+
+    /// Tolerance for rounded times.
+    private var slack: Int64 { Int64(format.sampleRate / 1000) }
+
     func encode(
         _ sample: consuming SampleBuffer, start: MediaTime, end: MediaTime?,
         into sink: (consuming Packet) throws(AVError) -> Void
@@ -43,9 +74,7 @@ final class AudioEncoderStage: EncoderStage {
         let unit = Rational(1, format.sampleRate)
         let offset = start.ticks(in: unit)
         var time = sample.timeBase.rescale(sample.pts, to: unit) - offset
-        guard let taken = sample.takeFrame() else {
-            throw MediaError.misuse("an encoding input requires frames, not packets")
-        }
+        guard let taken = sample.takeFrame() else { return }
         let frame = try converted(taken)
         if let end = end.map({ $0.ticks(in: unit) - offset }), time + Int64(frame.sampleCount) > end {
             guard time < end else { return }
@@ -116,15 +145,7 @@ final class AudioEncoderStage: EncoderStage {
         until time: Int64, into sink: (consuming Packet) throws(AVError) -> Void
     ) throws {
         let end = (position ?? 0) + Int64(fifo?.count ?? 0)
-        // Tolerance for rounded times.
-        let slack = Int64(format.sampleRate / 1000)
-        guard time + slack >= end else {
-            let (time, end) = (
-                MediaTime(ticks: time, timeBase: Rational(1, format.sampleRate)),
-                MediaTime(ticks: end, timeBase: Rational(1, format.sampleRate))
-            )
-            throw MediaError.misuse("audio at \(time) s overlaps audio that ends at \(end) s")
-        }
+        try checkOverlap(time, end)
         if time > end + slack { try appendSilence(Int(clamping: time - end), into: sink) }
     }
 

@@ -18,6 +18,12 @@ struct EncoderFormatConverter: ~Copyable {
             let target = configuration.pixelFormat
             settings.levels = target.isRGB ? nil : configuration.color.range ?? "tv"
             settings.matrix = configuration.color.matrix
+            if let matrix = settings.matrix, let own = color.matrixName, !format.isRGB, !target.isRGB,
+                !ColorDescription.isSameMatrix(own, matrix)
+            {
+                settings.color = ColorDescription()
+                settings.color?.matrix = matrix
+            }
             let chain = FrameFilterChain(
                 settings: settings, size: PixelSize(width: frame.width, height: frame.height), format: format,
                 isFullRange: color.isFullRange ?? format.isFullRangeByDefault, matrix: color.matrixName,

@@ -129,7 +129,7 @@ struct OutputHeader {
         _ = try muxer.addStream(
             parameters, timeBase: timeBase, frameRate: rate,
             sampleAspectRatio: input.mediaType == .video && aspect.isPositive ? aspect : nil,
-            metadata: input.metadata, disposition: input.disposition, sideData: sideData, codecTag: tag)
+            metadata: metadata(of: input), disposition: input.disposition, sideData: sideData, codecTag: tag)
     }
 
     /// Adds cover art: attachments in Matroska, streams with one packet in other containers.
@@ -163,14 +163,31 @@ struct OutputHeader {
         options += [
             (key: "movie_timescale", value: "\(movieTimescale)"), (key: "use_editlist", value: "1"),
         ]
+        // QuickTime's user data has a field for few keys; a list of keys stores any, but not every player reads it.
+        var flags = storesKeysOfAnyName ? "+use_metadata_tags" : ""
         if isFragmented {
             // The movie box precedes the fragments anyway. It is written after the first packets of every
             // track, because its edit lists depend on them.
-            options.append((key: "movflags", value: "+delay_moov+frag_custom"))
+            flags += "+delay_moov+frag_custom"
         } else if isForNetwork {
-            options.append((key: "movflags", value: "+faststart"))
+            flags += "+faststart"
         }
+        if !flags.isEmpty { options.append((key: "movflags", value: flags)) }
         return options
+    }
+
+    private var storesKeysOfAnyName: Bool {
+        guard container.hasMetadataKeyList, let keys = container.metadataKeys else { return false }
+        return metadata.contains { !keys.contains($0.key) }
+    }
+
+    /// Returns a track's metadata. libavformat 5.1 writes no title of a track to mov; the handler's name takes its place.
+    private func metadata(of input: AssetWriterInput) -> [MetadataEntry] {
+        guard container.keepsTrackTitlesInHandlers,
+            !input.metadata.contains(where: { $0.key == "handler_name" }),
+            let title = input.metadata.first(where: { $0.key == "title" })
+        else { return input.metadata }
+        return input.metadata + [MetadataEntry(key: "handler_name", value: title.value)]
     }
 
     /// Returns a time scale in which every track's edits are integers; the muxer would round them otherwise.

@@ -11,6 +11,8 @@ final class VideoEncoderStage: EncoderStage {
     /// Range of video levels that frames are converted to; nil for frames of a reader, which have it already,
     /// and for RGB.
     private let range: String?
+    /// Matrix that frames are converted to; nil for frames of a reader, which have it already, and for RGB.
+    private let matrix: String?
     private let frameFormat: (width: Int, height: Int, format: PixelFormat)
     /// Number of frames whose closed captions the encoder dropped.
     private(set) var droppedCaptions = 0
@@ -19,6 +21,7 @@ final class VideoEncoderStage: EncoderStage {
         encoder: consuming FrameEncoder, configuration: EncoderConfiguration, isFedByReader: Bool
     ) {
         range = isFedByReader || configuration.pixelFormat.isRGB ? nil : configuration.color.range ?? "tv"
+        matrix = isFedByReader || configuration.pixelFormat.isRGB ? nil : configuration.color.matrix
         self.encoder = encoder
         acceptsCaptions = EncoderModel.of(configuration.encoder).acceptsCaptions
         frameFormat = (configuration.width, configuration.height, configuration.pixelFormat)
@@ -28,41 +31,56 @@ final class VideoEncoderStage: EncoderStage {
 
     var timeBase: Rational { encoder.timeBase }
 
+    /// Returns a sample's time and end on the output's time line; nil if it is outside the session.
+    private func times(
+        of sample: borrowing SampleBuffer, start: MediaTime, end: MediaTime?
+    ) -> (pts: Int64, until: Int64)? {
+        let source = sample.timeBase
+        let offset = start.ticks(in: timeBase)
+        let pts = source.rescale(sample.pts, to: timeBase) - offset
+        var until = source.rescale(sample.pts + sample.duration, to: timeBase) - offset
+        if let end = end.map({ $0.ticks(in: timeBase, rounding: .up) - offset }) {
+            if pts >= end { return nil }
+            until = min(until, end)
+        }
+        // Frames before the session's start are dropped; the frame on screen at the start begins there.
+        if pts < 0, until <= 0 { return nil }
+        return (max(0, pts), until)
+    }
+
+    func check(_ sample: borrowing SampleBuffer, start: MediaTime, end: MediaTime?) throws(MediaError) {
+        guard let (pts, _) = times(of: sample, start: start, end: end), let lastTime, pts <= lastTime else {
+            return
+        }
+        let (time, last) = (
+            MediaTime(ticks: pts, timeBase: timeBase), MediaTime(ticks: lastTime, timeBase: timeBase)
+        )
+        throw MediaError.misuse(
+            "frame times must increase in units of \(timeBase) s: a frame at \(time) s of the output follows one at \(last) s"
+        )
+    }
+
     func encode(
         _ sample: consuming SampleBuffer, start: MediaTime, end: MediaTime?,
         into sink: (consuming Packet) throws(AVError) -> Void
     ) throws {
-        let source = sample.timeBase
-        let offset = start.ticks(in: timeBase)
-        var pts = source.rescale(sample.pts, to: timeBase) - offset
-        var until = source.rescale(sample.pts + sample.duration, to: timeBase) - offset
-        if let end = end.map({ $0.ticks(in: timeBase, rounding: .up) - offset }) {
-            if pts >= end { return }
-            until = min(until, end)
-        }
-        // Frames before the session's start are dropped; the frame on screen at the start begins there.
-        if pts < 0 {
-            guard until > 0 else { return }
-            pts = 0
-        }
+        guard let (pts, until) = times(of: sample, start: start, end: end) else { return }
         guard pts > lastTime ?? -1 else {
             throw AVError(code: -22, operation: "encoding", detail: "frame times must increase")
         }
-        lastTime = pts
-        guard var frame = sample.takeFrame() else {
-            throw MediaError.misuse("an encoding input requires frames, not packets")
-        }
+        guard var frame = sample.takeFrame() else { return }
         // An encoder reads frames of the size that it was opened with.
         guard frame.width == frameFormat.width, frame.height == frameFormat.height else {
             throw MediaError.misuse(
-                "a frame of \(frame.width)x\(frame.height) was appended to an input of \(frameFormat.width)x\(frameFormat.height)"
+                "a frame of \(frame.width)x\(frame.height) was appended to an encoder of \(frameFormat.width)x\(frameFormat.height)"
             )
         }
+        lastTime = pts
         // Frames without a declared range are taken to have the encoder's.
         let isFull = frame.colorCode.isFullRange ?? (frame.pixelFormat.isFullRangeByName ? true : nil)
         let hasOtherRange = range.flatMap { range in isFull.map { $0 != (range == "pc") } }
         if frame.pixelFormat.withoutRangeByName != frameFormat.format.withoutRangeByName
-            || hasOtherRange == true
+            || hasOtherRange == true || hasOtherMatrix(frame)
         {
             frame = try converter.convert(frame)
         }
@@ -78,6 +96,12 @@ final class VideoEncoderStage: EncoderStage {
         try encoder.sendEnd()
         try drain(into: sink)
         statistics = encoder.statistics
+    }
+
+    /// Whether a frame declares another matrix than the encoder's. Frames of a reader have been converted.
+    private func hasOtherMatrix(_ frame: borrowing Frame) -> Bool {
+        guard let matrix, let own = frame.colorCode.matrixName else { return false }
+        return !ColorDescription.isSameMatrix(own, matrix)
     }
 
     /// Statistics of a first pass; nil if the encoder writes them to a file.

@@ -29,7 +29,33 @@ struct WriterState: @unchecked Sendable {
     var error: (any Error)?
     var inputs: [Input] = []
     var isDraining = false
+    var isStartingSession = false
     var hasStartedSession = false
+    /// Whether samples aren't accepted yet.
+    var isEarly: Bool { status == .unknown || status == .working && !hasStartedSession }
+
+    /// Calls of `isReadyForMoreMediaData` that returned false since the last packet; nil if there were none.
+    var polls: (count: Int, since: DispatchTime)?
+    /// Whether a single caller appends to the inputs in turn, so that the distance between them isn't limited.
+    var isAlternating = false
+    /// Duration after which a caller that waits for an input stalls, if no packet is appended meanwhile.
+    var stallTimeout = DispatchTimeInterval.seconds(60)
+
+    enum Poll { case waits, alternates, stalls }
+
+    /// Notes that a caller waits for an input. A caller that asks again and again while nothing is appended also feeds
+    /// the inputs that are behind, or they get nothing.
+    mutating func notePoll() -> Poll {
+        guard status == .working, hasStartedSession, pace == nil, inputs.count > 1 else { return .waits }
+        let (count, since) = polls.map { ($0.count + 1, $0.since) } ?? (1, .now())
+        polls = (count, since)
+        guard count >= 5, DispatchTime.now() > since + .milliseconds(200) else { return .waits }
+        if !isAlternating {
+            isAlternating = true
+            return .alternates
+        }
+        return DispatchTime.now() > since + stallTimeout ? .stalls : .waits
+    }
     /// Time on the output's time line at which the size limit was reached.
     var stop: MediaTime?
 
@@ -40,15 +66,18 @@ struct WriterState: @unchecked Sendable {
     /// Maximum distance to the slowest track while packets are queued.
     static let aheadMicroseconds: Int64 = 2_000_000
     static let aheadBytes = 8 << 20
+    /// Maximum number of bytes queued for an input of a caller that appends to all inputs in turn.
+    static let alternatingBytes = 64 << 20
 
     /// Returns whether an input accepts samples: it isn't too far ahead of the slowest.
     func isReady(_ index: Int) -> Bool {
-        guard status == .working else { return false }
+        guard status == .working, hasStartedSession else { return false }
         let input = inputs[index]
         guard !input.isFinished else { return false }
         if stop != nil { return true }
         if let pace { return pace.value.isReady(pace.first + index) }
         if input.waiting.isEmpty { return true }
+        if isAlternating { return input.bytes < Self.alternatingBytes }
         guard input.bytes < Self.aheadBytes else { return false }
         let slowest = inputs.lazy.filter { !$0.isFinished }.map(\.newestKey).min() ?? Int64.min
         return input.newestKey - max(slowest, 0) < Self.aheadMicroseconds
