@@ -100,6 +100,12 @@ public struct OutputSettingsAssistant: Sendable {
         let task = try await plan(preset, asset, preset.containers.first ?? "mp4")
         for track in task.output.tracks where track.source.mediaType == .video {
             guard case .encode(var encoding) = track.action else { continue }
+            let encoded = PixelSize(width: encoding.encoder.width, height: encoding.encoder.height)
+            guard encoded == size else {
+                throw ExportError(
+                    "\(preset.name) encodes frames of \(size) as \(encoded); expected frames of that size, or another preset"
+                )
+            }
             if let timeBase { encoding.encoder.timeBase = timeBase }
             return .encode(encoding.encoder)
         }
