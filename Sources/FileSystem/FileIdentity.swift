@@ -36,8 +36,8 @@ package struct FileIdentity: Codable, Hashable, Sendable {
         size = remoteSize
     }
 
-    /// Returns all values that change with the file, as one word, including the time of the last status
-    /// change, which can't be set. Returns nil if the file doesn't exist.
+    /// Returns a file's size, modification time, status change time and inode as text, which differs after any
+    /// change: the status change time can't be set. Returns nil if the file doesn't exist.
     package static func changeToken(path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

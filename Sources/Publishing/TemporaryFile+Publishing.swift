@@ -6,8 +6,8 @@ internal import Locking
 
 /// The publishing of a file under its name, and its withdrawal.
 extension TemporaryFile {
-    /// Publishes several files, all or none, in their order: an index is the last one. `publish` publishes
-    /// the file at an index, and returns false if that is no longer necessary. Replaced files are kept until
+    /// Publishes several files, all or none, in the order of the array. `publish` publishes the file at an index,
+    /// and returns false if that is no longer necessary. Replaced files are kept until
     /// all files are published. If a file can't be published, the others are withdrawn and the error is
     /// thrown. A process that is killed meanwhile leaves a record, from which the next run publishes the rest
     /// (`InterruptedSet`). Returns the indices of the published files.

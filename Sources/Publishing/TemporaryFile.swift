@@ -110,7 +110,7 @@ package final class TemporaryFile: @unchecked Sendable {
         return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
     }
 
-    /// Size and modification time, as one word.
+    /// Size and modification time as text.
     package var fingerprint: String {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return "?" }

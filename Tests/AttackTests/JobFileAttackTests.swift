@@ -134,7 +134,7 @@ import Testing
         let hung = try program(
             "timeout", ["20", TestPaths.tandem, "run", "jobs.yaml"], directory: inside.path)
         #expect(
-            hung.status == 0 && hung.errors.contains("was damaged, and is created anew"),
+            hung.status == 0 && hung.errors.contains("was damaged, and a new one is created"),
             "\(hung.status) \(hung.errors)")
     }
 

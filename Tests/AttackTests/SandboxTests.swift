@@ -51,9 +51,9 @@ import Testing
         #expect(report.open.count >= report.attempts.count / 2, "\(report.open)")
         for attempt in [
             "send by UDP", "connect by TCP", "connect to a Unix socket by its path",
-            "connect to an abstract Unix socket", "send the supervisor a signal",
+            "connect to an abstract Unix socket", "send a signal to the supervisor",
             "read the supervisor's environment", "start a process", "execute a program",
-            "read a file that it was not given", "gain privileges by a program",
+            "read a file without a passed descriptor", "gain privileges by a program",
         ] {
             #expect(report.open.contains(attempt))
         }

@@ -14,7 +14,7 @@ import Testing
         for (arguments, reason) in [
             (["--junit", "a.mp4"], "a source"), (["--events", "jobs.yaml"], "a job file"),
             (["--junit", "link.xml"], "a source"), (["--junit", "out/one.mp4"], "the destination of a job"),
-            (["--report", "r.json", "--junit", "./r.json"], "given twice"),
+            (["--report", "r.json", "--junit", "./r.json"], "destination of two reports"),
             (["--report", "none/r.json"], "can't be written"),
         ] {
             let run = try program(

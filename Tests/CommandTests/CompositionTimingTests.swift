@@ -28,7 +28,7 @@ import Testing
         #expect(run.status == 0, "\(run.errors)")
         let hashes = try FFmpegFile(scratch.file("o.mkv")).frameHashes()
         #expect(hashes.count == 52)
-        // Counts for how many frames each picture is held.
+        // Returns for how many output frames each source frame is shown.
         var runs: [Int] = []
         for (index, hash) in hashes.enumerated() {
             if index > 0, hash == hashes[index - 1] { runs[runs.count - 1] += 1 } else { runs.append(1) }

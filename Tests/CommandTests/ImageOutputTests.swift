@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// A sheet contains its images side by side, and its index their positions.
+    /// A sheet contains its images in columns and rows, and its index their positions.
     @Test func sheetsContainTheirImagesAndIndex() throws {
         let scratch = try source()
         try write(

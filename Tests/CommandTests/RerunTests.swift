@@ -233,7 +233,7 @@ internal import Testing
         #expect(try planned() == ["each", "keys", "sheet", "both"])
     }
 
-    @Test func explainCoversInstancesBesideABrokenSource() throws {
+    @Test func explainReportsInstancesDespiteABrokenSource() throws {
         let scratch = try folder()
         try scratch.shell("head -c 2000 in/a.mp4 > in/b.mp4; cp in/a.mp4 in/c.mp4")
         try scratch.write(

@@ -75,7 +75,7 @@ import Testing
 
     /// The supervisor notices the death of a worker that dies right after its first message. Many workers, since message and death coincide
     /// only occasionally.
-    @Test func deathsRightAfterAMessageAreReported() throws {
+    @Test func exitsRightAfterAMessageAreReported() throws {
         let scratch = try folderWithSource()
         let names = (0..<60).map { "d\($0)" }
         for name in names {

@@ -38,7 +38,7 @@ import Testing
     }
 
     /// ProRes is encoded to VP9, copied, and encoded by a codec that stores alpha in the frame.
-    @Test func alphaBesideTheFrameIsKept() async throws {
+    @Test func separateAlphaPlaneIsKept() async throws {
         let scratch = try Scratch()
         let source = try movie(in: scratch)
         _ = try success(

@@ -6,7 +6,7 @@ import Testing
 
 /// Encoder delay and padding of AAC in movies: in an `iTunSMPB` tag alone, and in the edit lists of HE-AAC.
 @Suite struct GaplessTests {
-    @Test func tag_fitsTheMedia_givesWhatIsPresented() throws {
+    @Test func tag_matchesTheMedia_determinesPresentedSamples() throws {
         let tag = try #require(GaplessTag(" 00000000 00000A40 00000138 0000000000015888 00000000 00000000"))
         #expect(tag.presented(ofMedia: 91_136, frame: 1024) == 2624..<90_824)
         // Of HE-AAC either may be counted at the rate of the core, or of the output.
@@ -120,7 +120,7 @@ import Testing
     }
 
     /// Beside video the tag is ignored, so that audio keeps its offset to video.
-    @Test func tag_besideVideo_isIgnored() async throws {
+    @Test func tag_ofFileWithVideo_isIgnored() async throws {
         let scratch = try Scratch()
         let source = scratch.file("s.mp4")
         try ffmpeg(

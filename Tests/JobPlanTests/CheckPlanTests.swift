@@ -78,7 +78,7 @@ import Testing
     }
 
     /// A plan that combines a check with outputs is rejected.
-    @Test func unsoundChecks_areRefused() throws {
+    @Test func invalidChecks_areRejected() throws {
         let sound = try plan("")
         func isValid(_ change: (inout JobPlan) -> Void) -> Bool {
             var plan = sound

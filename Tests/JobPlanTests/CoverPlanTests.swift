@@ -107,7 +107,7 @@ import Testing
     }
 
     /// Plans from outside are checked before anything is done by them.
-    @Test func impossibleCoversAreUnsound() throws {
+    @Test func impossibleCoversAreInvalid() throws {
         let (result, _) = try planned("metadata: { cover: art.jpg }")
         let plan = result.plan.jobs[0]
         #expect(plan.isValid)

@@ -184,7 +184,7 @@ import Testing
             }
         }
 
-        /// Edits a composition at random; it stays sound, also where an edit throws.
+        /// Edits a composition at random; it stays valid, also if an edit throws.
         private func edit(_ random: inout WalkGenerator) async throws {
             var composition = Composition()
             for _ in 0..<8 {

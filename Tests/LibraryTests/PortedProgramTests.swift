@@ -149,8 +149,8 @@ import Testing
 
     enum Moment: CaseIterable { case beforeAdding, beforeStarting, beforeTheSession, later }
 
-    /// A request for samples is answered once the session starts, whenever it was made.
-    @Test(.timeLimit(.minutes(15)), arguments: Moment.allCases) func requestsAreAnswered(_ moment: Moment)
+    /// A request for samples takes effect once the session starts, even if it precedes the session.
+    @Test(.timeLimit(.minutes(15)), arguments: Moment.allCases) func requestsAreFulfilled(_ moment: Moment)
         async throws
     {
         let scratch = try Scratch()
@@ -190,8 +190,8 @@ import Testing
         #expect(try FFmpegFile(url.path).frames().times.count == 10)
     }
 
-    /// A writer that is cancelled, or that can't start, answers requests from before.
-    @Test(.timeLimit(.minutes(15)), arguments: [true, false]) func requestsAreAnsweredAtTheEnd(
+    /// A writer that is cancelled, or that can't start, calls the blocks of earlier requests.
+    @Test(.timeLimit(.minutes(15)), arguments: [true, false]) func requestsAreFulfilledAtTheEnd(
         _ isCancelled: Bool
     ) async throws {
         let scratch = try Scratch()

@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func passedDescriptorsAreReadUntilTheyAreTakenBack() throws {
+    @Test func passedDescriptorsAreReadUntilTheyAreRevoked() throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=0.1", scratch.file("s.wav"))
         let file = open(scratch.file("s.wav"), O_RDONLY)

@@ -19,7 +19,7 @@ package struct CommandWords: Sendable {
     ]
 
     /// Returns an error message if the first word is no command, or for an option of another tool; nil for words that
-    /// the commands' own parser can judge.
+    /// the commands' own parser validates.
     package func problem(commands: [String]) -> String? {
         let names = commands + ["help"]
         if let word = words.first, !word.hasPrefix("-"), !names.contains(word) {

@@ -51,7 +51,7 @@ package struct StateLocation: Sendable {
         }
         for damaged in state.damagedFolders {
             notify(
-                "warning: the state in \(damaged.path) was damaged, and is created anew; the damaged file is kept as state.sqlite.damaged"
+                "warning: the state in \(damaged.path) was damaged, and a new one is created; the damaged file is kept as state.sqlite.damaged"
             )
         }
         return state

@@ -122,7 +122,7 @@ package struct CodecsReport: Encodable, Sendable {
             (container.hasChapters, "chapters"), (container.hasTimecode, "timecode"),
             (container.hasDisplayMatrix, "rotation"), (container.storesColor, "color"),
             (container.storesColorRange, "color range"),
-            (container.supportsSeparateAlpha, "alpha beside VP8 and VP9"),
+            (container.supportsSeparateAlpha, "separate alpha plane of VP8 and VP9"),
             (container.storesDolbyVision, "Dolby Vision"),
             (!container.languages.isEmpty, "languages"), (container.hasTrackTitles, "track titles"),
             (container.hasTrackTags, "track tags"),

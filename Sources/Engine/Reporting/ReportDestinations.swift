@@ -54,7 +54,7 @@ package struct ReportDestinations: Sendable {
             else {
                 return "\(path) can't be written: the path is invalid"
             }
-            if !seen.insert(destination).inserted { return "\(path) is given twice" }
+            if !seen.insert(destination).inserted { return "\(path) is the destination of two reports" }
             if destinations.contains(destination) { return "\(path) is the destination of a job" }
             let folder = destination.path.lastSlash.map { String(destination.path[..<$0]) } ?? ""
             guard access(folder.isEmpty ? "/" : folder, W_OK | X_OK) == 0 else {

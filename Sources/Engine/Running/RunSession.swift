@@ -131,8 +131,8 @@ package struct RunSession: Sendable {
             records: records, details: details, status: status, report: report, messages: messages + problems)
     }
 
-    /// Returns the exit status for some outcomes. Jobs that weren't started don't count: the outcome of their
-    /// dependency does.
+    /// Returns the status of a run with the given outcomes. Jobs that weren't started don't count, because the
+    /// outcome of their dependency does.
     static func status(of outcomes: [JobOutcome]) -> RunStatus {
         let bad = outcomes.filter { !$0.isSuccess }
         if bad.isEmpty { return .succeeded }

@@ -136,9 +136,9 @@ package struct PlanDigest: Codable, Hashable, Sendable {
         case .job(let id, _): parts.append(MetadataEntry(key: "source", value: "job \(id)"))
         }
         parts.append(MetadataEntry(key: "container", value: plan.container))
-        let stretches = input.extent.ranges.map { "\($0.start) s to \($0.end) s" }
+        let ranges = input.extent.ranges.map { "\($0.start) s to \($0.end) s" }
         parts.append(
-            MetadataEntry(key: "range", value: stretches.isEmpty ? "all" : stretches.joined(separator: ", ")))
+            MetadataEntry(key: "range", value: ranges.isEmpty ? "all" : ranges.joined(separator: ", ")))
         if let images = plan.images {
             let times = images.stills.map { "\($0.time)" }
             parts.append(MetadataEntry(key: "stills", value: times.joined(separator: ", ") + " s"))

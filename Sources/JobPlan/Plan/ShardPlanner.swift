@@ -11,9 +11,9 @@ package enum ShardPlanner {
         }
         if refused.isEmpty { return plan }
         var (kept, waiting) = (plan.jobs, [BatchPlan.Refusal]())
-        var isSettled = false
-        while !isSettled {
-            isSettled = true
+        var isComplete = false
+        while !isComplete {
+            isComplete = true
             kept.removeAll { job in
                 guard
                     let cause = (job.readJobs + job.needs).lazy.compactMap({ refused[[job.file, $0]] }).first
@@ -22,7 +22,7 @@ package enum ShardPlanner {
                 waiting.append(refusal)
                 refused[[job.file, job.id]] = refusal
                 refused[[job.file, job.base]] = refusal
-                isSettled = false
+                isComplete = false
                 return true
             }
         }

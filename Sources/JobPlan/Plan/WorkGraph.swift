@@ -58,10 +58,10 @@ extension JobPlan {
             return graph
         }
         for input in inputs.indices {
-            let made = outputs.indices.filter { outputs[$0].input == input }
-            let movies = made.filter { outputs[$0].isMedia }
+            let indices = outputs.indices.filter { outputs[$0].input == input }
+            let mediaIndices = indices.filter { outputs[$0].isMedia }
             var needs: [Int] = []
-            for index in movies {
+            for index in mediaIndices {
                 for (track, planned) in outputs[index].tracks.enumerated() {
                     guard case .encode(let encoding) = planned.action, encoding.loudness != nil else {
                         continue
@@ -69,16 +69,16 @@ extension JobPlan {
                     needs.append(graph.add(.measure(output: index, track: track)))
                 }
             }
-            if movies.contains(where: { outputs[$0].hasTwoPasses }) {
+            if mediaIndices.contains(where: { outputs[$0].hasTwoPasses }) {
                 needs.append(graph.add(.firstPass(input: input)))
             }
-            if !movies.isEmpty {
+            if !mediaIndices.isEmpty {
                 let encoded = graph.add(.encode(input: input), after: needs)
-                for index in movies { _ = graph.add(.verify(output: index), after: [encoded]) }
+                for index in mediaIndices { _ = graph.add(.verify(output: index), after: [encoded]) }
             }
             // Images are found by seeking; decoding the few frames that they need isn't worth delaying a
             // media output.
-            for index in made where !outputs[index].isMedia {
+            for index in indices where !outputs[index].isMedia {
                 _ = graph.add(.produce(output: index))
             }
         }

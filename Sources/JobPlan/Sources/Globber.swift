@@ -24,8 +24,8 @@ struct Globber {
     private let root: PathRoot
     private var folderCount = 0
     private var found: [String] = []
-    /// Paths found so far, since a pattern with two `**` can match a file in several ways.
-    private var taken: Set<ExactString> = []
+    /// Paths in `found`, to report each once: a pattern with two `**` can match a file in several ways.
+    private var seen: Set<ExactString> = []
     private var obstacles: [Obstacle] = []
     private static let obstacleLimit = 100
 
@@ -96,7 +96,7 @@ struct Globber {
     }
 
     private mutating func add(_ path: String) throws(TooMany) {
-        guard taken.insert(path.exact).inserted else { return }
+        guard seen.insert(path.exact).inserted else { return }
         guard found.count < Self.matchLimit else { throw TooMany() }
         found.append(path)
     }

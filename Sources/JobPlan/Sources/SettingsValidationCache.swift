@@ -25,8 +25,8 @@ extension SourceProber {
         if let verdict = trials[trial] { return verdict }
         let verdict: SettingsValidation.Outcome
         do throws(SourceProblem) {
-            let answer = try respond(to: ProbeRequest(path: nil, subject: .trial(trial)))
-            guard case .verdict(let found) = answer else {
+            let reply = try respond(to: ProbeRequest(path: nil, subject: .trial(trial)))
+            guard case .verdict(let found) = reply else {
                 throw SourceProblem("the reply belongs to another request")
             }
             verdict = found

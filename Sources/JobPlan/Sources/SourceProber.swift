@@ -8,7 +8,7 @@ package protocol SourceProber: Sendable {
     var environment: SourceEnvironment { get }
     /// Results of earlier trials, since many jobs use the same settings.
     var trials: SettingsValidationCache { get }
-    /// Answers a request with the corresponding kind of response. Blocks; called concurrently from several threads.
+    /// Performs a request, and returns the corresponding response. Blocks; called concurrently from several threads.
     func respond(to request: ProbeRequest) throws(SourceProblem) -> ProbeResponse
 }
 
@@ -54,7 +54,7 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
     package enum CutEdges: Codable, Hashable, Sendable {
         /// The edges are not re-encoded: packets are copied, or the cut isn't possible.
         case none
-        /// The edges are re-encoded by this encoder; nil for the one that is nearest to the source.
+        /// The edges are re-encoded with this configuration; nil for the closest match to the source.
         case encoded(EncoderConfiguration?)
     }
 
@@ -135,7 +135,7 @@ package struct LocalProber: SourceProber {
     /// Creates a prober that accesses sources through an environment.
     package init(_ environment: MediaEnvironment = MediaEnvironment()) { media = environment }
 
-    /// Opens the source and answers a request.
+    /// Opens the source and performs a request.
     package func respond(to request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
         do {
             if case .trial(let trial) = request.subject { return .verdict(trial.run()) }
@@ -224,13 +224,13 @@ package struct LocalProber: SourceProber {
             path: path, track: found, timeZero: contents.timeZero, range: range, damagePolicy: damagePolicy,
             environment: environment)
         let outward = scan.outward
-        var answer = CutPossibilities(
+        var possibilities = CutPossibilities(
             problem: scan.problem(), problemWithoutLeading: scan.problem(allowsLeading: true),
             outwardStart: outward.start.map { MediaTime(ticks: $0, timeBase: scan.tick) },
             outwardEnd: outward.end.map { MediaTime(ticks: $0, timeBase: scan.tick) })
-        guard answer.problem != nil, case .encoded(let encoder) = edges else { return answer }
-        answer.add([scan], track: found, encoder: encoder)
-        return answer
+        guard possibilities.problem != nil, case .encoded(let encoder) = edges else { return possibilities }
+        possibilities.add([scan], track: found, encoder: encoder)
+        return possibilities
     }
 
     /// Returns the possibilities of a joined cut. `tick` is the time unit of a cut of several sources, whose
@@ -250,9 +250,9 @@ package struct LocalProber: SourceProber {
                 path: path, track: found, timeZero: contents.timeZero, range: range, tick: tick,
                 environment: environment)
         }
-        var answer = CutPossibilities()
-        answer.add(scans, track: found, encoder: encoder, clipTick: clip)
-        return answer
+        var possibilities = CutPossibilities()
+        possibilities.add(scans, track: found, encoder: encoder, clipTick: clip)
+        return possibilities
     }
 }
 
@@ -278,15 +278,15 @@ extension SourceProber {
     package func description(of path: String, _ timing: AssetTiming = .fast) throws(SourceProblem)
         -> SourceDescription
     {
-        let answer = try respond(to: ProbeRequest(path: path, subject: .description(timing)))
-        guard case .description(let description) = answer else { throw .unexpectedReply }
+        let reply = try respond(to: ProbeRequest(path: path, subject: .description(timing)))
+        guard case .description(let description) = reply else { throw .unexpectedReply }
         return description
     }
 
     /// Returns whether a track's packets have presentation times.
     func hasPresentationTimes(_ track: Int, of path: String) throws(SourceProblem) -> Bool {
-        let answer = try respond(to: ProbeRequest(path: path, subject: .presentationTimes(track: track)))
-        guard case .presentationTimes(let hasTimes) = answer else { throw .unexpectedReply }
+        let reply = try respond(to: ProbeRequest(path: path, subject: .presentationTimes(track: track)))
+        guard case .presentationTimes(let hasTimes) = reply else { throw .unexpectedReply }
         return hasTimes
     }
 
@@ -304,18 +304,18 @@ extension SourceProber {
         _ track: Int, of path: String, range: TimeRange, damagePolicy: DamagePolicy,
         edges: ProbeRequest.CutEdges = .none
     ) throws(SourceProblem) -> CutPossibilities? {
-        let answer = try respond(
+        let reply = try respond(
             to: ProbeRequest(
                 path: path,
                 subject: .cut(track: track, range: range, damagePolicy: damagePolicy, edges: edges)))
-        guard case .cut(let possibilities) = answer else { throw .unexpectedReply }
+        guard case .cut(let possibilities) = reply else { throw .unexpectedReply }
         return possibilities
     }
 
     /// Returns the description of an image sequence.
     func description(of sequence: ImageSequence) throws(SourceProblem) -> SourceDescription {
-        let answer = try respond(to: ProbeRequest(path: sequence.files[0], subject: .images(sequence)))
-        guard case .description(let description) = answer, description.tracks.count == 1,
+        let reply = try respond(to: ProbeRequest(path: sequence.files[0], subject: .images(sequence)))
+        guard case .description(let description) = reply, description.tracks.count == 1,
             description.duration == sequence.duration
         else { throw .unexpectedReply }
         return description
@@ -331,9 +331,9 @@ extension SourceProber {
 
     /// Returns the presentation times of a track's keyframes.
     func keyFrames(_ track: Int, of path: String, limit: Int) throws(SourceProblem) -> [MediaTime] {
-        let answer = try respond(
+        let reply = try respond(
             to: ProbeRequest(path: path, subject: .keyFrames(track: track, limit: limit)))
-        guard case .keyFrames(let times) = answer, times.count <= limit else { throw .unexpectedReply }
+        guard case .keyFrames(let times) = reply, times.count <= limit else { throw .unexpectedReply }
         return times
     }
 
@@ -341,10 +341,10 @@ extension SourceProber {
     func scenes(
         _ track: Int, of path: String, difference: Int, limit: Int
     ) throws(SourceProblem) -> [MediaTime] {
-        let answer = try respond(
+        let reply = try respond(
             to: ProbeRequest(
                 path: path, subject: .scenes(track: track, difference: difference, limit: limit)))
-        guard case .keyFrames(let times) = answer, times.count <= limit else { throw .unexpectedReply }
+        guard case .keyFrames(let times) = reply, times.count <= limit else { throw .unexpectedReply }
         return times
     }
 
@@ -352,9 +352,9 @@ extension SourceProber {
     func frames(
         _ numbers: [Int64], of track: Int, in ranges: [TimeRange], of path: String
     ) throws(SourceProblem) -> FramePositions {
-        let answer = try respond(
+        let reply = try respond(
             to: ProbeRequest(path: path, subject: .frames(track: track, ranges: ranges, numbers: numbers)))
-        guard case .frames(let found) = answer, found.positions.count == numbers.count else {
+        guard case .frames(let found) = reply, found.positions.count == numbers.count else {
             throw .unexpectedReply
         }
         return found
@@ -364,16 +364,16 @@ extension SourceProber {
     func hasSubtitleEvents(
         _ track: Int, in ranges: [TimeRange], of path: String
     ) throws(SourceProblem) -> Bool {
-        let answer = try respond(
+        let reply = try respond(
             to: ProbeRequest(path: path, subject: .subtitleEvents(track: track, ranges: ranges)))
-        guard case .presence(let isThere) = answer else { throw .unexpectedReply }
+        guard case .presence(let isThere) = reply else { throw .unexpectedReply }
         return isThere
     }
 
     /// Returns the frame rate at which every frame of a range of a track is shown; nil if the track no longer exists.
     func cadence(_ track: Int, of path: String, in range: TimeRange) throws(SourceProblem) -> FrameCadence? {
-        let answer = try respond(to: ProbeRequest(path: path, subject: .cadence(track: track, range: range)))
-        guard case .cadence(let cadence) = answer else { throw .unexpectedReply }
+        let reply = try respond(to: ProbeRequest(path: path, subject: .cadence(track: track, range: range)))
+        guard case .cadence(let cadence) = reply else { throw .unexpectedReply }
         return cadence
     }
 
@@ -381,18 +381,18 @@ extension SourceProber {
     func clipCut(
         _ track: Int, of path: String, ranges: [TimeRange], tick: Rational, encoder: EncoderConfiguration?
     ) throws(SourceProblem) -> CutPossibilities? {
-        let answer = try respond(
+        let reply = try respond(
             to: ProbeRequest(
                 path: path, subject: .clipCut(track: track, ranges: ranges, tick: tick, encoder: encoder)))
-        guard case .cut(let possibilities) = answer else { throw .unexpectedReply }
+        guard case .cut(let possibilities) = reply else { throw .unexpectedReply }
         return possibilities
     }
 
     /// Returns the properties that a track's audio packets must share with those that they follow; nil if the track
     /// no longer exists.
     func audioFormat(_ track: Int, of path: String) throws(SourceProblem) -> AudioPacketFormat? {
-        let answer = try respond(to: ProbeRequest(path: path, subject: .audioFormat(track: track)))
-        guard case .audioFormat(let form) = answer else { throw .unexpectedReply }
+        let reply = try respond(to: ProbeRequest(path: path, subject: .audioFormat(track: track)))
+        guard case .audioFormat(let form) = reply else { throw .unexpectedReply }
         return form
     }
 
@@ -401,10 +401,10 @@ extension SourceProber {
     func joinedCut(
         _ track: Int, of path: String, ranges: [TimeRange], encoder: EncoderConfiguration?
     ) throws(SourceProblem) -> CutPossibilities? {
-        let answer = try respond(
+        let reply = try respond(
             to: ProbeRequest(
                 path: path, subject: .joinedCut(track: track, ranges: ranges, encoder: encoder)))
-        guard case .cut(let possibilities) = answer else { throw .unexpectedReply }
+        guard case .cut(let possibilities) = reply else { throw .unexpectedReply }
         return possibilities
     }
 }

@@ -4,7 +4,7 @@ internal import Media
 
 extension TrackDescription {
     /// Whether the track's format is unknown: it has no codec, or its parameters couldn't be determined. Such
-    /// a track is selected only by its number, so that the other tracks of the file remain usable.
+    /// a track is selected only by its index, so that the other tracks of the file remain usable.
     var isUnknown: Bool {
         switch mediaType {
         case .video: codec == "none" || width == 0 || height == 0

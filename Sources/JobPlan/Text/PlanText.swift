@@ -55,9 +55,9 @@ package enum PlanText {
             let name = index == 0 ? "joined" : "  then"
             lines.append("  \(pad(name, 10)) \(range.start) s to \(range.end) s (\(range.duration) s)")
         }
-        if let asked = input.requestedRange {
+        if let requested = input.requestedRange {
             lines.append(
-                "  requested  \(asked.start) s to \(asked.end) s; widened to keyframes"
+                "  requested  \(requested.start) s to \(requested.end) s; widened to keyframes"
             )
         }
         var container = output.container

@@ -74,7 +74,7 @@ public struct OutputResult: Sendable {
     public var destination: String?
     /// Size in bytes; 0 for a check.
     public var size: Int64
-    /// Size and time of the output as it was published, as one word; for a check, the digest of its plan.
+    /// `TemporaryFile.fingerprint` of the published output; for a check, the digest of its plan.
     package var output: String
     /// Duration of the output's media.
     public var duration: MediaTime

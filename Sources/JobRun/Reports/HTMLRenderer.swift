@@ -42,7 +42,7 @@ package enum HTMLRenderer {
 
     private static func page(
         _ report: RunReport, _ previews: [JobKey: JobPreview],
-        pictures: @escaping (JobPreview) -> [JobPreview.Pair]
+        pairs: @escaping (JobPreview) -> [JobPreview.Pair]
     ) -> String {
         var names: [JobKey: String] = [:]
         func name(_ job: RunReport.Job) -> String {
@@ -54,7 +54,7 @@ package enum HTMLRenderer {
         var linked: Set<String> = []
         let details = { (job: RunReport.Job, isOpen: Bool) in
             var preview = previews[JobKey(file: job.file, id: job.id)]
-            if let all = preview { preview?.pairs = pictures(all) }
+            if let all = preview { preview?.pairs = pairs(all) }
             linked.insert(name(job))
             return Self.details(job, preview, name: name(job), isOpen: isOpen)
         }

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import JobPlan
 internal import Media
 
-/// The preview of an output beside its source on a page: frames, audio, bit rate.
+/// The HTML preview that compares an output with its source: frames, audio, bit rate.
 enum PreviewMarkup {
     private static let width = 720.0
 

@@ -64,7 +64,7 @@ package struct RunReport: Codable, Sendable {
         package var destination: String?
         /// `check` for the check of a source, which has no output; nil for outputs.
         package var kind: String?
-        /// Size and time of the output as it was published, as one word; for a check, the digest of its plan.
+        /// `TemporaryFile.fingerprint` of the published output; for a check, the digest of its plan.
         package var output: String?
         /// Bytes of the output.
         package var size: Int64?

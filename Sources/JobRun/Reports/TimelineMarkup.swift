@@ -1,40 +1,41 @@
 internal import JobPlan
 
-/// A drawing of a composition's time line: clips, layers and audio items, in as many rows as overlap.
+/// An SVG drawing of a composition's time line: clips, layers and audio items.
+/// Overlapping items are in separate rows, up to `maxRows` of each kind.
 enum TimelineMarkup {
     private static let (width, left, row) = (720.0, 90.0, 18.0)
     /// Maximum number of rows of each kind; the last row contains everything beyond.
     private static let maxRows = 12
 
-    static func render(_ stretches: [TimelineSection]) -> String {
-        let length = stretches.map(\.end).max() ?? 0
+    static func render(_ sections: [TimelineSection]) -> String {
+        let length = sections.map(\.end).max() ?? 0
         guard length > 0 else { return "" }
         // Sections of one kind that don't overlap share a row.
         var rows: [(kind: TimelineSection.Kind, end: Double)] = []
         var rowOfClip: [Int: Int] = [:]
-        func rowIndex(_ stretch: TimelineSection) -> Int {
-            if stretch.kind == .copied { return rowOfClip[stretch.index] ?? 0 }
-            let own = rows.indices.filter { rows[$0].kind == stretch.kind }
-            var found = own.first { rows[$0].end <= stretch.start + 1e-6 }
+        func rowIndex(_ section: TimelineSection) -> Int {
+            if section.kind == .copied { return rowOfClip[section.index] ?? 0 }
+            let own = rows.indices.filter { rows[$0].kind == section.kind }
+            var found = own.first { rows[$0].end <= section.start + 1e-6 }
             if found == nil, own.count < maxRows {
-                rows.append((stretch.kind, 0))
+                rows.append((section.kind, 0))
                 found = rows.count - 1
             }
             let row = found ?? own.last ?? 0
-            rows[row].end = max(rows[row].end, stretch.end)
-            if stretch.kind == .clip { rowOfClip[stretch.index] = row }
+            rows[row].end = max(rows[row].end, section.end)
+            if section.kind == .clip { rowOfClip[section.index] = row }
             return row
         }
         var bars = ""
-        for stretch in stretches {
-            let x = left + stretch.start / length * (width - left)
-            let barWidth = max(1, (stretch.end - stretch.start) / length * (width - left) - 1)
-            let isCopy = stretch.kind == .copied
-            let y = Double(rowIndex(stretch)) * row + (isCopy ? row - 6 : 2)
+        for section in sections {
+            let x = left + section.start / length * (width - left)
+            let barWidth = max(1, (section.end - section.start) / length * (width - left) - 1)
+            let isCopy = section.kind == .copied
+            let y = Double(rowIndex(section)) * row + (isCopy ? row - 6 : 2)
             let title =
-                "\(stretch.kind.rawValue) \(stretch.index): \(stretch.name), \(HTMLRenderer.seconds(stretch.start)) to \(HTMLRenderer.seconds(stretch.end))"
+                "\(section.kind.rawValue) \(section.index): \(section.name), \(HTMLRenderer.seconds(section.start)) to \(HTMLRenderer.seconds(section.end))"
             bars +=
-                "<rect class=\"\(stretch.kind.rawValue)\" x=\"\(HTMLRenderer.number(x))\" y=\"\(HTMLRenderer.number(y))\" width=\"\(HTMLRenderer.number(barWidth))\" height=\"\(isCopy ? 3 : Int(row) - 5)\" rx=\"2\"><title>\(Markup.escaped(title))</title></rect>\n"
+                "<rect class=\"\(section.kind.rawValue)\" x=\"\(HTMLRenderer.number(x))\" y=\"\(HTMLRenderer.number(y))\" width=\"\(HTMLRenderer.number(barWidth))\" height=\"\(isCopy ? 3 : Int(row) - 5)\" rx=\"2\"><title>\(Markup.escaped(title))</title></rect>\n"
         }
         for (index, row) in rows.enumerated() where index == 0 || rows[index - 1].kind != row.kind {
             let name = ["clip": "clips", "layer": "layers"][row.kind.rawValue] ?? row.kind.rawValue
@@ -42,9 +43,9 @@ enum TimelineMarkup {
                 "<text x=\"0\" y=\"\(HTMLRenderer.number(Double(index + 1) * Self.row - 5))\">\(name)</text>\n"
         }
         let height = Double(rows.count) * row + 2
-        let legend = stretches.contains { $0.kind == .copied } ? "green: copied" : ""
+        let legend = sections.contains { $0.kind == .copied } ? "green: copied" : ""
         let label =
-            "Composition of \(HTMLRenderer.seconds(length)): \(stretches.count { $0.kind == .clip }) clips"
+            "Composition of \(HTMLRenderer.seconds(length)): \(sections.count { $0.kind == .clip }) clips"
         return "<h3>Composition</h3>\n"
             + "<svg class=\"curve\" viewBox=\"0 0 \(Int(width)) \(Int(height))\" role=\"img\" aria-label=\"\(Markup.escaped(label))\">\n"
             + bars

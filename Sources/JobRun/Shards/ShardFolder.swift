@@ -125,7 +125,7 @@ package struct ShardFolder: Sendable {
     private struct StoredPreview: Codable {
         var file: String
         var id: String
-        /// Size and time of the output as it was published, as one word.
+        /// `TemporaryFile.fingerprint` of the published output.
         var output: String
         var preview: JobPreview
     }

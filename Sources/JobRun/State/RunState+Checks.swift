@@ -11,7 +11,7 @@ extension RunState {
         storeRecord(task, digest, shortcut: shortcut(of: task), seconds: seconds)
     }
 
-    /// Records that a source failed a check: an earlier pass no longer counts, whatever the source looks like.
+    /// Records that a source failed a check. An earlier pass no longer counts, even if the source is unchanged.
     func failed(check task: OutputTask) {
         guard checkRecord(task.file, task.name) != nil else { return }
         storeRecord(task, nil, shortcut: "", seconds: 0)

@@ -102,7 +102,7 @@ final class StateDatabase: @unchecked Sendable {
             .contains(error.resultCode)
     }
 
-    /// Renames a damaged database beside itself. If a folder or another file that isn't regular has the new name, a
+    /// Renames a damaged database in its folder. If a folder or another file that isn't regular has the new name, a
     /// random suffix is added.
     static func moveAside(_ path: String) {
         var newPath = path + ".damaged"

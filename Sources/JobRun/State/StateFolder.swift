@@ -140,7 +140,7 @@ package final class StateLock: Sendable {
                     ? "another run is using it (\(Self.holder(descriptor))); use `--wait` to wait for it, or `--state DIR` for a separate folder"
                     : String(cString: strerror(failure))
                 close(descriptor)
-                throw StateError("the state folder \(folder.path): \(reason)")
+                throw StateError("the state folder \(folder.path) can't be locked: \(reason)")
             }
         }
         Self.writeHolder("process \(getpid()): \(files.joined(separator: ", "))", in: descriptor)

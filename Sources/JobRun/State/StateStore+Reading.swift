@@ -97,7 +97,7 @@ extension StateStore {
 
     /// The report entry of a job's output.
     struct StoredReport: Sendable {
-        /// Size and time of the output as one word.
+        /// `TemporaryFile.fingerprint` of the output.
         var output: String
         /// Digest of the job file's contents.
         var spec: String

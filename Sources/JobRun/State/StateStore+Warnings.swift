@@ -3,7 +3,7 @@ internal import GRDB
 extension StateStore {
     /// The warnings about an output from when it was created.
     struct OutputWarnings: Sendable {
-        /// Size and time of the output as one word. The warnings are valid for this output only.
+        /// `TemporaryFile.fingerprint` of the output. The warnings are valid for this output only.
         var output: String
         var lines: [String]
 

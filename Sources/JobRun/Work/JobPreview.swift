@@ -2,7 +2,7 @@ internal import JobPlan
 internal import LibAV
 package import Media
 
-/// The preview of a finished output beside its source, for the HTML report.
+/// The preview that compares a finished output with its source, for the HTML report.
 package struct JobPreview: Codable, Sendable {
     /// The frames of source and output at the same presentation time.
     package struct Pair: Codable, Sendable {
@@ -18,7 +18,7 @@ package struct JobPreview: Codable, Sendable {
     package var waveform: Waveform?
     /// Bit rate over the whole output.
     package var bitRate: BitRateCurve?
-    /// Reasons why parts of the preview are missing. They don't make the job fail.
+    /// Reasons why parts of the preview are missing. The job succeeds without them.
     package var problems: [String] = []
 }
 

@@ -46,7 +46,9 @@ struct OutputVerifier {
             return
                 "the finished output can't be read back: \((error as? InputError)?.explanation ?? "\(error)")"
         }
-        if contents.missingBytes > 0 { return "the output lacks \(contents.missingBytes) bytes" }
+        if contents.missingBytes > 0 {
+            return "the output is truncated: \(contents.missingBytes) bytes missing"
+        }
         var tracks = contents.tracks.filter { !$0.isAttachedPicture }
         let files = tracks.count { $0.mediaType == .attachment }
         guard files == plan.attachments.count else {

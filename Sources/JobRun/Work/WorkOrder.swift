@@ -54,7 +54,7 @@ package struct OutputFindings: Codable, Sendable {
     package var imageTimes: [MediaTime] = []
     /// Ranges of the output's files within the file that was written; empty if it is one file.
     package var parts: [TemporaryFile.Part] = []
-    /// Data of the source that should have been kept and is missing in the output, a line each.
+    /// Data of the source that the plan keeps and the output lacks; one line for each loss.
     package var losses: [String] = []
     /// Expectations with their measured values, whether met or not.
     package var expectations: [ExpectationResult] = []

@@ -4,7 +4,7 @@ internal import Glibc
 /// The system resources that a process of this program requires at its start, without which it would hang or
 /// crash.
 package enum ProcessLimits {
-    /// Number of threads beside the first: those of Dispatch's queues and the minimum of a codec. With fewer,
+    /// Number of threads in addition to the first: those of Dispatch's queues and the minimum of a codec. With fewer,
     /// Dispatch retries forever and doesn't react to signals (measured: `validate` hangs with 3, and works with 5).
     private static let threads: Int32 = 8
     /// Number of descriptors. A worker has its channel, a source and an output open; Dispatch and Landlock

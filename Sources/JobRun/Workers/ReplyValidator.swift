@@ -7,7 +7,7 @@ internal import Publishing
 enum ReplyValidator {
     private static let counts = 0...(1 << 50)
 
-    /// Returns whether an answer is valid for planning.
+    /// Returns whether a probe's response is valid for planning.
     static func isValid(_ response: ProbeResponse) -> Bool {
         switch response {
         case .description(let description): isValid(description)

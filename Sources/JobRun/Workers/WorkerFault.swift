@@ -76,7 +76,7 @@ internal import Media
             return .finished(findings)
         }
 
-        /// Returns the answer to send instead of the actual one.
+        /// Returns the reply to send instead of the actual one.
         func altered(_ reply: ProbeReply) -> ProbeReply {
             guard self == .impossibleReport, case .response(.description(var description)) = reply else {
                 return reply

@@ -309,7 +309,7 @@ package enum WorkerMain {
 
     private static let probeQueue = DispatchQueue(label: "tandem.probe")
 
-    /// Starts a probe. Probes are never cancelled, because the answer may be useful for other jobs.
+    /// Starts a probe. Probes are never cancelled, because other jobs may need the response.
     private static func begin(
         _ probe: WorkerMessage.Probe, _ descriptors: [Int32], _ environment: MediaEnvironment,
         _ channel: MessageChannel, _ current: TaskState

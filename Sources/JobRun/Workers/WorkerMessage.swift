@@ -1,7 +1,7 @@
 internal import JobPlan
 
-/// The messages between supervisor and worker: `BinaryCoding` preceded by its length in four bytes, with descriptors
-/// beside it.
+/// The messages between supervisor and worker: values encoded by `BinaryCoding`, each preceded by its length in four
+/// bytes. Descriptors are sent as ancillary data of the socket.
 enum WorkerMessage {
     /// Protocol version. Both ends are the same executable, unless it was replaced while it ran.
     static let version = 8
@@ -76,8 +76,8 @@ enum WorkerMessage {
 
 /// The result of a probe.
 enum ProbeReply: Codable, Sendable {
-    /// The requested answer.
+    /// The response of the requested kind.
     case response(ProbeResponse)
-    /// The reason why there is no answer.
+    /// The reason why the probe failed.
     case failure(SourceProblem)
 }

@@ -171,7 +171,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
                 }
                 returnToPool(worker)
                 switch reply {
-                case .response(let answer): return answer
+                case .response(let response): return response
                 case .failure(let problem): throw problem
                 }
             }

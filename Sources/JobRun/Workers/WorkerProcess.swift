@@ -45,9 +45,9 @@ final class WorkerProcess: @unchecked Sendable {
         let completion: @Sendable (Ending) -> Void
         /// Outputs, kept open until the worker has certainly received them; empty for a check and for a probe.
         let outputs: [TemporaryFile]
-        /// The order; nil for a probe.
+        /// Identity of the work order; nil for a probe.
         var order: WorkOrder.Identity?
-        /// Whether settings are tried, which takes little time.
+        /// Whether settings are validated by a dry open, which takes little time.
         var isTrial = false
         /// Files that the worker may request.
         var requested: [RequestedFiles] = []
@@ -234,10 +234,10 @@ final class WorkerProcess: @unchecked Sendable {
             end(task, .done(outcome))
         case .checked(let findings):
             guard let task, task.makesPreview,
-                case .finished(let sound)? = ReplyValidator.validated(
+                case .finished(let validated)? = ReplyValidator.validated(
                     .finished(findings), tracks: task.tracks, makesPreview: false)
             else { return kill("protocol violation: it sent an impossible report of its output") }
-            self.task?.findings = sound
+            self.task?.findings = validated
             task.onChecked()
         case .probed(let reply):
             guard let task, task.order == nil else {

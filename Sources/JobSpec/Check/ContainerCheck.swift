@@ -62,7 +62,7 @@ enum ContainerCheck {
                 sink.error(
                     .containerSetting, "`\(key.value)` would be a tag of text, not a cover", at: key.range,
                     help:
-                        "`metadata: { cover: art.jpg }` sets a cover from an image file; covers of the source are kept unless `keep` says otherwise"
+                        "`metadata: { cover: art.jpg }` sets a cover from an image file; `keep` determines whether covers of the source are kept"
                 )
             } else if name == "creation_time", container.parsesCreationTime, CreationTime(entry.value) == nil,
                 DateTag.problem(entry.value) == nil

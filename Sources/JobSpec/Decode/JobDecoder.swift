@@ -117,7 +117,7 @@ struct JobDecoder {
             "`cut: \(cut.value.rawValue)` requires a video rule with `copy: true`",
             at: cut.range,
             notes: [Diagnostic.Note("frames are re-encoded here", at: first.action.range)],
-            help: "add `copy: true` to the rule; `encode` beside it then applies to the edges")
+            help: "add `copy: true` to the rule; `encode` of the same rule then applies to the edges")
     }
 
     /// Reports `chapters: clips` without a composition. With `clips` from `defaults`, other jobs keep their source's

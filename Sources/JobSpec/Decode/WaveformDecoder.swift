@@ -82,7 +82,7 @@ struct WaveformDecoder {
             return Located(nil, at: destination.range)
         }
         reader.sink.error(
-            .unknownContainer, "the destination's extension is not one of a waveform format",
+            .unknownContainer, "the destination's extension doesn't determine a waveform format",
             at: destination.range,
             help:
                 "set `format` of `waveform` to one of \(WaveformFormat.allCases.map(\.rawValue).joined(separator: ", "))"

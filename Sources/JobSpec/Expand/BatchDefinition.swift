@@ -59,7 +59,7 @@ final class BatchDefinition: Sendable {
         return sorted.prefix(maxNames).joined(separator: ", ") + (sorted.count > maxNames ? ", …" : "")
     }
 
-    /// Returns the absolute path of a path that is relative to the file that contains it.
+    /// Returns the absolute path of a path that is relative to the file that names it.
     func absolutePath(_ written: Located<String>) -> String {
         if written.value.hasPrefix("/") { return written.value }
         return (folders[written.range.source] ?? ownFolder ?? ".") + "/" + written.value

@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import LibAV
 internal import YAMLDocument
 
-/// The merging of named settings under the keys beside `use`.
+/// The merging of named settings under the other keys of a mapping with `use`.
 struct SettingsResolver {
     let reader: NodeReader
     let definition: BatchDefinition

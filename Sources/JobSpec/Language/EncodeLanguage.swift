@@ -10,7 +10,7 @@ extension Language {
     private static let options = ValueType.mapOf(
         .oneOf([.string(), .number(-1e12...1e12), .boolean]), keys: .any)
     private static let use = KeyInfo(
-        "use", .identifier, "Named settings to start from; keys beside it take precedence.")
+        "use", .identifier, "Named settings to start from; other keys of the mapping override them.")
 
     static let videoEncode = MappingType(
         "videoEncode", "video `encode`", "Settings of a video encoder.",
@@ -25,7 +25,7 @@ extension Language {
             KeyInfo("qp", .integer(0...255), "Constant quantizer (QP)."),
             KeyInfo("bitrate", bitRate, "Average bit rate."),
             KeyInfo("lossless", .boolean, "Encode without loss."),
-            KeyInfo("max_bitrate", bitRate, "Maximum bit rate, with `buffer_size`."),
+            KeyInfo("max_bitrate", bitRate, "Maximum bit rate; requires `buffer_size`."),
             KeyInfo("buffer_size", bitRate, "Size of the rate-control buffer in bits."),
             KeyInfo(
                 "passes", .integer(1...2),

@@ -17,7 +17,7 @@ extension Language {
             KeyInfo("rows", .integer(1...200), "Number of rows.", default: "as many as necessary"),
             KeyInfo(
                 "index", .word(["vtt"]),
-                "Write a WebVTT file beside the sheet that maps times to its parts, for previews in players."
+                "Write a WebVTT file next to the sheet that maps times to its parts, for previews in players."
             ),
         ])
     static let images = MappingType(

@@ -73,7 +73,7 @@ package enum Language {
         "imageAsset", "an image", "An image that is shown for a duration.",
         keys: [
             KeyInfo(
-                "image", .string(mayBeEmpty: false), "Path, relative to the file that contains it.",
+                "image", .string(mayBeEmpty: false), "Path, relative to the job file that names it.",
                 required: true),
             KeyInfo(
                 "duration", length(0.001...86_400), "Duration, up to a day.", required: true),
@@ -84,7 +84,7 @@ package enum Language {
         keys: [
             KeyInfo(
                 "path", .string(mayBeEmpty: false),
-                "Path, relative to the file that contains it; a pattern (`*`, `?`, `[…]`, `**`) runs the job once for each match.",
+                "Path, relative to the job file that names it; a pattern (`*`, `?`, `[…]`, `**`) runs the job once for each match.",
                 required: true),
             KeyInfo(
                 "timing", .word(AssetTiming.allCases.map(\.rawValue)),
@@ -264,7 +264,7 @@ package enum Language {
                 keys: .identifiers), "Named settings, for `use`."),
         KeyInfo(
             "defaults", .mapping(job.partial()),
-            "Merged under every job: mappings key by key, lists and single values replaced."),
+            "Defaults of every job. Mappings are merged key by key; lists and single values are replaced."),
     ]
 
     /// A job file.

@@ -185,7 +185,10 @@ package enum ReferenceGenerator {
         case .string: "text"
         case .identifier: "an identifier"
         case .text(_, let example): "such as `\(example)`"
-        case .integer(let range): "\(range.lowerBound) to \(range.upperBound)"
+        case .integer(let range):
+            range.lowerBound == range.upperBound
+                ? "\(range.lowerBound)"
+                : "\(range.lowerBound) to \(range.upperBound)"
         case .number(let range): "\(plain(range.lowerBound)) to \(plain(range.upperBound))"
         case .boolean: "`true`, `false`"
         case .onlyTrue: "`true`"

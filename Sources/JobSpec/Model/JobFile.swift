@@ -38,7 +38,7 @@ package struct JobFile: Sendable {
         }
     }
 
-    /// Returns the absolute path of a path in a job file, which is relative to the file that contains it.
+    /// Returns the absolute path of a path in a job file, which is relative to that file.
     package func absolutePath(_ written: Located<String>) -> String {
         definition.absolutePath(written)
     }

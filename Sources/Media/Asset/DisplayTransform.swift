@@ -30,7 +30,7 @@ public struct DisplayTransform: Hashable, Codable, Sendable {
     /// Returns a matrix element as 64 bits, so that it can be negated and multiplied without overflow.
     private func part(_ index: Int) -> Int64 { Int64(matrix[index]) }
 
-    /// Whether width and height are exchanged.
+    /// Whether width and height are swapped: a rotation by 90° or 270°.
     public var isQuarterTurn: Bool { matrix[0] == 0 && matrix[4] == 0 && matrix[1] != 0 && matrix[3] != 0 }
 
     /// Clockwise rotation in degrees where it is a multiple of 90, after any reflection; nil otherwise.

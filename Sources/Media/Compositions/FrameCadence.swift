@@ -14,7 +14,7 @@ package struct FrameCadence: Codable, Hashable, Sendable {
         (self.frameRate, self.isConstant, self.omittedFrames) = (frameRate, isConstant, omittedFrames)
     }
 
-    /// Common frame rates, in order; the rate for variable frame rates is at most the highest of them.
+    /// Common frame rates in ascending order. The highest one is the maximum for variable frame rates.
     private static let common = [
         Rational(24000, 1001), Rational(24, 1), Rational(25, 1), Rational(30000, 1001), Rational(30, 1),
         Rational(48, 1), Rational(50, 1), Rational(60000, 1001), Rational(60, 1), Rational(100, 1),

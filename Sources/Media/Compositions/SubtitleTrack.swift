@@ -17,7 +17,7 @@ public struct SubtitleTrack: Hashable, Codable, Sendable {
     /// Sources of the events, in order of their start; none is repeated.
     public var clips: [ClipPlacement]
 
-    /// Makes a track.
+    /// Creates a track.
     public init(
         language: String? = nil, title: String? = nil, disposition: [String] = [], clips: [ClipPlacement] = []
     ) {

@@ -19,7 +19,7 @@ public final class ContainerType: Hashable, Sendable {
     /// Hashes the identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
-    /// Cached answers of libavformat by codec, because each query searches all its muxers.
+    /// Cached results of libavformat's queries by codec, because each query searches all muxers.
     private let supportedCodecs = Guarded<[String: Bool]>([:])
 
     /// All containers for tracks; excludes image and waveform formats.

@@ -6,7 +6,7 @@ internal import Locking
 public enum SessionStatus: String, Sendable {
     /// Not started.
     case unknown
-    /// Reading or writing.
+    /// The session was started and is not complete.
     case working
     /// All samples were vended or written.
     case completed

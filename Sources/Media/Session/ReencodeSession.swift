@@ -254,7 +254,7 @@ public final class ReencodeSession: @unchecked Sendable {
         finish(transfer)
     }
 
-    /// Stops the reader and makes all writers fail.
+    /// Stops the reader and fails all writers.
     private func abort(_ error: any Error) {
         reader.cancelReading()
         for writer in writers { writer.fail(error) }

@@ -90,20 +90,20 @@ public final class WaveformReader: Sendable {
         try samples.start()
         defer { samples.cancel() }
         let origin = extent.ranges.count == 1 ? extent.ranges[0].start : .zero
-        var gathering: WaveformAccumulator?
+        var accumulator: WaveformAccumulator?
         while let sample = try samples.next() {
             let time = MediaTime(ticks: sample.pts, timeBase: sample.timeBase) - origin
             try sample.withFrame { frame in
-                if gathering == nil {
-                    gathering = WaveformAccumulator(
+                if accumulator == nil {
+                    accumulator = WaveformAccumulator(
                         settings, sampleRate: Int(frame.sampleRate), channels: frame.channelLayout.channels)
                 }
-                try gathering?.add(frame, at: time)
+                try accumulator?.add(frame, at: time)
             }
             state.withLock { $0.seconds = time.seconds }
         }
-        guard var gathering else { throw MediaError.noSamples(track: track.label) }
-        return gathering.finish()
+        guard var accumulator else { throw MediaError.noSamples(track: track.label) }
+        return accumulator.finish()
     }
 
     /// Reads on a queue of its own. Cancelling the task cancels the reader, which can't be used afterwards.

@@ -10,7 +10,7 @@ internal import Publishing
 extension AssetWriter {
     // MARK: The end
 
-    /// Makes the writer fail; only the first error is kept.
+    /// Fails the writer; only the first error is kept.
     func fail(_ error: any Error) {
         state.withLock { state in
             guard state.status == .working || state.status == .unknown else { return }

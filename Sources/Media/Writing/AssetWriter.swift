@@ -89,7 +89,7 @@ public final class AssetWriter: @unchecked Sendable {
 
     /// State of the writer.
     public var status: SessionStatus { state.withLock { $0.status } }
-    /// The error that made the writer fail; nil otherwise.
+    /// The error if the writer failed; nil otherwise.
     public var error: (any Error)? { state.withLock { $0.error } }
     /// Number of packets written so far, by input.
     public var writtenPackets: [Int] { state.withLock { $0.inputs.map(\.packets) } }
@@ -375,7 +375,7 @@ public final class AssetWriter: @unchecked Sendable {
         }
     }
 
-    /// Calls sleeping callbacks that may continue, of this writer and of the session's other writers.
+    /// Calls the sleeping callbacks of inputs that accept samples again, of this writer and of the session's others.
     func wakeSleepers() {
         wakeOwnSleepers()
         for writer in companions.withLock({ $0 }) { writer.value?.wakeOwnSleepers() }

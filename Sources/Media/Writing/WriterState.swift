@@ -43,7 +43,7 @@ struct WriterState: @unchecked Sendable {
 
     enum Poll { case waits, alternates, stalls }
 
-    /// Notes that a caller waits for an input. A caller that asks again and again while nothing is appended also feeds
+    /// Records that a caller waits for an input. A caller that polls repeatedly while nothing is appended also feeds
     /// the inputs that are behind, or they get nothing.
     mutating func notePoll() -> Poll {
         guard status == .working, hasStartedSession, pace == nil, inputs.count > 1 else { return .waits }

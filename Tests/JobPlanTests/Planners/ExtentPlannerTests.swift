@@ -68,7 +68,7 @@ import Testing
         #expect(try decide().decision.value?.ranges == [])
     }
 
-    /// `limit` shortens what is read, and says so.
+    /// `limit` shortens the range that is read, with a note.
     @Test(
         arguments: [
             ("limit: { duration: 3s }", "", [span(0, 3)]), ("limit: { duration: 50% }", "", [span(0, 5)]),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobPlan
 
-/// Source tracks that no rule selects: dropped, and reported as the job asks.
+/// Source tracks that no rule selects: dropped, and reported as the job requests.
 @Suite struct LeftoverCheckTests {
     private static let description = SourceDescription.file(
         .video(), .audio(), .other(2, codec: "subrip"), .cover(3), .other(4, .data) { $0.isTimecode = true },
@@ -45,7 +45,7 @@ import Testing
         #expect(reasons.ledger.isEmpty && findings == [])
     }
 
-    /// What a composition doesn't use is reported unless its job file says so.
+    /// Tracks that a composition doesn't use are reported unless the job file omits them explicitly.
     @Test func unusedTracksOfCompositionsHaveTheirPlace() throws {
         let snippet = try JobSnippet(rule: "{ video: first, copy: true }", "leftover: error")
         let place = snippet.rule.range

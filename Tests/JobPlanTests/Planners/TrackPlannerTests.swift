@@ -182,7 +182,7 @@ import Testing
     }
 
     /// HDR without primaries or matrix is not tone-mapped, which is noted.
-    @Test func unknownLightIsNoted() throws {
+    @Test func unknownHDRMatrixIsNoted() throws {
         let track = TrackDescription.video {
             $0.color = .hdr
             $0.color.matrix = nil

@@ -11,7 +11,7 @@ import Testing
 @Suite struct TrackTagPlannerTests {
     private func decide(
         _ track: TrackDescription, keys: String = "", in container: String, keep: String = "all",
-        hasAlphaBeside: Bool = false, changesLevels: Bool = false
+        hasSeparateAlpha: Bool = false, changesLevels: Bool = false
     ) throws -> (tags: TrackTagPlanner.Tags, reasons: Reasons, findings: [String]) {
         let type = track.mediaType.rawValue
         let snippet = try JobSnippet(
@@ -19,7 +19,7 @@ import Testing
             "container: \(container)", "metadata: { keep: \(keep) }", to: "o.x")
         let decision = TrackTagPlanner(
             track: track, rule: snippet.rule, keep: snippet.output.metadata.keep,
-            container: try snippet.container, hasAlphaBeside: hasAlphaBeside, changesLevels: changesLevels
+            container: try snippet.container, hasSeparateAlpha: hasSeparateAlpha, changesLevels: changesLevels
         ).decide()
         return (try #require(decision.value), decision.reasons, snippet.findings(decision.reasons))
     }
@@ -147,7 +147,7 @@ import Testing
 
     @Test func separateAlphaPlanesAreDeclared() throws {
         let track = TrackDescription.video(codec: "vp9") { $0.tags = [.separateAlphaTag] }
-        let (tags, reasons, _) = try decide(track, in: "mkv", hasAlphaBeside: true)
+        let (tags, reasons, _) = try decide(track, in: "mkv", hasSeparateAlpha: true)
         #expect(pairs(tags) == ["alpha_mode=1"] && reasons.lines == ["tag alpha_mode copied: kept"])
     }
 }

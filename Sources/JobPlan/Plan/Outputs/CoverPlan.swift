@@ -5,7 +5,7 @@ package import Media
 package struct CoverPlan: Codable, Hashable, Sendable {
     /// Absolute path of the file.
     package var path: String
-    /// The image, as it was when the plan was made.
+    /// The image, with its size and digest at the time of planning.
     package var image: CoverImage
     /// Location of the path in the job file.
     package var location: SourceRange

@@ -120,7 +120,7 @@ package struct TrackPlan: Codable, Hashable, Sendable {
     package var sideData: [String]
     /// Reason why the track is re-encoded although its rule copies it; nil if it isn't.
     @Annotation package var fallbackReason: String?
-    /// Deviation from the plan that was made before the source existed; nil if there is none.
+    /// Deviation from the plan that was predicted before the source existed; nil if there is none.
     @Annotation package var deviation: String?
 }
 

@@ -150,7 +150,7 @@ struct ComposedSource {
         /// `track 1 (audio aac 48000 Hz stereo)`.
         var track: String
         var reason: String
-        /// Whether the job file doesn't state that the track is omitted.
+        /// Whether no key of the job file omits the track explicitly.
         var isUnstated: Bool
         var location: SourceRange
     }

@@ -121,31 +121,31 @@ struct ComposedClips {
     // MARK: Cutting
 
     /// Returns the common time base of the cut; nil if the clocks of the clips have none.
-    func tick(_ stretches: [CompositionSection]) -> Rational? {
+    func tick(_ sections: [CompositionSection]) -> Rational? {
         var clock: [(timeBase: Rational, timeZero: MediaTime)] = []
         var (cuts, places): ([MediaTime], [MediaTime]) = ([], [])
         var seen: Set<String> = []
-        for stretch in stretches {
-            places.append(stretch.timeRange.start)
-            guard case .clip(let clip) = stretch.content, let source = source(of: clip),
+        for section in sections {
+            places.append(section.timeRange.start)
+            guard case .clip(let clip) = section.content, let source = source(of: clip),
                 let track = track(of: clip)
             else { continue }
             if seen.insert("\(track.index) \(source.path)").inserted {
                 clock.append((track.timeBase, source.description.timeZero))
             }
-            cuts.append(range(of: stretch, in: clip).start)
+            cuts.append(range(of: section, in: clip).start)
         }
-        let hasEncodedSections = stretches.contains { if case .encoded = $0.content { true } else { false } }
+        let hasEncodedSections = sections.contains { if case .encoded = $0.content { true } else { false } }
         return SmartCut.tick(
             clock: clock, cuts: cuts, positions: places,
             frames: hasEncodedSections ? canvas.frameRate.inverted : nil)
     }
 
     /// Returns the range of the clip's source that a section shows.
-    private func range(of stretch: CompositionSection, in clip: Int) -> TimeRange {
+    private func range(of section: CompositionSection, in clip: Int) -> TimeRange {
         let placement = composition.clips[clip].placement
-        let start = placement.sourceRange.start + (stretch.timeRange.start - placement.timeRange.start)
-        return TimeRange(start: start, duration: stretch.timeRange.duration)
+        let start = placement.sourceRange.start + (section.timeRange.start - placement.timeRange.start)
+        return TimeRange(start: start, duration: section.timeRange.duration)
     }
 
     /// Returns how ranges of a clip's track can be cut; nil if the source is unknown.
@@ -162,56 +162,56 @@ struct ComposedClips {
     /// Reads the packets of all clips: once for each file, several files in parallel. Clips whose format differs from
     /// the format with the greatest total duration become unfit.
     mutating func cuts(
-        _ stretches: [CompositionSection], tick: Rational, through prober: any SourceProber
+        _ sections: [CompositionSection], tick: Rational, through prober: any SourceProber
     ) throws(SourceProblem) -> CutParts {
         var files: [String: Int] = [:]
-        var wanted: [(clip: Int, stretches: [Int])] = []
-        for (index, stretch) in stretches.enumerated() {
-            guard case .clip(let clip) = stretch.content, let source = source(of: clip) else { continue }
+        var wanted: [(clip: Int, sections: [Int])] = []
+        for (index, section) in sections.enumerated() {
+            guard case .clip(let clip) = section.content, let source = source(of: clip) else { continue }
             let key = "\(composition.clips[clip].placement.track) \(source.path)"
             if let known = files[key] {
-                wanted[known].stretches.append(index)
+                wanted[known].sections.append(index)
             } else {
                 files[key] = wanted.count
                 wanted.append((clip, [index]))
             }
         }
         let (requested, clips) = (wanted, self)
-        let answers = Guarded(
+        let results = Guarded(
             [Result<CutPossibilities?, SourceProblem>?](repeating: nil, count: requested.count))
         DispatchQueue.concurrentPerform(iterations: requested.count) { @Sendable location in
-            let ranges = requested[location].stretches.map { index in
-                guard case .clip(let clip) = stretches[index].content else {
-                    return stretches[index].timeRange
+            let ranges = requested[location].sections.map { index in
+                guard case .clip(let clip) = sections[index].content else {
+                    return sections[index].timeRange
                 }
-                return clips.range(of: stretches[index], in: clip)
+                return clips.range(of: sections[index], in: clip)
             }
-            let answer: Result<CutPossibilities?, SourceProblem> = Result { () throws(SourceProblem) in
+            let result: Result<CutPossibilities?, SourceProblem> = Result { () throws(SourceProblem) in
                 try clips.cut(of: requested[location].clip, ranges: ranges, tick: tick, through: prober)
             }
-            answers.withLock { $0[location] = answer }
+            results.withLock { $0[location] = result }
         }
         var found = CutParts()
         var forms: [(form: VideoPacketFormat, length: MediaTime, clip: Int)] = []
         var formOf: [Int: VideoPacketFormat] = [:]
-        for (one, answer) in zip(requested, answers.withLock { $0 }) {
-            guard let possibilities = try answer?.get() ?? nil else {
-                set(one.stretches, of: stretches, "its track no longer exists")
+        for (one, result) in zip(requested, results.withLock { $0 }) {
+            guard let possibilities = try result?.get() ?? nil else {
+                set(one.sections, of: sections, "its track no longer exists")
                 continue
             }
             guard let cut = possibilities.smart, let form = possibilities.form,
-                cut.parts.count == one.stretches.count
+                cut.parts.count == one.sections.count
             else {
                 set(
-                    one.stretches, of: stretches,
+                    one.sections, of: sections,
                     possibilities.obstacle?.description ?? "its packets can't be read")
                 continue
             }
             found.cuts[one.clip] = cut
             var length = MediaTime.zero
-            for (index, part) in zip(one.stretches, cut.parts) {
+            for (index, part) in zip(one.sections, cut.parts) {
                 found.parts[index] = part
-                length = length + stretches[index].timeRange.duration
+                length = length + sections[index].timeRange.duration
             }
             formOf[one.clip] = form
             if let known = forms.firstIndex(where: { $0.form == form }) {
@@ -231,15 +231,15 @@ struct ComposedClips {
             guard let form = formOf[one.clip], let difference = mostCommon.form.difference(of: form) else {
                 continue
             }
-            set(one.stretches, of: stretches, difference)
+            set(one.sections, of: sections, difference)
             found.cuts[one.clip] = nil
         }
         return found
     }
 
-    private mutating func set(_ indices: [Int], of stretches: [CompositionSection], _ why: String) {
+    private mutating func set(_ indices: [Int], of sections: [CompositionSection], _ why: String) {
         for index in indices {
-            if case .clip(let clip) = stretches[index].content { incompatible[clip] = why }
+            if case .clip(let clip) = sections[index].content { incompatible[clip] = why }
         }
     }
 }

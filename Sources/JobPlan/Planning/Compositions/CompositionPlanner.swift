@@ -10,7 +10,7 @@ internal import Media
 struct CompositionPlanner {
     let spec: CompositionSpec
     /// Function that resolves and probes an asset; nil after an error.
-    private let look: (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> ResolvedSource?
+    private let resolve: (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> ResolvedSource?
     let prober: any SourceProber
     /// Whether an output of the job has 4:4:4 or RGB frames, so that composing keeps full chroma.
     private let keepsFullChroma: Bool
@@ -63,18 +63,18 @@ struct CompositionPlanner {
     init(
         _ spec: CompositionSpec, prober: any SourceProber, keepsFullChroma: Bool = false,
         fonts: FontFinder = .installed,
-        look: @escaping (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> ResolvedSource?
+        resolve: @escaping (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> ResolvedSource?
     ) {
         self.spec = spec
         self.prober = prober
         self.keepsFullChroma = keepsFullChroma
         self.fonts = fonts
-        self.look = look
+        self.resolve = resolve
     }
 
     /// Resolves and probes an asset, and records its description and whether another job publishes it.
     mutating func find(_ asset: AssetSpec, _ image: MediaTime?, _ rate: Rational) -> ResolvedSource? {
-        guard let found = look(asset, image, rate) else { return nil }
+        guard let found = resolve(asset, image, rate) else { return nil }
         if case .file(let path) = found.source, known.descriptions[path] == nil {
             known.descriptions[path] = found.description
             if let awaited = found.awaited { known.awaited.append(awaited) }
@@ -410,15 +410,15 @@ struct CompositionPlanner {
         let name = found.source.name.pathParts.last ?? found.source.name
         for track in found.description.tracks
         where !taken.contains(track.index) && !track.isAttachedPicture && !track.isTimecode {
-            let said = reason(track)
+            let explanation = reason(track)
             let isImages =
                 track.mediaType == .subtitle && !SubtitleCodec.canConvert(from: track.codec)
             known.left.append(
                 ComposedSource.UnusedTrack(
                     owner: "\(owner), \(name)",
                     track: "track \(track.index) (\(LedgerText.plainName(track)))",
-                    reason: said ?? (isImages ? "its subtitles are images" : "no key selects it"),
-                    isUnstated: said == nil, location: place))
+                    reason: explanation ?? (isImages ? "its subtitles are images" : "no key selects it"),
+                    isUnstated: explanation == nil, location: place))
         }
     }
 

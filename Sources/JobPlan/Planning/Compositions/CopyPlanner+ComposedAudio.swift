@@ -67,22 +67,22 @@ extension CopyPlanner {
             }
             like = like ?? (track, form)
             isExact = isExact && source.isCutAtSamples(track)
-            let heard = track.timeRange.moved(by: placement)
+            let presented = track.timeRange.moved(by: placement)
             // PCM samples have no timestamps in most containers; the writer tolerates gaps of up to 10 ms.
             let slack = MediaTime(value: 1, timescale: 100)
-            if isExact, track.isExact, start != nil, heard.start > end + slack {
+            if isExact, track.isExact, start != nil, presented.start > end + slack {
                 return refuse(
                     run: index, of: composition,
-                    "there is a gap from \(end) s to \(heard.start) s, which copied packets can't represent",
+                    "there is a gap from \(end) s to \(presented.start) s, which copied packets can't represent",
                     into: &sink)
             }
-            if heard.start > end + Self.pause {
+            if presented.start > end + Self.pause {
                 notes.append(
-                    "the copied audio has a gap from \(PlanText.time(end)) to \(PlanText.time(heard.start)), where the sources have no audio"
+                    "the copied audio has a gap from \(PlanText.time(end)) to \(PlanText.time(presented.start)), where the sources have no audio"
                 )
             }
-            start = min(start ?? heard.start, heard.start)
-            end = max(end, heard.end)
+            start = min(start ?? presented.start, presented.start)
+            end = max(end, presented.end)
         }
         guard let like, let start, end > start else {
             sink.error(.copyRange, "no clip of the composition has audio to copy", at: location)
@@ -98,13 +98,13 @@ extension CopyPlanner {
 
     /// Returns how a track differs from the requested sample rate and channels; nil if it doesn't.
     func deviationFromSpec(_ track: TrackDescription) -> String? {
-        if let asked = spec?.sampleRate?.value, track.sampleRate != asked {
+        if let requested = spec?.sampleRate?.value, track.sampleRate != requested {
             return
-                "its sample rate is \(track.sampleRate) Hz, the composition's is \(asked) Hz"
+                "its sample rate is \(track.sampleRate) Hz, the composition's is \(requested) Hz"
         }
-        if let asked = spec?.channels?.value.specified, track.channelLayout?.specified != asked {
+        if let requested = spec?.channels?.value.specified, track.channelLayout?.specified != requested {
             return
-                "its channel layout is \(track.channelLayout ?? .stereo), the composition's is \(asked)"
+                "its channel layout is \(track.channelLayout ?? .stereo), the composition's is \(requested)"
         }
         return nil
     }

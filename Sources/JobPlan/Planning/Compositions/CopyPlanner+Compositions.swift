@@ -20,24 +20,24 @@ extension CopyPlanner {
         do throws(SourceProblem) {
             var clips = ComposedClips(composition, of: canvas, as: spec, known: composed)
             try clips.checkClips(through: prober)
-            var stretches = composition.sections {
+            var sections = composition.sections {
                 clips.obstacle($0) == nil ? clips.beginning(of: $0) : nil
             }
-            guard let tick = clips.tick(stretches) else {
+            guard let tick = clips.tick(sections) else {
                 sink.error(
                     .copyRange, "the time bases of the clips have no usable common multiple",
                     at: location,
                     help: "use `encode`")
                 return nil
             }
-            let found = try clips.cuts(stretches, tick: tick, through: prober)
-            for index in stretches.indices {
-                guard case .clip(let clip) = stretches[index].content, clips.incompatible[clip] != nil else {
+            let found = try clips.cuts(sections, tick: tick, through: prober)
+            for index in sections.indices {
+                guard case .clip(let clip) = sections[index].content, clips.incompatible[clip] != nil else {
                     continue
                 }
-                stretches[index].content = .encoded(.clip(clip))
+                sections[index].content = .encoded(.clip(clip))
             }
-            return answer(stretches, clips, found, tick, canvas, into: &sink)
+            return planCopy(sections, clips, found, tick, canvas, into: &sink)
         } catch {
             sink.error(.sourceUnreadable, "a clip can't be probed: \(error)", at: location)
             return nil
@@ -81,8 +81,8 @@ extension CopyPlanner {
         return spec
     }
 
-    private func answer(
-        _ stretches: [CompositionSection], _ clips: ComposedClips, _ found: ComposedClips.CutParts,
+    private func planCopy(
+        _ sections: [CompositionSection], _ clips: ComposedClips, _ found: ComposedClips.CutParts,
         _ tick: Rational, _ canvas: Canvas, into sink: inout DiagnosticSink
     ) -> Result? {
         guard let reference = clips.reference, let first = found.cuts[reference.index] else {
@@ -92,7 +92,7 @@ extension CopyPlanner {
         do throws(SmartCut.Obstacle) {
             let encoder = try edges(first.encoder, of: reference, clips, tick)
             let cut = try SmartCut.composed(
-                stretches, tick: tick, unit: canvas.frameRate.inverted,
+                sections, tick: tick, unit: canvas.frameRate.inverted,
                 delay: found.cuts.values.reduce(0) { max($0, $1.reorderDelay) }, encoder: encoder
             ) { found.parts[$0] }
             let track = reference.track
@@ -102,7 +102,7 @@ extension CopyPlanner {
                 )
             }
             if self.cut == .exact, cut.hasEdges {
-                return refuse(stretches, cut, clips, into: &sink)
+                return refuse(sections, cut, clips, into: &sink)
             }
             if let obstacle = cut.obstacle(
                 in: container.value, codec: track.codec, isInterlaced: track.isInterlaced)
@@ -116,7 +116,7 @@ extension CopyPlanner {
             return .joined(
                 JoinedClips(
                     cut: cut, like: track, duration: clips.composition.duration,
-                    notes: notes(stretches, cut, clips)))
+                    notes: notes(sections, cut, clips)))
         } catch {
             return refuse(error, clips, into: &sink)
         }
@@ -130,10 +130,10 @@ extension CopyPlanner {
     ) throws(SmartCut.Obstacle) -> EncoderConfiguration {
         guard let own = try edgeEncoder(reference.track) else { return nearest }
         do throws(SourceProblem) {
-            let answer = try clips.cut(
+            let possibilities = try clips.cut(
                 of: reference.index, ranges: [], tick: tick, encoder: own, through: prober)
-            if let obstacle = answer?.obstacle { throw SourceProblem(obstacle.description) }
-            return answer?.smart?.encoder ?? nearest
+            if let obstacle = possibilities?.obstacle { throw SourceProblem(obstacle.description) }
+            return possibilities?.smart?.encoder ?? nearest
         } catch {
             throw .edges(error.description)
         }
@@ -173,16 +173,16 @@ extension CopyPlanner {
 
     /// Reports each section and each clip with frames that would have to be re-encoded, for `cut: exact`.
     private func refuse(
-        _ stretches: [CompositionSection], _ cut: SmartCut, _ clips: ComposedClips,
+        _ sections: [CompositionSection], _ cut: SmartCut, _ clips: ComposedClips,
         into sink: inout DiagnosticSink
     ) -> Result? {
         let help = "use `cut: smart`, which re-encodes only these frames"
         let copied = [Diagnostic.Note("`copy` is here", at: location)]
-        for stretch in stretches {
-            guard case .encoded(let reason) = stretch.content else { continue }
+        for section in sections {
+            guard case .encoded(let reason) = section.content else { continue }
             sink.error(
                 .copyRange,
-                "frames from \(stretch.timeRange.start) s to \(stretch.timeRange.end) s can't be copied: \(words(of: reason, clips))",
+                "frames from \(section.timeRange.start) s to \(section.timeRange.end) s can't be copied: \(words(of: reason, clips))",
                 at: location(of: reason), notes: copied, help: help)
         }
         for part in cut.parts {
@@ -215,13 +215,13 @@ extension CopyPlanner {
 
     /// Returns notes about the sections that are re-encoded, with the reasons: at most `maxNotes`.
     private func notes(
-        _ stretches: [CompositionSection], _ cut: SmartCut, _ clips: ComposedClips
+        _ sections: [CompositionSection], _ cut: SmartCut, _ clips: ComposedClips
     ) -> [String] {
         var lines: [String] = []
-        for stretch in stretches {
-            guard case .encoded(let reason) = stretch.content else { continue }
+        for section in sections {
+            guard case .encoded(let reason) = section.content else { continue }
             lines.append(
-                "re-encoded from \(PlanText.time(stretch.timeRange.start)) to \(PlanText.time(stretch.timeRange.end)): \(words(of: reason, clips))"
+                "re-encoded from \(PlanText.time(section.timeRange.start)) to \(PlanText.time(section.timeRange.end)): \(words(of: reason, clips))"
             )
         }
         for part in cut.parts {

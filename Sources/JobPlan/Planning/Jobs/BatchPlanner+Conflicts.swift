@@ -93,7 +93,7 @@ extension BatchPlanner {
                         continue
                     }
                     let isOneJob = earlier.job == JobKey(file: file.path, id: job.id.value)
-                    let telling =
+                    let pathHelp =
                         isOneJob
                         ? "use `${output}` in the path"
                         : "use a variable in the path that differs between the job instances, such as `${asset.ext}`, `${asset.dir}`, `${matrix.…}` or `${index}`"
@@ -107,7 +107,7 @@ extension BatchPlanner {
                                     "the \(isOneJob ? "outputs" : "jobs") are \(earlier.name) and \(name)")
                             ]
                             : [Diagnostic.Note("the other destination is here", at: earlier.location)],
-                        help: earlier.location == location ? telling : nil)
+                        help: earlier.location == location ? pathHelp : nil)
                 }
             }
         }

@@ -43,8 +43,8 @@ extension BatchPlanner {
     /// to date from the start has the destination in the job file.
     mutating func published(_ run: String, _ output: String?, in index: Int) -> String? {
         guard !published.isEmpty else { return nil }
-        if let made = published.first(where: { $0.job.exact == run.exact && $0.output == output }) {
-            return made.path
+        if let result = published.first(where: { $0.job.exact == run.exact && $0.output == output }) {
+            return result.path
         }
         let job = files[index].jobs.first { $0.id.value.exact == run.exact }
         return (job?.output(output)?.destination?.path).flatMap {

@@ -90,7 +90,7 @@ extension BatchPlanner {
         do throws(SourceProblem) {
             let sequence = try find(path, &finder)
             let key = "\(sequence.frameRate) \(sequence.frameCount) \(sequence.path)".exact
-            let result = images[key] ?? Self.look(at: sequence, prober)
+            let result = images[key] ?? Self.probe(sequence, prober)
             images[key] = result
             return try result.get()
         } catch {
@@ -150,8 +150,8 @@ extension BatchPlanner {
     }
 
     /// Probes the first image, which describes the whole sequence.
-    private static func look(
-        at sequence: ImageSequence, _ prober: any SourceProber
+    private static func probe(
+        _ sequence: ImageSequence, _ prober: any SourceProber
     ) -> Swift.Result<(InputPlan.Source, SourceDescription), SourceProblem> {
         Swift.Result { () throws(SourceProblem) in
             let description = try prober.description(of: sequence)
@@ -162,8 +162,8 @@ extension BatchPlanner {
         }
     }
 
-    static func look(
-        at path: String, _ timing: AssetTiming, _ prober: any SourceProber
+    static func probe(
+        _ path: String, _ timing: AssetTiming, _ prober: any SourceProber
     ) -> Swift.Result<SourceDescription, SourceProblem> {
         Swift.Result { () throws(SourceProblem) in try prober.description(of: path, timing) }
     }
@@ -172,7 +172,7 @@ extension BatchPlanner {
         _ path: String, _ timing: AssetTiming, at location: SourceRange, into sink: inout DiagnosticSink
     ) -> SourceDescription? {
         let key = Self.probeKey(path, timing)
-        let result = probed[key] ?? Self.look(at: path, timing, prober)
+        let result = probed[key] ?? Self.probe(path, timing, prober)
         probed[key] = result
         switch result {
         case .success(let description): return description

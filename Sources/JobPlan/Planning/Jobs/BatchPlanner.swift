@@ -34,7 +34,7 @@ package struct BatchPlanner {
     let prober: any SourceProber
     let memory: any PlanMemory
     var upToDateJobs: [Key: BatchPlan.UpToDateJob] = [:]
-    /// Answers of the memory, looked up in parallel before planning; an inner nil marks a job that must be planned.
+    /// Results of `memory`, fetched in parallel before planning; an inner nil marks a job that must be planned.
     private var prefetched: [Key: BatchPlan.UpToDateJob?] = [:]
     private var upToDateOrder: [BatchPlan.UpToDateJob] = []
     var probed: [ExactString: Swift.Result<SourceDescription, SourceProblem>] = [:]
@@ -192,11 +192,11 @@ package struct BatchPlanner {
             }
         }
         // Batches of 64: one lookup takes less time than its dispatch.
-        let (memory, asked, stride) = (memory, queries, 64)
-        let upToDate = Guarded([[BatchPlan.Output]?](repeating: nil, count: asked.count))
-        DispatchQueue.concurrentPerform(iterations: (asked.count + stride - 1) / stride) { part in
-            let indices = part * stride..<min(asked.count, (part + 1) * stride)
-            let found = indices.map { memory.upToDateOutputs(of: asked[$0].query) }
+        let (memory, requested, stride) = (memory, queries, 64)
+        let upToDate = Guarded([[BatchPlan.Output]?](repeating: nil, count: requested.count))
+        DispatchQueue.concurrentPerform(iterations: (requested.count + stride - 1) / stride) { part in
+            let indices = part * stride..<min(requested.count, (part + 1) * stride)
+            let found = indices.map { memory.upToDateOutputs(of: requested[$0].query) }
             upToDate.withLock { $0.replaceSubrange(indices, with: found) }
         }
         var wanted: [(path: String, timing: AssetTiming)] = []
@@ -230,7 +230,7 @@ package struct BatchPlanner {
             [Swift.Result<SourceDescription, SourceProblem>?](repeating: nil, count: paths.count))
         DispatchQueue.concurrentPerform(iterations: paths.count) { position in
             let (path, timing) = paths[position]
-            let result = Self.look(at: path, timing, prober)
+            let result = Self.probe(path, timing, prober)
             results.withLock { $0[position] = result }
         }
         for (position, result) in results.withLock({ $0 }).enumerated() {

@@ -53,9 +53,9 @@ struct ExpectationForecast {
                 // A cover is no video track.
                 return "no \(type.rawValue)"
             }
-            guard let found = property(name, of: output.tracks[position], made: plan.tracks[position]) else {
-                return nil
-            }
+            guard
+                let found = property(name, of: output.tracks[position], planned: plan.tracks[position])
+            else { return nil }
             return found == value ? nil : found
         case .loudness, .truePeak, .silence:
             return plan.tracks.contains { $0.source.mediaType == .audio } ? nil : "no audio"
@@ -66,8 +66,8 @@ struct ExpectationForecast {
     }
 
     /// Returns a property that the plan determines; nil if the encoder or the container may change it.
-    private func property(_ name: String, of track: TrackDescription, made: TrackPlan) -> String? {
-        let isEncoded = if case .encode = made.action { true } else { false }
+    private func property(_ name: String, of track: TrackDescription, planned: TrackPlan) -> String? {
+        let isEncoded = if case .encode = planned.action { true } else { false }
         switch name {
         case "codec": return track.codec
         case "width": return "\(track.width)"

@@ -64,9 +64,9 @@ struct ExtentPlanner {
         guard resolver.frames.locate(ends, in: [], into: &reasons.diagnostics) else {
             return Decision(nil, reasons)
         }
-        let asked = job.ranges.compactMap { resolver.resolve($0, into: &reasons.diagnostics) }
-        if asked.count < job.ranges.count { return Decision(nil, reasons) }
-        if asked.count > 1 { joined = asked } else { range = asked.first }
+        let requestedRanges = job.ranges.compactMap { resolver.resolve($0, into: &reasons.diagnostics) }
+        if requestedRanges.count < job.ranges.count { return Decision(nil, reasons) }
+        if requestedRanges.count > 1 { joined = requestedRanges } else { range = requestedRanges.first }
         limitDuration(video: video)
         widen(for: copied)
         if case .job(let id, _) = source, !ranges.isEmpty, let cut = job.cut?.value, cut != .exact {
@@ -130,8 +130,8 @@ struct ExtentPlanner {
             let widener = RangeWidener(
                 track: track, path: path, end: description.duration,
                 damagePolicy: job.onDamage?.value ?? .fail, prober: prober)
-            let wide = try ranges.map { asked throws(SourceProblem) in
-                try widener.widened(asked, limit: joined.isEmpty ? lengthLimit : nil)
+            let wide = try ranges.map { range throws(SourceProblem) in
+                try widener.widened(range, limit: joined.isEmpty ? lengthLimit : nil)
             }
             if joined.isEmpty {
                 guard let only = wide.first ?? nil else { return }

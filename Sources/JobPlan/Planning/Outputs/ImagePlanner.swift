@@ -207,7 +207,7 @@ struct ImagePlanner {
     /// Returns times that a scan of the source finds, on the output's time line; nil after an error.
     private mutating func found(
         _ what: String, at place: SourceRange,
-        _ look: (_ prober: any SourceProber, _ path: String, _ track: Int) throws(SourceProblem) ->
+        _ scan: (_ prober: any SourceProber, _ path: String, _ track: Int) throws(SourceProblem) ->
             [MediaTime]
     ) -> [MediaTime]? {
         guard case .file(let path, _) = source else {
@@ -224,7 +224,7 @@ struct ImagePlanner {
             return nil
         }
         do throws(SourceProblem) {
-            let found = try look(prober, path, track.index)
+            let found = try scan(prober, path, track.index)
             guard found.count < Self.maxKeyframes else {
                 reasons.error(
                     .invalidValue, "the source has \(Self.maxKeyframes) or more \(what), which is too many",
@@ -285,26 +285,26 @@ struct ImagePlanner {
     // MARK: Files
 
     private mutating func sheet(of count: Int) -> ImagesPlan.Sheet? {
-        guard let asked = spec.sheet else { return nil }
-        let rows = asked.rows?.value ?? (count + asked.columns - 1) / asked.columns
-        if count > rows * asked.columns {
+        guard let sheet = spec.sheet else { return nil }
+        let rows = sheet.rows?.value ?? (count + sheet.columns - 1) / sheet.columns
+        if count > rows * sheet.columns {
             reasons.error(
                 .invalidValue,
-                "\(count) still images don't fit into \(asked.columns) columns and \(rows) rows",
+                "\(count) still images don't fit into \(sheet.columns) columns and \(rows) rows",
                 at: spec.location,
-                notes: [Diagnostic.Note("the sheet is here", at: asked.rows?.range ?? asked.range)])
+                notes: [Diagnostic.Note("the sheet is here", at: sheet.rows?.range ?? sheet.range)])
         }
-        let columns = asked.rows == nil ? min(asked.columns, max(1, count)) : asked.columns
+        let columns = sheet.rows == nil ? min(sheet.columns, max(1, count)) : sheet.columns
         let whole = PixelSize(width: columns * size.width, height: rows * size.height)
         if max(whole.width, whole.height) > Self.longestSide {
             reasons.error(
                 .codecSetting,
                 "the sheet would be \(whole); width and height are at most \(Self.longestSide)",
-                at: asked.range,
+                at: sheet.range,
                 help: "set a smaller `size`")
         }
         var index: String?
-        if let place = asked.index {
+        if let place = sheet.index {
             index = named(destination.stem + ".vtt", at: place)?.path
         }
         return ImagesPlan.Sheet(columns: columns, rows: rows, index: index)

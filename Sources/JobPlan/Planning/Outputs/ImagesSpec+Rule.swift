@@ -38,12 +38,12 @@ extension ImagesSpec {
         guard width >= 1, height >= 1 else { return nil }
         let isSquare = aperture == .encoded || (track.pixelAspectRatio ?? Rational(1, 1)) == Rational(1, 1)
         let isWhole = [width, height].allSatisfy { $0.truncatingRemainder(dividingBy: step) == 0 }
-        guard let asked = size?.value else {
+        guard let requested = size?.value else {
             return isSquare && isWhole ? nil : Self.rounded(width, height, to: step)
         }
         let scale = min(
-            asked.width.map { Double($0) / width } ?? .infinity,
-            asked.height.map { Double($0) / height } ?? .infinity)
+            requested.width.map { Double($0) / width } ?? .infinity,
+            requested.height.map { Double($0) / height } ?? .infinity)
         return Self.rounded(width * scale, height * scale, to: step)
     }
 

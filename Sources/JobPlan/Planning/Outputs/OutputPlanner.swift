@@ -345,10 +345,10 @@ struct OutputPlanner {
         var tracks: [TrackPlan] = []
         for chosen in chosen where !chosen.isAttachment {
             for (track, mix) in mixed(chosen, planner, extent) {
-                let made = planner.decide(
+                let decision = planner.decide(
                     track, by: output.images?.rule(chosen.rule, for: track) ?? chosen.rule, mix: mix,
                     at: tracks.count)
-                if let track = reasons.take(made) { tracks.append(track) }
+                if let track = reasons.take(decision) { tracks.append(track) }
             }
         }
         return tracks

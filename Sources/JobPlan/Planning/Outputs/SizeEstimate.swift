@@ -49,12 +49,12 @@ enum SizeEstimate {
         case .encode(let encoding):
             if let rate = encoding.encoder.bitRate, rate > 0 { return Double(rate) }
             if encoding.encoder.mediaType == .audio { return audio(encoding) }
-            let usual = video(encoding)
+            let typical = video(encoding)
             // Video with little motion needs far less than the typical rate. The source's rate indicates
             // that.
             let model = EncoderModel.of(encoding.encoder.encoder)
-            guard model.constantQuality != nil, track.source.bitRate > 0 else { return usual }
-            return usual.map { min($0, quietest * Double(track.source.bitRate)) }
+            guard model.constantQuality != nil, track.source.bitRate > 0 else { return typical }
+            return typical.map { min($0, quietest * Double(track.source.bitRate)) }
         }
     }
 

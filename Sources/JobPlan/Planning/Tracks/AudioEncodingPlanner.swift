@@ -53,9 +53,9 @@ struct AudioEncodingPlanner {
         } else if let quality = spec.quality {
             configuration.quality = quality.value
             note("quality", Thousandths.text(quality.value), at: quality.range)
-        } else if let usual = spec.codec.value.defaultBitRate(layout.channels) {
-            configuration.bitRate = usual
-            note("bitrate", "\(usual)", .default)
+        } else if let bitRate = spec.codec.value.defaultBitRate(layout.channels) {
+            configuration.bitRate = bitRate
+            note("bitrate", "\(bitRate)", .default)
         }
         note(
             "sample_rate", "\(rate)",

@@ -45,19 +45,19 @@ struct CopyLosses {
     /// Color properties that only the source's container states and that the output's container can't represent.
     private var lostColor: [String] {
         guard track.mediaType == .video else { return [] }
-        let (color, said) = (track.color, BitstreamTraits.of(track.codec).storedColor)
+        let (color, bitstreamColor) = (track.color, BitstreamTraits.of(track.codec).storedColor)
         let parts = [
             (ColorParts.primaries, color.primaries), (.transfer, color.transfer), (.matrix, color.matrix),
         ]
         let isWhole = parts.allSatisfy { $0.1 != nil }
-        let isSaid = container.storesColor && (!container.requiresCompleteColor || isWhole)
+        let isStored = container.storesColor && (!container.requiresCompleteColor || isWhole)
         var lost: [String] = []
         // RGB is part of the pixel format, so its matrix is not lost.
-        for (part, value) in parts where !isSaid && !said.contains(part) {
+        for (part, value) in parts where !isStored && !bitstreamColor.contains(part) {
             if part != .matrix || !track.pixelFormat.isRGB, let value { lost.append(value) }
         }
         // Players assume limited range if none is stated.
-        if !(isSaid && container.storesColorRange), !said.contains(.range), color.range == "pc",
+        if !(isStored && container.storesColorRange), !bitstreamColor.contains(.range), color.range == "pc",
             !track.pixelFormat.isRGB
         {
             lost.append("full range")

@@ -114,11 +114,11 @@ extension CopyPlanner {
     /// Keys of `encode` that have no effect on re-encoded edges.
     var ignoredKeys: [String] {
         guard case .encodeVideo(let spec) = otherwise else { return [] }
-        let said: [(String, Bool)] = [
+        let keys: [(String, Bool)] = [
             ("profile", spec.profile != nil), ("level", spec.level != nil), ("b_frames", spec.bFrames != nil),
             ("keyframe_interval", spec.keyframeInterval != nil), ("passes", spec.passes?.value == 2),
         ]
-        return said.filter(\.1).map { "`\($0.0)`" }
+        return keys.filter(\.1).map { "`\($0.0)`" }
     }
 
     /// Returns the encoder for the edges that `encode` configures; nil without one. Throws if it doesn't match the

@@ -46,8 +46,8 @@ struct CopyPlanner {
     func decide(_ track: TrackDescription) -> Decision<Result> {
         var own = DiagnosticSink()
         var reasons = Reasons()
-        let answer = copy(track, into: &own)
-        switch answer {
+        let result = copy(track, into: &own)
+        switch result {
         case .copy:
             if keepsWholePackets(of: track) {
                 reasons.note(
@@ -55,7 +55,7 @@ struct CopyPlanner {
                 )
             }
             CopyLosses(track: track, container: container.value).account(in: &reasons)
-            return Decision(answer, reasons)
+            return Decision(result, reasons)
         case .smartCut(let cut):
             if cut.hasEdges, !ignoredKeys.isEmpty {
                 reasons.note(
@@ -63,7 +63,7 @@ struct CopyPlanner {
                 )
             }
             CopyLosses(track: track, container: container.value).accountForDisplay(in: &reasons)
-            return Decision(answer, reasons)
+            return Decision(result, reasons)
         case .joined(let clips):
             for note in clips.notes { reasons.note(note) }
             if clips.cut.hasEdges, !ignoredKeys.isEmpty {
@@ -71,11 +71,11 @@ struct CopyPlanner {
                     "re-encoded frames use the settings of the clips; ignored: \(ignoredKeys.joined(separator: ", "))"
                 )
             }
-            return Decision(answer, reasons)
+            return Decision(result, reasons)
         case .predicted:
             let jobs = Set(composed?.awaited.map(\.job) ?? []).sorted().joined(separator: ", ")
             reasons.note("which parts of \(label(track)) are copied is determined once \(jobs) has run")
-            return Decision(answer, reasons)
+            return Decision(result, reasons)
         case .joinedAudio(let audio):
             for note in audio.notes.prefix(24) { reasons.note(note) }
             if !audio.isExact {
@@ -83,7 +83,7 @@ struct CopyPlanner {
                     "\(label(track)) is cut between packets: up to one packet is missing where a clip begins or ends"
                 )
             }
-            return Decision(answer, reasons)
+            return Decision(result, reasons)
         case .fallBack(let action, let why): return fallBack(action, track, why)
         case nil: break
         }
@@ -220,8 +220,8 @@ struct CopyPlanner {
             let last = min(track.timeRange.end, range.end) - range.start + offset
             offset = offset + range.duration
             guard last > first else { continue }
-            let isSaid = type.hasEditLists && position == .zero && index == 0
-            if first > position + slack, !isSaid { return TimeRange(start: position, end: first) }
+            let isInEditList = type.hasEditLists && position == .zero && index == 0
+            if first > position + slack, !isInEditList { return TimeRange(start: position, end: first) }
             position = last
         }
         return nil

@@ -202,12 +202,12 @@ struct FramePlanner {
         var color = track.color
         // The reader assumes the same defaults for frames that state no range.
         color.range = color.range ?? (track.pixelFormat.isFullRangeByDefault ? "pc" : "tv")
-        let usual = ColorDescription.defaultMatrix(width: track.width, height: track.height)
+        let defaultMatrix = ColorDescription.defaultMatrix(width: track.width, height: track.height)
         let form = FrameFormat(
             width: prepared.size.width, height: prepared.size.height,
             format: track.pixelFormat.withoutRangeByName,
             sampleAspectRatio: prepared.aspect ?? Rational(0, 1), color: color)
-        let matrix = track.pixelFormat.isRGB ? usual : track.color.matrix ?? usual
+        let matrix = track.pixelFormat.isRGB ? defaultMatrix : track.color.matrix ?? defaultMatrix
         let after: FrameFormat
         switch prober.verdict(on: .filtered(filters.value, form, matrix: matrix)) {
         case .outputs(let found): after = found

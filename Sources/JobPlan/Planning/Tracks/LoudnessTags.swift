@@ -13,8 +13,8 @@ extension TrackPlan.Action {
         guard case .encode(let encoding) = self, source.mediaType == .audio else { return false }
         if encoding.loudness != nil || encoding.audio?.filters != nil { return true }
         if let mix, mix.inputs.count > 1 || mix.inputs.contains(where: { $0.volume != .full }) { return true }
-        return encoding.encoder.channelLayout.map { made in
-            source.channelLayout.map { made.channels < $0.channels } ?? false
+        return encoding.encoder.channelLayout.map { layout in
+            source.channelLayout.map { layout.channels < $0.channels } ?? false
         } ?? false
     }
 }

@@ -9,11 +9,11 @@ enum SubtitleLosses {
         var lost: [(item: String, reason: String)] = []
         let traits = BitstreamTraits.of(own)
         if traits.hasStyles {
-            let said =
+            let limitation =
                 codec == .srt
                 ? "supports only bold, italic, underlined text, fonts and colors"
                 : "supports only bold, italic and underlined text"
-            lost.append(("styles", "\(codec.rawValue) \(said)"))
+            lost.append(("styles", "\(codec.rawValue) \(limitation)"))
         }
         if traits.hasCuePositions {
             lost.append(("cue positions", "\(codec.rawValue) doesn't support WebVTT cue settings"))

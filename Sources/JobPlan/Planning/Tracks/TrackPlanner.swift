@@ -331,13 +331,13 @@ struct TrackPlanner {
     /// Returns the highest common bit rate below the requested one with which the encoder opens; nil if there
     /// is none.
     private func nextLowerRate(of encoding: TrackPlan.Encoding) -> Int64? {
-        let asked = encoding.encoder.bitRate ?? 0
-        let usual: [Int64] = [
+        let requested = encoding.encoder.bitRate ?? 0
+        let commonRates: [Int64] = [
             768, 640, 576, 512, 448, 384, 320, 256, 224, 192, 176, 160, 144, 128, 112, 96, 88, 80, 72, 64, 56,
             48, 40,
             32, 24, 16, 12, 8,
         ]
-        return usual.lazy.map { $0 * 1000 }.filter { $0 < asked }.first { rate in
+        return commonRates.lazy.map { $0 * 1000 }.filter { $0 < requested }.first { rate in
             var other = encoding.encoder
             other.bitRate = rate
             if case .valid = prober.verdict(on: .encoder(other)) { return true }
@@ -351,12 +351,12 @@ struct TrackPlanner {
         _ reasons: inout Reasons
     ) {
         func text(_ rate: Int64) -> String { rate % 1000 == 0 ? "\(rate / 1000)k" : "\(rate)" }
-        let (asked, encoder) = (encoding.encoder.bitRate ?? 0, encoding.encoder)
+        let (requested, encoder) = (encoding.encoder.bitRate ?? 0, encoding.encoder)
         let layout = encoder.channelLayout.map { " \($0)" } ?? ""
         let limit =
-            rate < asked
-            ? "bitrate \(text(asked)) exceeds the maximum of \(encoding.codec) at \(encoder.sampleRate) Hz\(layout)"
-            : "\(encoding.codec) doesn't support the bitrate \(text(asked)) at \(encoder.sampleRate) Hz\(layout)"
+            rate < requested
+            ? "bitrate \(text(requested)) exceeds the maximum of \(encoding.codec) at \(encoder.sampleRate) Hz\(layout)"
+            : "\(encoding.codec) doesn't support the bitrate \(text(requested)) at \(encoder.sampleRate) Hz\(layout)"
         reasons.diagnostics.warning(
             .codecLimit, "\(label(track)): \(limit); encoding at \(text(rate))", at: location,
             help: "set `sample_rate` and `channels` to be independent of the source")
@@ -385,7 +385,7 @@ struct TrackPlanner {
         }
         let planner = TrackTagPlanner(
             track: track, rule: rule, keep: output.metadata.keep, container: container,
-            hasAlphaBeside: hasAlpha && container.value.supportsSeparateAlpha,
+            hasSeparateAlpha: hasAlpha && container.value.supportsSeparateAlpha,
             changesLevels: action.changesLevels(of: track, mix: mix))
         return planner.decide()
     }

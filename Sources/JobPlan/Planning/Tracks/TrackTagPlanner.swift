@@ -11,7 +11,7 @@ struct TrackTagPlanner {
     let keep: MetadataSpec.Keep
     let container: Located<ContainerType>
     /// Whether the output's packets have a separate alpha plane, which a tag declares.
-    let hasAlphaBeside: Bool
+    let hasSeparateAlpha: Bool
     /// Whether the output's audio levels differ from the source's.
     let changesLevels: Bool
     private var entries: [MetadataEntry] = []
@@ -30,13 +30,13 @@ struct TrackTagPlanner {
 
     init(
         track: TrackDescription, rule: TrackRule, keep: MetadataSpec.Keep,
-        container: Located<ContainerType>, hasAlphaBeside: Bool, changesLevels: Bool
+        container: Located<ContainerType>, hasSeparateAlpha: Bool, changesLevels: Bool
     ) {
         self.track = track
         self.rule = rule
         self.keep = keep
         self.container = container
-        self.hasAlphaBeside = hasAlphaBeside
+        self.hasSeparateAlpha = hasSeparateAlpha
         self.changesLevels = changesLevels
     }
 
@@ -83,7 +83,7 @@ struct TrackTagPlanner {
         if let title = rule.title?.value ?? track.title, type.hasTrackTitles {
             entries.append(MetadataEntry(key: type.hasEditLists ? "handler_name" : "title", value: title))
         }
-        if hasAlphaBeside { entries.append(.separateAlphaTag) }
+        if hasSeparateAlpha { entries.append(.separateAlphaTag) }
         let set = Set(rule.metadata.map { $0.key.value.lowercased() })
         for tag in track.tags { account(for: tag, set: set) }
         if !type.hasTrackTags {
@@ -168,7 +168,7 @@ struct TrackTagPlanner {
             return tag.value == track.title
                 ? note(.copied, "kept") : note(.left, "a default name that programs write")
         case "alpha_mode":
-            return hasAlphaBeside
+            return hasSeparateAlpha
                 ? note(.copied, "kept") : note(.left, "the output has no separate alpha plane")
         default: break
         }

@@ -10,7 +10,7 @@ package struct DecodingCheck: Sendable {
     package enum Group: Sendable {
         /// The beginning.
         case first
-        /// The GOP whose keyframe is the last one not after `time`, on the asset's time line.
+        /// The GOP that begins at the last keyframe at or before `notAfter`, on the asset's time line.
         case last(notAfter: MediaTime)
 
         /// The group's name in messages.

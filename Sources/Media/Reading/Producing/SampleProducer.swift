@@ -31,7 +31,7 @@ protocol SampleProducer: AnyObject {
 }
 
 extension SampleSupply {
-    /// Wraps a sample; nil stands for the end.
+    /// Wraps a sample; nil marks the end of the samples.
     init(_ sample: consuming SampleBuffer?) {
         if let sample { self = .sample(sample) } else { self = .ended }
     }
