@@ -101,7 +101,9 @@ import Testing
         try scratch.write(plan.replacingOccurrences(of: "\"0.1.0\"", with: "\"0.0.9\""), to: "p.json")
         try refused("it was created by tandem 0.0.9")
         try scratch.write("{", to: "p.json")
-        try refused("not a readable plan")
+        try refused("p.json is not a plan")
+        try FileManager.default.removeItem(atPath: scratch.file("p.json"))
+        try refused("the plan p.json can't be read: No such file or directory")
         #expect(try tandem("run", "--plan", "p.json", "jobs.yaml", in: scratch).status == 64)
     }
 

@@ -33,6 +33,10 @@ package struct SavedPlan: Sendable {
             }
             self.folder = folder
         } else {
+            guard access(path, R_OK) == 0 else {
+                throw EngineError(
+                    .invalidSpec, "the plan \(path) can't be read: \(String(cString: strerror(errno)))")
+            }
             do {
                 file = try PlanFile.read(try Data(contentsOf: URL(filePath: path)))
             } catch {
