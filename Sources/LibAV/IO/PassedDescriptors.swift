@@ -22,12 +22,12 @@ public final class PassedDescriptors: Sendable {
     /// returns whether to look it up again.
     public init(fetch: @escaping @Sendable (_ path: String) -> Bool = { _ in false }) { self.fetch = fetch }
 
-    /// Makes a path readable through a descriptor, which must stay open until `revoke`.
+    /// Adds a descriptor through which a path is read. It must stay open until `revoke`.
     public func add(_ descriptor: Int32, for path: String) {
         state.withLock { $0.files[path.exact] = descriptor }
     }
 
-    /// Makes a path readable through a descriptor, which this object owns and closes after many others were added.
+    /// Adds a descriptor through which a path is read. This object owns it, and closes it after many others were added.
     public func addOwned(_ descriptor: Int32, for path: String) {
         let unwanted = state.withLock { state -> [Int32] in
             if state.isOver { return [descriptor] }

@@ -8,7 +8,7 @@ internal import Locking
 /// A decoder that is a few still images ahead of the consumer pauses until they are taken, so that memory use is
 /// bounded.
 final class ParallelStillImageExtractor: Sendable {
-    /// One queue with a decoder. Unchecked `Sendable`: used on the queue only.
+    /// A queue with a decoder. Unchecked `Sendable`: used on the queue only.
     private final class DecoderQueue: @unchecked Sendable {
         let queue = DispatchQueue(label: "tandem.stills")
         let extractor: StillImageExtractor

@@ -212,7 +212,7 @@ final class SharedDecoder: @unchecked Sendable {
     }
 }
 
-/// One reader's port of a shared decoder; closed when it is released.
+/// The port of one reader of a shared decoder; closed when it is released.
 final class FramePort: FrameStream {
     private let decoder: SharedDecoder
     private let index: Int

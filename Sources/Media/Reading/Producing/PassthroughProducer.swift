@@ -156,17 +156,7 @@ final class PassthroughProducer: SampleProducer {
                 if let start, track.mediaType == .video, pts < start, pts + packet.duration <= start {
                     packet.markDiscarded()
                 }
-                if hasOtherHeaders {
-                    throw MediaError.changedHeaders(
-                        track: track.label, at: MediaTime(ticks: pts, timeBase: timeBase))
-                }
-                if !hasBegun { try hideDelay(of: packet, pts: pts) }
-                if track.mediaType == .video, dts > pts {
-                    throw MediaError.decodedLate(
-                        track: track.label, at: MediaTime(ticks: pts, timeBase: timeBase),
-                        by: MediaTime(ticks: dts - pts, timeBase: timeBase))
-                }
-                try checkHidden(packet, pts: pts)
+                try check(packet, pts: pts, dts: dts)
                 return SampleBuffer(
                     packet: packet, pts: pts, dts: dts, duration: duration, timeBase: timeBase)
             }
@@ -176,13 +166,28 @@ final class PassthroughProducer: SampleProducer {
         }
     }
 
+    /// Throws if a copy can't represent the packet, and hides the delay of the first one.
+    private func check(_ packet: borrowing Packet, pts: Int64, dts: Int64) throws {
+        if hasOtherHeaders {
+            throw MediaError.changedHeaders(
+                track: track.label, at: MediaTime(ticks: pts, timeBase: timeBase))
+        }
+        if !hasBegun { try hideDelay(of: packet, pts: pts) }
+        if track.mediaType == .video, dts > pts {
+            throw MediaError.decodedLate(
+                track: track.label, at: MediaTime(ticks: pts, timeBase: timeBase),
+                by: MediaTime(ticks: dts - pts, timeBase: timeBase))
+        }
+        try checkHidden(packet, pts: pts)
+    }
+
     /// Time of the keyframe that video begins with; nil if there is none at or before the range's start.
     private var opening: Int64?
     /// Packets that were read to find `opening`.
     private var held = UniqueDeque<Packet>()
     private var heldBytes = 0
     private var hasOpened = false
-    /// Maximum size of `held` in bytes; a larger group of pictures is read again.
+    /// Maximum size of `held` in bytes; a larger GOP is read again.
     private static let maxHeldBytes = 64 << 20
 
     private func nextRead() throws -> Packet? {
