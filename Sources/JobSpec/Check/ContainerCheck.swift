@@ -2,9 +2,9 @@ internal import Diagnostics
 internal import LibAV
 internal import Media
 
-/// The validation of an output against its container without media.
+/// Validation of an output's tracks, tags and settings against its container, without probing media.
 enum ContainerCheck {
-    /// Names of cover tags in some containers, which libavformat would write as text.
+    /// Tags that hold a cover image in some containers. libavformat would write them as text.
     private static let coverKeys: Set<String> = [
         "cover", "covr", "apic", "picture", "artwork", "metadata_block_picture", "attached_pic",
     ]
@@ -30,7 +30,7 @@ enum ContainerCheck {
                     help: "supported data codecs: \(container.dataCodecs.joined(separator: ", "))")
             }
         }
-        // Tracks of other kinds are already reported.
+        // Rules whose media type the container doesn't support are already reported.
         let rules = output.tracks.filter { container.mediaTypes.contains($0.mediaType) }
         if container.isSingleTrack, rules.count > 1 {
             sink.error(

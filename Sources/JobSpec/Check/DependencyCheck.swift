@@ -1,7 +1,8 @@
 internal import Diagnostics
 internal import YAMLDocument
 
-/// The check for cycles of jobs that depend on each other, through their sources or through `needs`.
+/// Detection of circular dependencies between jobs: through sources that read another job's output, and through
+/// `needs`.
 struct DependencyCheck {
     let definition: BatchDefinition
     let reader: NodeReader
@@ -15,7 +16,7 @@ struct DependencyCheck {
         let isReading: Bool
     }
 
-    /// Reports cycles. `readings` contains the ids of the jobs that are read, by the reading job's index.
+    /// Reports circular dependencies. `readings` maps the index of a job to the ids of the jobs whose outputs it reads.
     func check(readings: [Int: [Located<String>]], jobs: [JobSpec]) {
         var edges = [[Edge]](repeating: [], count: definition.bases.count)
         for (job, ids) in readings { edges[job] = ids.compactMap { edge(to: $0, isReading: true) } }
@@ -44,8 +45,8 @@ struct DependencyCheck {
         findCycles(edges)
     }
 
-    /// Returns the dependencies of a job with other errors, as far as its nodes contain them: those in
-    /// `needs`, and the job whose output it reads.
+    /// Returns the dependencies of a job that couldn't be decoded, read directly from its nodes: the ids in `needs`,
+    /// and the job whose output is its source.
     private func declaredDependencies(
         in job: BatchDefinition.JobNode
     ) -> (needs: [Located<String>], source: Located<String>?) {

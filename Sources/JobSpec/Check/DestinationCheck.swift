@@ -1,11 +1,11 @@
 internal import Diagnostics
 internal import YAMLDocument
 
-/// The check of destinations for expressions that other tools expand and Tandem doesn't: `$name`, `{{name}}`, `%03d`
-/// and a leading `~`; and for URLs, which would create folders such as `s3:`.
+/// Validation of destinations. Rejects expressions that other tools expand and Tandem doesn't (`$name`, `{{name}}`,
+/// `%03d`, a leading `~`), and URLs, which would create folders such as `s3:`.
 ///
-/// Only the text of the job file and of its variables is checked. A source's name (`${asset.stem}`) may
-/// contain anything.
+/// Only the text of the job file and of its variables is checked. A source's name (`${asset.stem}`) may contain
+/// anything.
 struct DestinationCheck {
     let scope: Scope
     let reader: NodeReader
@@ -70,15 +70,15 @@ struct DestinationCheck {
         let to: String.Index
     }
 
-    /// Returns the problems of a part of a path. `isStart`: whether the path begins with it.
+    /// Returns the problems in a section of a path. `isStart` states whether the section is at the start of the path.
     private func problems(of text: Substring, isStart: Bool) -> [Problem] {
         (isStart ? [Self.home(in: text), Self.scheme(in: text)].compactMap { $0 } : [])
             + Self.braces(in: text) + Self.facts(in: text)
-            // `ImagesCheck` reports still images without a name for each.
+            // With `images`, `ImagesCheck` reports a destination that lacks a placeholder for each still image.
             + (scope.makesImages ? [] : Self.numbers(in: text)) + Self.dollars(in: text)
     }
 
-    /// Returns the problem of a leading `~`.
+    /// Detects a leading `~`, which only a shell expands.
     private static func home(in text: Substring) -> Problem? {
         guard text.hasPrefix("~") else { return nil }
         let end = text.firstIndex(of: "/") ?? text.endIndex
@@ -88,7 +88,7 @@ struct DestinationCheck {
             from: text.startIndex, to: end)
     }
 
-    /// Returns the problem of a URL.
+    /// Detects a URL scheme.
     private static func scheme(in text: Substring) -> Problem? {
         let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+.-".contains($0)) }
         guard scheme.first?.isLetter == true, text[scheme.endIndex...].hasPrefix("://") else { return nil }
@@ -101,7 +101,7 @@ struct DestinationCheck {
             from: text.startIndex, to: end)
     }
 
-    /// Returns the problems of `{{name}}`.
+    /// Detects `{{name}}`, the placeholder syntax of template languages.
     private static func braces(in text: Substring) -> [Problem] {
         var problems: [Problem] = []
         var rest = text
@@ -117,14 +117,14 @@ struct DestinationCheck {
         return problems
     }
 
-    /// Returns the problems of `{asset.stem}`, which lacks its `$`. Other names in braces may be part of a file name.
+    /// Detects `{asset.stem}`, which lacks its `$`. Other names in braces may be part of a file name.
     private static func facts(in text: Substring) -> [Problem] {
         var problems: [Problem] = []
         var rest = text
         while let open = rest.firstIndex(of: "{") {
             let after = text.index(after: open)
             let name = text[after...].prefix { $0 != "{" && $0 != "}" }
-            // `braces` reports names in two braces.
+            // `braces` reports names in double braces.
             let isDouble = open > text.startIndex && text[text.index(before: open)] == "{"
             if !isDouble, Scope.isQualifiedName(String(name)), text[name.endIndex...].first == "}" {
                 problems.append(
@@ -138,13 +138,13 @@ struct DestinationCheck {
         return problems
     }
 
-    /// Returns the problems of `%03d`, with which ffmpeg numbers the files of an image sequence.
+    /// Detects `%03d`, with which ffmpeg numbers the files of an image sequence.
     private static func numbers(in text: Substring) -> [Problem] {
         guard let percent = text.firstIndex(of: "%") else { return [] }
         let digits = text[text.index(after: percent)...].prefix { $0.isASCII && $0.isNumber }
         guard text[digits.endIndex...].first == "d" else { return [] }
         let end = text.index(after: digits.endIndex)
-        // `100%done` is a name.
+        // In `100%done`, `%d` is part of a word.
         guard !digits.isEmpty || text[end...].first?.isLetter != true else { return [] }
         return [
             Problem(
@@ -154,7 +154,7 @@ struct DestinationCheck {
         ]
     }
 
-    /// Returns the problems of `$name` and `$(…)`.
+    /// Detects `$name` and `$(…)`, which a shell expands.
     private static func dollars(in text: Substring) -> [Problem] {
         var problems: [Problem] = []
         var rest = text
@@ -179,7 +179,7 @@ struct DestinationCheck {
         return problems
     }
 
-    /// Returns help with the job file's syntax for a name of another tool.
+    /// Returns a hint that shows the job file's syntax for a variable written in another tool's syntax.
     private static func syntaxHelp(of name: String) -> String {
         let isVariable = NodeReader.isIdentifier(name)
         let isEnvironment = isVariable && name.allSatisfy { $0.isUppercase || $0.isNumber || $0 == "_" }

@@ -2,10 +2,10 @@ internal import Diagnostics
 internal import LibAV
 internal import Media
 
-/// The validation of encoder settings against the encoders of this build, without opening any media.
+/// Validation of encoder settings against the encoders of this build, without opening media.
 enum EncodeCheck {
-    /// Checks the settings against the codec and its encoder. `unknown` contains keys that the job may set
-    /// but whose values the spec lacks, because they can't be read.
+    /// Checks the settings against the codec and its encoder. `unknown` contains keys that the job may set although the
+    /// spec lacks their values, because they are invalid or not known yet.
     static func check(
         _ spec: inout VideoEncodeSpec, unknown: Set<String>, into sink: inout DiagnosticSink
     ) {
@@ -113,12 +113,12 @@ enum EncodeCheck {
             range: filters.range)
     }
 
-    /// Returns the dry open for settings that the tables don't cover, with a common frame size if the job
-    /// sets none; nil if none is needed.
+    /// Returns the dry open of the encoder with these settings, at 640x360 unless the job sets a size; nil if none is
+    /// needed.
     private static func trial(_ spec: VideoEncodeSpec, encoder: EncoderInfo) -> SettingsCheck? {
         // Settings that the tables cover need no dry open, which is slow for x265 and SVT-AV1.
         guard !spec.options.isEmpty || spec.profile != nil && spec.pixelFormat != nil else { return nil }
-        // A profile may require a pixel format that depends on the source.
+        // Without `pixel_format`, the format depends on the source, and a profile may not support every format.
         guard spec.profile == nil || spec.pixelFormat != nil else { return nil }
         let codec = spec.codec.value
         var configuration = plainConfiguration(codec, encoder)
@@ -147,8 +147,8 @@ enum EncodeCheck {
             range: spec.options.first?.name.range ?? spec.profile?.range ?? spec.range)
     }
 
-    /// Returns the dry open that determines whether an encoder is available on this machine; nil for the
-    /// codec's automatic encoder, which is software and opens wherever it is installed.
+    /// Returns the dry open that determines whether an encoder is available on this machine; nil for the codec's
+    /// automatic encoder, which is a software encoder and requires no device.
     private static func availability(_ codec: CodecSelection, _ encoder: EncoderInfo) -> SettingsValidation? {
         guard !codec.isAutomatic else { return nil }
         var configuration = plainConfiguration(codec, encoder)
@@ -169,7 +169,8 @@ enum EncodeCheck {
             isEnvironment: true)
     }
 
-    /// Returns a configuration with frames or samples that an encoder accepts, and no other settings.
+    /// Returns a minimal configuration: a pixel or sample format that the encoder accepts, 640x360 at 25 fps or
+    /// preferably 48 kHz, and no other settings.
     private static func plainConfiguration(
         _ codec: CodecSelection, _ encoder: EncoderInfo
     ) -> EncoderConfiguration {
@@ -230,8 +231,8 @@ enum EncodeCheck {
         if let filters = spec.filters { spec.checks.append(check(filters, .audio)) }
     }
 
-    /// Checks settings against each other, without the encoder. `codec` is nil if it is unknown; `unknown` as
-    /// in `check`.
+    /// Checks settings for conflicts with each other, independently of the encoder. `codec` is nil if it is unknown;
+    /// `unknown` is the same as in `check`.
     static func checkCombinations(
         _ spec: VideoEncodeSpec, codec: CodecSelection?, unknown: Set<String>, into sink: inout DiagnosticSink
     ) {
@@ -480,7 +481,7 @@ enum EncodeCheck {
             ? "`profile` sets the quality" : "supported: \(names.joined(separator: ", "))"
     }
 
-    /// Returns the preset, set by key or as the encoder's option, if it allows only one pass; nil otherwise.
+    /// Returns the preset, set by key or as the encoder's option, if it supports only one pass; nil otherwise.
     private static func presetOfOnePass(_ spec: VideoEncodeSpec) -> Located<String>? {
         let codec = spec.codec.value
         let option = spec.options.last { .option($0.name.value) == codec.presetOption }?.value
@@ -499,7 +500,7 @@ enum EncodeCheck {
             sink.error(.codecSetting, "`\(key)` is not supported by \(codec.label)", at: value.range)
             return
         }
-        // A level such as 4 may be written 4.0.
+        // A level such as `4` may also be written `4.0`.
         let text =
             key == "level" && value.value.hasSuffix(".0") ? String(value.value.dropLast(2)) : value.value
         guard !allowed.contains(text) else { return }
@@ -510,8 +511,8 @@ enum EncodeCheck {
                 ?? "expected one of \(allowed.joined(separator: ", "))")
     }
 
-    /// Validates options against a table and replaces their values by the parsed ones. Options that open
-    /// files, or that correspond to a key, aren't in the table.
+    /// Validates options against the encoder's table, and parses parameter lists such as `x264-params`. The table lacks
+    /// options that open files; `excluded` contains those that have a key in the job language.
     private static func checkOptions(
         _ options: inout [EncoderOption], of encoder: EncoderInfo, excluding excluded: Set<String>,
         into sink: inout DiagnosticSink

@@ -1,10 +1,10 @@
 internal import Diagnostics
 internal import LibAV
 
-/// The validation of `filters` in job files: only listed filters with listed options, whose values are
-/// parsed. The filter graph is created from the parsed chain, filter by filter and value by value.
+/// Validation of `filters`: only the filters and options in `FilterCatalog` are accepted, and each value is parsed. The
+/// filter graph is created from the parsed chain, one filter and one option at a time.
 enum FilterCheck {
-    /// Parses a filter chain; nil after an error is reported.
+    /// Parses and validates a filter chain; nil after an error is reported.
     static func read(
         _ text: Located<String>, _ type: MediaType, into sink: inout DiagnosticSink
     ) -> Located<FilterChain>? {
@@ -82,7 +82,7 @@ enum FilterCheck {
             }
             result.options.append(MetadataEntry(key: key, value: option.value))
         }
-        // The default mode of `bwdif` outputs two frames for each.
+        // By default, `bwdif` outputs one frame per field (`send_field`), which doubles the number of frames.
         if name == "bwdif", !seen.contains("mode") {
             return refuse(
                 "`bwdif` requires `mode=send_frame`, which keeps the number of frames; `deinterlace` does the same",

@@ -1,8 +1,8 @@
 internal import LibAV
 
-/// The reasons why job files can't use some of libavfilter's filters, and their replacements.
+/// Messages for the filters of libavfilter that job files can't use, with their replacements.
 enum FilterRefusal {
-    /// Filters that a key replaces, so that the plan accounts for times and sizes of frames.
+    /// Replacements in the job language. The plan accounts for their effect on the times and sizes of frames.
     private static let replacements: [String: String] = [
         "fps": "`frame_rate`", "framerate": "`frame_rate`", "minterpolate": "`frame_rate`",
         "trim": "`range`", "atrim": "`range`", "select": "`range`", "aselect": "`range`",
@@ -14,7 +14,7 @@ enum FilterRefusal {
         "setrange": "`color: { range: … }`", "colorspace": "`color`", "zscale": "`size` and `color`",
         "amix": "`mix`", "amerge": "`mix`", "pan": "`channels`", "channelmap": "`channels`",
         "thumbnail": "`images`", "tile": "`images: { sheet: … }`",
-        // Filters with several sources on one time line.
+        // Filters that combine several sources or change the speed.
         "movie": "an asset, or a layer of a `composition`",
         "amovie": "an asset, or the `audio` of a `composition`", "concat": "`composition: [a.mp4, b.mp4]`",
         "xfade": "a `composition` with `{ join: dissolve, overlap: 1s }` between its clips",
@@ -28,7 +28,7 @@ enum FilterRefusal {
         "setpts": "a `composition`, whose clips have a `speed`",
         "atempo": "a `composition`, whose clips have a `speed`",
     ]
-    /// Further filters that drop, duplicate or move frames, which would invalidate the plan's counts and times.
+    /// Further filters that drop, duplicate or retime frames, which would invalidate the plan's counts and times.
     private static let timingFilters: Set<String> = [
         "asetpts", "rubberband", "loop", "aloop", "tpad", "apad", "adelay", "reverse",
         "areverse",
@@ -51,7 +51,7 @@ enum FilterRefusal {
         "hwdownload",
     ]
 
-    /// Returns the message for a filter that this build contains and the table doesn't.
+    /// Returns the error message for a filter that exists in this build but isn't in `FilterCatalog`.
     static func reason(_ name: String, for type: MediaType) -> String {
         let other: MediaType = type == .video ? .audio : .video
         if FilterCatalog.tables(other)[name] != nil {

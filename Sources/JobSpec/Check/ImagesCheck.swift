@@ -3,7 +3,7 @@ internal import ExactStrings
 internal import LibAV
 internal import Media
 
-/// The checks of an image output that need no media.
+/// Validation of an image output without media.
 enum ImagesCheck {
     static func check(_ output: OutputSpec, into sink: inout DiagnosticSink) {
         guard let images = output.images else { return }
@@ -26,7 +26,8 @@ enum ImagesCheck {
         }
     }
 
-    /// Reports an image number or time in the name of an output whose images are in one file.
+    /// Reports `${image.number}` or `${image.time}` in the destination of a sheet or an animation, which is a single
+    /// file.
     private static func checkOneFile(
         _ name: String, at location: SourceRange, isNumbered: Bool, _ path: Located<String>,
         into sink: inout DiagnosticSink
@@ -38,7 +39,7 @@ enum ImagesCheck {
             at: path.range, notes: [Diagnostic.Note("it is requested here", at: location)])
     }
 
-    /// Reports a single file name for several images, or several names for one file.
+    /// Reports a destination with a single name for several image files, and one with placeholders for a single file.
     private static func checkNames(
         of output: OutputSpec, _ images: ImagesSpec, into sink: inout DiagnosticSink
     ) {
@@ -89,7 +90,7 @@ enum ImagesCheck {
 }
 
 extension ImagesSpec {
-    /// Returns the codec of the image files; nil if the container isn't one of images.
+    /// Returns the codec of the image files; nil if the container isn't an image format.
     func codec(of container: ContainerType) -> CodecSelection? {
         animation == nil ? CodecCatalog.imageCodec(container.name) : CodecCatalog.animation(container.name)
     }

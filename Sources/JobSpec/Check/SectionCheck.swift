@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import LibAV
 internal import YAMLDocument
 
-/// The validation of sections, including those that no job uses: defaults and named settings.
+/// Validation of `defaults` and of named `settings`, including settings that no job uses.
 struct SectionCheck {
     let reader: NodeReader
     let definition: BatchDefinition
@@ -23,8 +23,8 @@ struct SectionCheck {
         }
     }
 
-    /// Returns the names of settings that may be used; those are checked once, with the jobs that use them. A
-    /// name that contains variables may be any name.
+    /// Returns the names of settings that jobs or `defaults` may use; these are validated with the jobs. Returns all
+    /// names if a reference contains a substitution.
     private func usedNames(_ sections: SpecSections) -> Set<String> {
         var used: Set<String> = []
         var pending = definition.bases.map(\.node)
@@ -49,7 +49,7 @@ struct SectionCheck {
         return used
     }
 
-    /// Validates named settings that have or inherit a codec, like a job that uses them.
+    /// Validates unused settings that have or inherit a codec, as if a job used them.
     private func checkWhole(_ entries: [YAMLNode.Entry], of entry: YAMLNode.Entry) {
         let codec = entries.first { $0.key == "codec" }?.value
         let isAudio = codec?.text.map { CodecCatalog.codec($0, of: .audio) != nil } ?? false
@@ -73,7 +73,8 @@ struct SectionCheck {
         }
     }
 
-    /// Validates the keys of settings for video or audio: by the codec, or by the keys if there is no codec.
+    /// Validates the keys of settings as keys of a video or audio `encode`. The codec determines the media type;
+    /// without a known codec, the keys do.
     private func check(_ entries: [YAMLNode.Entry], of node: YAMLNode) {
         let kinds = [Language.videoEncode, Language.audioEncode].map { $0.partial("Settings") }
         let codec = entries.first { $0.key == "codec" }?.value.text

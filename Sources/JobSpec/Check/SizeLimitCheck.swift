@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import LibAV
 internal import Media
 
-/// The check for settings that require the complete output, which `limit: { size }` truncates.
+/// Check for settings that can't be combined with `limit: { size }`, mostly because they require the complete output.
 struct SizeLimitCheck {
     let job: JobSpec
     let output: OutputSpec

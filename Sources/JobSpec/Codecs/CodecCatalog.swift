@@ -5,13 +5,13 @@ package enum CodecCatalog {
     package static let video = CodecModel.table.filter { $0.mediaType == .video }.map { CodecSelection($0) }
     package static let audio = CodecModel.table.filter { $0.mediaType == .audio }.map { CodecSelection($0) }
 
-    /// Codecs of still images, named by their file formats.
+    /// Codecs of still images, named after their file formats.
     package static let imageCodecs = CodecModel.imageCodecs.map { CodecSelection($0) }
 
-    /// Codecs of animations, named by their file formats.
+    /// Codecs of animations, named after their file formats.
     package static let animations = CodecModel.animations.map { CodecSelection($0) }
 
-    /// Codec of the samples that waveforms are measured from.
+    /// 16-bit PCM, from which waveforms are measured.
     package static let waveform = CodecSelection(CodecModel.waveform)
 
     /// Returns the names of the codecs of a media type.
@@ -24,7 +24,7 @@ package enum CodecCatalog {
         .audio: Dictionary(uniqueKeysWithValues: audio.map { ($0.name, $0) }),
     ]
 
-    /// Returns the codec with a name in job files; nil if there is none.
+    /// Returns the codec with a name of the job language; nil if the name is unknown.
     package static func codec(_ name: String, of type: MediaType) -> CodecSelection? {
         byName[type]?[name]
     }
@@ -39,7 +39,7 @@ package enum CodecCatalog {
         animations.first { $0.name == format }
     }
 
-    /// Returns the names of the encoders of a media type, by codec and preference.
+    /// Returns the names of the encoders of a media type, ordered by codec and then by preference.
     package static func encoderNames(of type: MediaType) -> [String] {
         codecs(of: type).flatMap { $0.codec.encoders.map(\.name) }
     }
@@ -49,7 +49,7 @@ package enum CodecCatalog {
             selection.codec.encoders.map { ($0.name, CodecSelection(selection.codec, $0)) }
         })
 
-    /// Returns the codec of an encoder, with that encoder; nil if the encoder is unknown.
+    /// Returns the codec that an encoder produces, with that encoder selected; nil if the encoder is unknown.
     package static func encoder(_ name: String, of type: MediaType) -> CodecSelection? {
         byEncoder[name].flatMap { $0.mediaType == type ? $0 : nil }
     }
@@ -67,6 +67,6 @@ package enum CodecCatalog {
         return names
     }()
 
-    /// Returns the codec that is meant by a name of another tool, such as an encoder's; nil if there is none.
+    /// Returns the codec that a name of another tool, such as an encoder's, refers to; nil if there is none.
     static func alias(_ name: String) -> String? { aliases[name.lowercased()] }
 }

@@ -13,7 +13,7 @@ package struct CodecModel: Sendable {
 
     /// Name in job files.
     package let name: String
-    /// Name of the codec in libav, for containers and encoders.
+    /// Name of the codec in libavcodec, by which containers and encoders refer to it.
     package let libavName: String
     package let mediaType: MediaType
     /// Kind of output that the codec is used for.
@@ -24,7 +24,7 @@ package struct CodecModel: Sendable {
     package var fixedColor: FixedColor?
     /// Matrices that the codec's headers can declare; nil for all.
     package var matrices: [String]?
-    /// Whether decoders always produce the codec's own sample rate.
+    /// Whether decoders output a fixed sample rate whatever the rate of the source, as with Opus (48 kHz).
     package var hasOwnSampleRate = false
 
     init(
@@ -41,8 +41,7 @@ package struct CodecModel: Sendable {
     /// Encoders of the codec in the order of preference.
     package var encoders: [EncoderModel] { EncoderModel.encoders(of: libavName, for: purpose) }
 
-    /// Encoder of jobs that set none: the first software encoder of this build; the preferred one if the
-    /// build has none.
+    /// Default encoder: the first software encoder that this build contains, or the preferred one if it contains none.
     package var automaticEncoder: EncoderModel? {
         let encoders = encoders.filter { $0.requirement == nil }
         return encoders.first { EncoderInfo(named: $0.name) != nil } ?? encoders.first

@@ -1,19 +1,18 @@
 package import LibAV
 
-/// A codec of the job language with the encoder that is used for it: the first software encoder of this
-/// build, or the one that `encoder` sets. The members of `EncoderModel` are available as members.
+/// A codec of the job language with the encoder that is used for it: the first software encoder of this build, or the
+/// one that `encoder` sets. Members of `EncoderModel` are forwarded by dynamic member lookup.
 @dynamicMemberLookup
 package final class CodecSelection: Sendable {
     package let codec: CodecModel
     package let encoder: EncoderModel
-    /// Encoder in this build; nil if the build lacks it.
+    /// The encoder in libavcodec; nil if this build lacks it.
     package let availableEncoder: EncoderInfo?
     /// Whether the encoder is the codec's automatic one.
     package let isAutomatic: Bool
     private let trueLayouts: [ChannelLayout]?
     private let modelFormats: [PixelFormat]?
 
-    /// Creates a selection of a codec with one of its encoders.
     package init(_ codec: CodecModel, _ encoder: EncoderModel) {
         self.codec = codec
         self.encoder = encoder
@@ -23,29 +22,28 @@ package final class CodecSelection: Sendable {
         modelFormats = encoder.pixelFormats.map { $0.compactMap { PixelFormat(named: $0) } }
     }
 
-    /// Creates a selection of a codec with its automatic encoder. A codec without encoders gets one that
-    /// can't be opened.
+    /// Creates a selection with the codec's automatic encoder. A codec without encoders gets a placeholder that can't
+    /// be opened.
     package convenience init(_ codec: CodecModel) {
         self.init(
             codec, codec.automaticEncoder ?? EncoderModel("", codec: codec.libavName, codec.mediaType))
     }
 
-    /// Returns a member of the encoder's model.
     package subscript<Value>(dynamicMember path: KeyPath<EncoderModel, Value>) -> Value {
         encoder[keyPath: path]
     }
 
     /// Name of the codec in job files.
     package var name: String { codec.name }
-    /// Name of the codec in libav.
+    /// Name of the codec in libavcodec.
     package var libavName: String { codec.libavName }
     package var mediaType: MediaType { codec.mediaType }
-    /// Whether the codec encodes image files.
+    /// Whether the codec encodes still images or animations.
     package var isStill: Bool { codec.purpose != .tracks }
     /// `quality` of still images; nil for tracks, and for lossless codecs.
     package var stillQuality: EncoderModel.ImageQuality? { isStill ? encoder.imageQuality : nil }
-    /// Subject of messages about settings: the codec's name, or the name of an encoder that isn't the
-    /// preferred one.
+    /// Name in messages about settings: that of the encoder if it isn't the codec's preferred one, otherwise that of
+    /// the codec.
     package var label: String { encoder.name == codec.encoders.first?.name ? codec.name : encoder.name }
 
     /// Returns the channel layouts that an encoder accepts; empty for any.

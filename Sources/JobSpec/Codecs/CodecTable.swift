@@ -5,7 +5,7 @@ extension CodecModel {
     static let table: [CodecModel] = [
         CodecModel("h264", .video) { $0.aliases = ["avc", "h.264"] },
         CodecModel("hevc", .video) { $0.aliases = ["h265", "h.265"] },
-        // VP9 declares its color only as `color_space` in the header.
+        // VP9 declares its color only by `color_space` in the frame header, which can represent these matrices.
         CodecModel("vp9", .video) {
             $0.matrices = ["bt709", "bt470bg", "smpte170m", "smpte240m", "bt2020nc", "gbr"]
         },
@@ -26,19 +26,19 @@ extension CodecModel {
         CodecModel("pcm_f32le", .audio),
     ]
 
-    /// Codecs of still images, named by their file formats, in the order in which they are listed.
+    /// Codecs of still images, named after their file formats, in the order in which they are listed.
     static let imageCodecs: [CodecModel] = [
         CodecModel("jpeg", .video, libavName: "mjpeg", purpose: .stillImages) { $0.fixedColor = .jpeg },
         CodecModel("png", .video, purpose: .stillImages),
         CodecModel("webp", .video, purpose: .stillImages),
     ]
 
-    /// Codecs of animations, named by their file formats, in the order in which they are listed.
+    /// Codecs of animations, named after their file formats, in the order in which they are listed.
     static let animations: [CodecModel] = [
         CodecModel("gif", .video, purpose: .animations),
         CodecModel("webp", .video, purpose: .animations),
     ]
 
-    /// Codec of the samples that waveforms are measured from: 16-bit PCM.
+    /// Placeholder codec of waveforms, which are measured from 16-bit PCM.
     static let waveform = CodecModel("waveform", .audio, libavName: "pcm_s16le")
 }

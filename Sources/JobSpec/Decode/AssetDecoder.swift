@@ -3,8 +3,7 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// The decoding of an asset: a path, a file with settings, a test signal, images, or the output of another
-/// job.
+/// Decoder of an asset: a path, a file with settings, a URL, a test signal, images, or the output of another job.
 struct AssetDecoder {
     let reader: NodeReader
 
@@ -109,7 +108,7 @@ struct AssetDecoder {
         ) { Quantity.frameRate($0) }
     }
 
-    /// Reads a path without pattern characters: all characters are part of the name.
+    /// Reads a path without glob expansion: `*` and `?` are ordinary characters.
     private func plainPath(_ node: YAMLNode) -> Located<String>? {
         guard let path = reader.text(node, "a path") else { return nil }
         guard !path.value.isEmpty, path.value.utf8.count <= 4096 else {

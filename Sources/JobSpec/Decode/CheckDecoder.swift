@@ -3,9 +3,8 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// Decodes `check`.
 extension OutputDecoder {
-    /// Returns the check of a job's source; nil after an error is reported.
+    /// Decodes `check` as an output without tracks and destination; nil after an error is reported.
     func check(_ entry: YAMLNode.Entry, _ fields: Fields) -> OutputSpec? {
         refuse(
             Self.mediaKeys.filter { $0 != "expect" } + ["destination", "leftover", "cut"], fields, entry,
@@ -20,7 +19,7 @@ extension OutputDecoder {
             destination: nil)
     }
 
-    /// Reports a composition: it fills gaps, so that it is complete whatever its clips lack.
+    /// Reports a composition, whose filled gaps would hide data that is missing in its clips.
     private func refuseComposition(_ entry: YAMLNode.Entry) {
         switch asset.source {
         case .composition, .composed:
@@ -54,7 +53,7 @@ extension OutputDecoder {
         return CheckSpec(decodes: decode.value, range: node.range)
     }
 
-    /// Reports a source without packets, and a range of packets.
+    /// Reports settings that conflict with `decode: false`: a generated source, which has no packets, and `range`.
     private func checkPackets(_ fields: Fields, _ location: SourceRange) {
         if let generated {
             reader.sink.error(
@@ -73,7 +72,7 @@ extension OutputDecoder {
         }
     }
 
-    /// Description of a source that isn't a media file; nil for a file or a job's output.
+    /// Description of a source that isn't a media file; nil for files, URLs and outputs of jobs.
     private var generated: String? {
         switch asset.source {
         case .pattern: "a test signal"
@@ -84,8 +83,8 @@ extension OutputDecoder {
         }
     }
 
-    /// Returns the expectations that can be evaluated on the source. Others are reported; `similarity` is ignored if it is
-    /// from `defaults`, because it has no meaning for any check.
+    /// Returns the expectations that can be evaluated on the source, and reports the others. `similarity` from
+    /// `defaults` is dropped without a message, because no check supports it.
     private func applicable(_ expectations: [Expectation], to spec: CheckSpec, _ fields: Fields)
         -> [Expectation]
     {
@@ -132,7 +131,7 @@ extension OutputDecoder {
 }
 
 extension Expectation.Check {
-    /// The key of `expect`.
+    /// Key in `expect`.
     fileprivate var key: String {
         switch self {
         case .duration: "duration"

@@ -1,6 +1,6 @@
 internal import Diagnostics
 
-/// The checks between the elements of a composition.
+/// Validation of references between the elements of a composition.
 extension CompositionDecoder {
     func check(_ spec: CompositionSpec) {
         var followsClip = false

@@ -3,13 +3,13 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// The decoding of `composition`, with the checks that need no media.
+/// Decoder of `composition`, with the validation that requires no media.
 struct CompositionDecoder {
     let reader: NodeReader
-    /// Function that decodes an asset that a node names or contains.
+    /// Closure that decodes an asset id, a path or an inline asset.
     let asset: (YAMLNode) -> AssetSpec?
 
-    /// Maximum number of clips, layers and audio items of a composition.
+    /// Maximum number of entries in each of `sequence`, `layers` and `audio`.
     static let maxItems = Composition.maxClips
 
     /// Returns the composition; nil after an error is reported.
@@ -78,7 +78,7 @@ struct CompositionDecoder {
             return asset(node).map { .clip(Self.clip($0, at: node.range)) }
         }
         let keys = entries.map(\.key)
-        // A mapping with another tool's key for a join is a join as well.
+        // A mapping with another tool's key for a join also counts as a join.
         let isJoin =
             !keys.contains("asset")
             && keys.contains { ForeignWords.key($0, in: Language.join, value: nil) == "join" }
@@ -96,7 +96,7 @@ struct CompositionDecoder {
                 .gap($0)
             }
         }
-        // Keys that an inline asset has and a clip doesn't.
+        // A mapping with one of these keys is an inline asset.
         if !keys.contains("asset"),
             ["path", "pattern", "url", "image", "images", "job"].contains(where: keys.contains)
         {
@@ -212,7 +212,7 @@ struct CompositionDecoder {
             duration: nil, placement: CompositionSpec.LayerPlacement(), opacity: nil, location: node.range)
     }
 
-    /// Returns a color as six hexadecimal digits.
+    /// Returns a color as six hexadecimal digits, without alpha.
     private static func digits(of color: String) -> String? {
         let known = [
             "white": "ffffff", "black": "000000", "red": "ff0000", "green": "008000", "blue": "0000ff",
@@ -247,7 +247,7 @@ struct CompositionDecoder {
                 return .pixels(isNegative ? -pixels : pixels)
             }
         }
-        // A layer is centered if no edge is set.
+        // Only validated: a layer for which no edge is set is centered anyway.
         _ = reader.boolean("center", of: fields)
         placement.left = distance("left")
         placement.right = distance("right")

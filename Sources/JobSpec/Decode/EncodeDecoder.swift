@@ -3,10 +3,10 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// The decoding of `encode`, after named settings are merged under it.
+/// Decoder of `encode`, into which named settings are already merged.
 struct EncodeDecoder {
     let reader: NodeReader
-    /// Whether the merged settings are unknown, so that they may contain any key that the node lacks.
+    /// Whether the settings of `use` are unknown, so that they may contain any key that the node lacks.
     var isPartial = false
 
     private func codec(_ entry: YAMLNode.Entry?, _ type: MediaType, at node: YAMLNode) -> Located<
@@ -39,8 +39,8 @@ struct EncodeDecoder {
         return nil
     }
 
-    /// Returns the codec with the encoder that is set, and the location of `encoder`; no codec if one of them
-    /// is invalid or not known yet.
+    /// Returns the codec with the encoder that the job sets, and the location of `encoder`. The codec is nil if either
+    /// value is invalid or not known yet.
     private func selection(
         _ fields: Fields, _ type: MediaType, at node: YAMLNode
     ) -> (codec: Located<CodecSelection>?, encoder: SourceRange?) {
@@ -102,7 +102,7 @@ struct EncodeDecoder {
         }
     }
 
-    /// Returns help with the syntax of a frame rate that is written with rounded decimals.
+    /// Returns help for an invalid frame rate: the nearest standard rate as a rational, or the syntax.
     private static func frameRateHelp(_ text: String?) -> String {
         let general = "expected a frame rate such as 25, 29.97 or 30000/1001, up to 1000"
         guard let rate = text.flatMap(Quantity.number), rate > 0, rate < 1000 else { return general }
@@ -133,7 +133,7 @@ struct EncodeDecoder {
         entry.flatMap { reader.text($0.value, what) }
     }
 
-    // MARK: Frames
+    // MARK: Video
 
     func video(_ node: YAMLNode) -> VideoEncodeSpec? {
         let type = isPartial ? Language.videoEncode.partial("Settings") : Language.videoEncode
@@ -200,8 +200,8 @@ struct EncodeDecoder {
         return spec
     }
 
-    /// Returns the keys without a value in the spec that the job may still set: their value can't be read or
-    /// isn't known yet, or they may be in unknown settings.
+    /// Returns the keys without a decoded value that the job may nevertheless set: their value is invalid or not known
+    /// yet, or may be in unknown settings.
     private func unknownKeys(_ fields: Fields, _ unset: [String: Bool]) -> Set<String> {
         Set(unset.filter { $0.value && (isPartial || fields.has($0.key)) }.keys)
     }
@@ -229,7 +229,7 @@ struct EncodeDecoder {
             "expected a number of frames (250) or a time (2s, 1500ms, 50f)"
         ) { text in
             if let frames = Int(text) { return bounds.contains(frames) ? .frames(frames) : nil }
-            // A number alone is a number of frames, which must be whole.
+            // A number without a unit is a number of frames, which must be an integer.
             if Double(text) != nil { return nil }
             switch TimeExpression(text) {
             case .frames(let frames):
@@ -240,7 +240,7 @@ struct EncodeDecoder {
         }
     }
 
-    /// Decodes the processing of frames of a composition's clips and layers.
+    /// Decodes `crop` and `filters` of a composition's clips and layers.
     func shaping(_ fields: Fields) -> CompositionSpec.Shaping {
         var shaping = CompositionSpec.Shaping()
         shaping.crop = fields["crop"].flatMap { crop($0.value) }

@@ -3,7 +3,7 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// The decoding of `expect`.
+/// Decoder of `expect`.
 struct ExpectDecoder {
     let reader: NodeReader
 
@@ -95,8 +95,8 @@ struct ExpectDecoder {
         }
     }
 
-    /// Returns a value in the spelling that the inspection of the output reports; nil if the value is
-    /// invalid.
+    /// Returns an expected value in the notation in which properties of the output are reported, for comparison; nil if
+    /// the value is invalid.
     private static func canonical(_ key: String, _ text: String) -> String? {
         switch key {
         case "frame_rate": Quantity.frameRate(text)?.description

@@ -3,7 +3,7 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// The decoding of `images`.
+/// Decoder of `images`.
 struct ImagesDecoder {
     let reader: NodeReader
 
@@ -22,7 +22,7 @@ struct ImagesDecoder {
             "expected a size such as 1280x720, 1280x or x720, up to 16384 per side"
         ) { Quantity.dimensions($0) }
         let animation = reader.choice("animation", of: fields, as: AnimationFormat.self)
-        // The file format depends on `animation`.
+        // Without a valid `animation`, the file format is unknown.
         if fields.has("animation"), animation == nil { return nil }
         let aperture = reader.choice("aperture", of: fields, as: ApertureMode.self)
         return ImagesSpec(
@@ -89,13 +89,13 @@ struct ImagesDecoder {
 }
 
 extension ImagesSpec {
-    /// Returns the rule for the track from which images are taken.
+    /// Returns the track rule that encodes the images.
     func rule(codec: CodecSelection, at formatLocation: SourceRange) -> TrackRule {
         let location = range
         let standard = Located("bt709", at: location)
         var spec = VideoEncodeSpec(codec: Located(codec, at: formatLocation), options: [], range: location)
         spec.rateControl = quality.map { Located(.quality($0.value), at: $0.range) }
-        // The angle replaces the source's display matrix.
+        // `.angle(0)` ignores the source's display matrix.
         spec.orientation = Located(isUpright ? .bake : .angle(0), at: location)
         spec.color = ColorSpec(
             primaries: standard, transfer: standard, matrix: standard, levels: nil,

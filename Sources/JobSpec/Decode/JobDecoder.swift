@@ -3,7 +3,7 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// The decoding of one job instance whose asset is known, with substitution of its names.
+/// Decoder of one job instance whose asset is known, including substitution.
 struct JobDecoder {
     let reader: NodeReader
     let definition: BatchDefinition
@@ -57,8 +57,8 @@ struct JobDecoder {
         return decoded.isComplete ? job : nil
     }
 
-    /// Decodes the outputs: those under `outputs`, or the only one of a job without `outputs`. Returns them,
-    /// and whether all are complete.
+    /// Decodes the entries of `outputs`, or the single output of a job without that key. `isComplete` is false if an
+    /// output has errors or values that are not known yet.
     private func outputs(_ fields: Fields, _ parts: OutputNodes) -> (specs: [OutputSpec], isComplete: Bool) {
         guard let entry = parts.outputs else {
             guard let output = decoder(nil, scope).output(fields) else { return ([], false) }
@@ -101,7 +101,8 @@ struct JobDecoder {
             id: id, isTemplate: isTemplate, asset: asset)
     }
 
-    /// Reports a `cut` other than `exact` without copied frames. A `cut` from `defaults` may apply to no frames.
+    /// Reports a `cut` other than `exact` in a job that copies no video. A `cut` from `defaults` is ignored in such a
+    /// job.
     private func checkCut(_ job: JobSpec) {
         guard let cut = job.cut, cut.value != .exact, !cut.range.isDefault else {
             return
@@ -109,7 +110,7 @@ struct JobDecoder {
         let all = job.outputs.flatMap(\.tracks)
         let rules = all.filter { $0.mediaType == .video }
         guard let first = rules.first, !rules.contains(where: \.action.isCopy) else { return }
-        // Copied audio is cut at packet boundaries in these modes.
+        // Smart cuts also apply to copied audio, which is cut at packet boundaries.
         let cutsAudio = all.contains { $0.mediaType == .audio && $0.action.isCopy }
         guard cut.value == .keyframe || !cutsAudio else { return }
         reader.sink.error(
@@ -120,8 +121,8 @@ struct JobDecoder {
             help: "add `copy: true` to the rule; `encode` of the same rule then applies to the edges")
     }
 
-    /// Reports `chapters: clips` without a composition. With `clips` from `defaults`, other jobs keep their source's
-    /// chapters.
+    /// Reports `chapters: clips` without a composition. With `clips` from `defaults`, a job without a composition keeps
+    /// its source's chapters.
     private func checkChapters(_ job: JobSpec) {
         if case .composition = job.asset.source { return }
         for case let chapters? in job.outputs.map(\.chapters) {
@@ -134,7 +135,8 @@ struct JobDecoder {
         }
     }
 
-    /// Reports checks that require frames or packets to match the source one by one, which skipped damage prevents.
+    /// Reports settings that can't be combined with `on_damage: skip`, because they require frames or packets to match
+    /// the source one to one.
     private func checkSkipping(_ job: JobSpec, _ location: SourceRange) {
         if let cut = job.cut, cut.value == .smart || cut.value == .smartOrExact {
             reader.sink.error(

@@ -3,7 +3,7 @@ internal import Dispatch
 internal import YAMLDocument
 
 extension JobFileDecoder {
-    /// Reads a job file, decodes and validates it. A read error is a diagnostic. The result's texts are those of the
+    /// Reads, decodes and validates a job file. A read error becomes a diagnostic. The result contains the texts of the
     /// file and of its includes.
     package static func decode(contentsOf path: String, options: SpecOptions) -> Result {
         var sink = DiagnosticSink()
@@ -31,14 +31,14 @@ extension JobFileDecoder {
         texts.add(result.texts)
         result.texts = texts
         result.references.add(document?.substituted ?? [])
-        // Frees up to a million nodes concurrently.
+        // Deallocates up to a million nodes on another thread.
         if let root { DispatchQueue.global().async { @Sendable in withExtendedLifetime(root) {} } }
         return result
     }
 }
 
 extension JobFileDecoder {
-    /// Returns whether the file contains NUL characters near its start and isn't UTF-16.
+    /// Returns whether the first 1024 bytes contain a NUL byte and there is no UTF-16 byte order mark.
     private static func isBinary(_ bytes: [UInt8]) -> Bool {
         let isUTF16 = bytes.starts(with: [0xff, 0xfe]) || bytes.starts(with: [0xfe, 0xff])
         return !isUTF16 && bytes.prefix(1024).contains(0)
@@ -46,7 +46,7 @@ extension JobFileDecoder {
 }
 
 extension SpecOptions {
-    /// Reports variables of the command line that no file defines; `known` are the variables of all files.
+    /// Reports variables of the command line that no file defines. `known` contains the variables of all files.
     package func checkVariables(known: Set<String>, at location: SourceRange, into sink: inout DiagnosticSink)
     {
         for name in variables.keys.sorted() where !known.contains(name) {

@@ -2,17 +2,17 @@ internal import ExactStrings
 package import Diagnostics
 package import YAMLDocument
 
-/// Options of a call for decoding its job files.
+/// Options for decoding job files, set by the command line.
 package struct SpecOptions: Sendable {
     /// Variables of `--set name=value`, which override `vars`.
     package var variables: [String: String] = [:]
-    /// The environment for `${env.NAME}`; nil if `--untrusted` withholds it.
+    /// The environment for `${env.NAME}`; nil if `--untrusted` disables access to it.
     package var environment: [String: String]? = [:]
     /// Whether a file without `jobs`, which is meant to be included, is valid.
     package var allowsNoJobs = false
     /// Whether assets may be URLs.
     package var allowsNetwork = false
-    /// The source of included files.
+    /// The access to included files.
     package var files: any SpecFiles = SystemSpecFiles()
     /// The limits of matrices and job instances.
     package var limits = ExpansionLimits()
@@ -21,19 +21,18 @@ package struct SpecOptions: Sendable {
     package init(allowsNetwork: Bool = false) { self.allowsNetwork = allowsNetwork }
 }
 
-/// The decoding of a document to a job file, with all checks that need no media.
+/// Decoder of a YAML document to a `JobFile`, with all validation that requires no media.
 package struct JobFileDecoder {
-    /// The result of decoding.
     package struct Result: Sendable {
         /// The job file; nil if it can't be decoded.
         package var file: JobFile?
-        /// All diagnostics.
+        /// Diagnostics of the parser, the decoding and the validation.
         package var sink: DiagnosticSink
-        /// The texts of included files, for excerpts.
+        /// Texts for excerpts in diagnostics: those of included files, and of the job file if it was read from a path.
         package var texts = SourceTexts()
         /// External values that the file and its includes refer to.
         package var references = ExternalReferences()
-        /// Names of all variables that the file defines.
+        /// Names of the variables that the file and its includes define.
         package var variables: Set<String> = []
     }
 

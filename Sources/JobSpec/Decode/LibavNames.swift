@@ -3,7 +3,7 @@ internal import ExactStrings
 internal import LibAV
 internal import YAMLDocument
 
-/// Values that are names in libav.
+/// Reading of FFmpeg's codec and pixel format names.
 extension NodeReader {
     /// Reads the name of a codec; nil after an error is reported.
     func codecName(_ node: YAMLNode) -> Located<String>? {

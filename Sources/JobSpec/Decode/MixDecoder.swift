@@ -1,13 +1,13 @@
 internal import Diagnostics
 internal import YAMLDocument
 
-/// The decoding of `mix` in an audio track rule.
+/// Decoder of `mix` in an audio track rule.
 struct MixDecoder {
     let reader: NodeReader
     /// Function that decodes a selection of tracks.
     let selection: (YAMLNode) -> Located<TrackSelection>?
 
-    /// Returns the mix; nil without one, or after an error is reported.
+    /// Returns the mix; nil for `mix: false`, or after an error is reported.
     func mix(_ entry: YAMLNode.Entry) -> MixSpec? {
         guard case .sequence(let items) = entry.value.content else {
             guard reader.boolean(entry.value, "`mix`")?.value == true else { return nil }

@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import Media
 internal import YAMLDocument
 
-/// The reading of values by the language's tables, which are the only source of bounds, words and defaults.
+/// Reading of values by the language tables, which define bounds, words and defaults.
 extension NodeReader {
     /// Reads an integer within the key's bounds.
     func integer(_ key: String, of fields: Fields) -> Located<Int>? {
@@ -64,7 +64,6 @@ extension NodeReader {
         fields.type.key(key)?.defaultText.flatMap(Quantity.number)
     }
 
-    /// Reads `true` or `false`.
     func boolean(_ key: String, of fields: Fields) -> Located<Bool>? {
         boolean(fields.value(key), "`\(key)`")
     }
@@ -74,7 +73,7 @@ extension NodeReader {
         word(fields.value(key), as: key, of: fields.type)
     }
 
-    /// Reads one of the words that a key accepts from a value of its own.
+    /// Reads one of the words that `key` of `type` accepts, from a node that may have another key.
     func word(_ node: YAMLNode?, as key: String, of type: MappingType) -> Located<String>? {
         guard let words = type.type(of: key)?.words else { return unlisted(key, type) }
         return word(
@@ -100,8 +99,8 @@ extension NodeReader {
         return "expected \(noun) from \(text(range.lowerBound)) to \(text(range.upperBound))"
     }
 
-    /// Handles a key that the table doesn't contain with this type. This indicates a bug, which any test of
-    /// the key reveals.
+    /// Stops debug builds, because the language table contains no such key with this type. Returns nil in release
+    /// builds.
     private func unlisted<Value>(_ key: String, _ type: MappingType) -> Value? {
         assertionFailure("the table has no such `\(key)` of \(type.name)")
         return nil
@@ -109,12 +108,11 @@ extension NodeReader {
 }
 
 extension MappingType {
-    /// Returns the type of a key's value.
     func type(of key: String) -> ValueType? { self.key(key)?.type }
 }
 
 extension ValueType {
-    /// All forms that the value may have: the type itself, or its alternatives.
+    /// The alternatives of a `.oneOf`; otherwise the type itself.
     private var forms: [ValueType] { if case .oneOf(let types) = self { types } else { [self] } }
 
     /// Whether the value may be a mapping.

@@ -6,8 +6,7 @@ struct Fields {
     private let entries: [YAMLNode.Entry]
     /// The type that the keys were validated against.
     let type: MappingType
-    /// Bitmap of the key lengths. Most requested keys are absent, and most of those have a length that no key
-    /// of the mapping has.
+    /// Bitmap of the key lengths modulo 64. With it, most lookups of absent keys need no string comparison.
     private let lengths: UInt64
 
     fileprivate init(_ entries: [YAMLNode.Entry], as type: MappingType) {
@@ -31,17 +30,14 @@ struct Fields {
 
     /// Returns the entry of a key; nil if it is absent.
     subscript(key: String) -> YAMLNode.Entry? { index(of: key).map { entries[$0] } }
-    /// Returns the value of a key; nil if it is absent.
     func value(_ key: String) -> YAMLNode? { index(of: key).map { entries[$0].value } }
-    /// Returns whether a key is present.
     func has(_ key: String) -> Bool { index(of: key) != nil }
     var isEmpty: Bool { entries.isEmpty }
 }
 
-/// The reading of typed values from nodes, which reports all violations of the language.
+/// Reader of typed values, which reports violations of the job language to its sink.
 ///
-/// A reader is used by one thread. Several readers decode parts of a file in parallel, each with its own
-/// sink.
+/// A reader is confined to one thread. Several readers decode parts of a file in parallel, each with its own sink.
 final class NodeReader {
     var sink = DiagnosticSink()
     /// Remaining bytes that substitution may produce. Limits the memory of nested variables.
@@ -111,7 +107,7 @@ final class NodeReader {
     /// Returns help for a number with a decimal comma, which ends a value within `{ }`: `frame_rate: 23,976`.
     private static func decimal(at index: Int, of entries: [YAMLNode.Entry]) -> String? {
         let entry = entries[index]
-        // Digits, and perhaps a unit: `5s`.
+        // The key may be digits with a unit, such as `5s`.
         let unit = entry.key.utf8.drop { (0x30...0x39).contains($0) }
         guard index > 0, entry.value.isNull, unit.count < entry.key.utf8.count, unit.count <= 3,
             unit.allSatisfy({ (0x61...0x7a).contains($0 | 0x20) }),
@@ -120,7 +116,7 @@ final class NodeReader {
         return "use a decimal point: `\(entries[index - 1].key): \(whole).\(entry.key)`"
     }
 
-    /// Returns the key that was probably meant.
+    /// Returns the key that was probably meant by an unknown key; nil if there is no likely one.
     private static func intendedKey(of entry: YAMLNode.Entry, in type: MappingType) -> String? {
         let word = entry.key
         if let key = ForeignWords.key(word, in: type, value: entry.value) { return key }
@@ -129,8 +125,8 @@ final class NodeReader {
             ? Suggestion.nearest(to: word, among: type.keys.map(\.name)) : nil
     }
 
-    /// Returns the entries with copies of misspelt keys under the correct ones, so that a misspelling causes one
-    /// message and its value is validated as well.
+    /// Returns the entries, with a copy of each misspelt entry under the correct key. The misspelling then causes only
+    /// one message, and its value is validated as well.
     static func respelled(_ entries: [YAMLNode.Entry], as type: MappingType) -> [YAMLNode.Entry] {
         var result = entries
         for entry in entries where !type.has(entry.key) && !type.reservedKeys.contains(entry.key) {
@@ -142,7 +138,7 @@ final class NodeReader {
         return result
     }
 
-    /// Reports a version other than the one that this program reads.
+    /// Reports an unsupported `version`.
     func checkVersion(_ fields: Fields) {
         _ = value(
             fields.value("version"), "`version`",
@@ -150,7 +146,8 @@ final class NodeReader {
         ) { $0 == "\(Language.version)" ? 1 : nil }
     }
 
-    /// Returns the entries of a mapping whose keys the user chooses.
+    /// Returns the entries of a mapping with user-defined names, and reports invalid names. `what` describes an entry
+    /// in messages.
     func named(_ entry: YAMLNode.Entry?, _ what: String) -> [YAMLNode.Entry] {
         guard let entry else { return [] }
         guard case .mapping(let entries) = entry.value.content else {
@@ -183,8 +180,8 @@ final class NodeReader {
         "assets": "talk: media/talk.mov", "settings": "web: { codec: h264, crf: 23 }",
     ]
 
-    /// Reports missing and mutually exclusive keys. `isUnfinished`: the mapping has keys of a later version, which
-    /// may replace required ones.
+    /// Reports missing and mutually exclusive keys. `isUnfinished` states that the mapping has reserved keys or keys of
+    /// other tools, which may replace required ones.
     private func check(
         _ fields: Fields, of node: YAMLNode, as type: MappingType, isUnfinished: Bool = false
     ) {
@@ -208,7 +205,7 @@ final class NodeReader {
                 }
             }
             if present == 0, group.isRequired, !isUnfinished {
-                // A key that can't be combined with one that is present is no way out.
+                // Keys that can't be combined with a present key are not suggested.
                 let excluded = type.alternatives.filter { other in
                     other.isExclusive && other.keys.contains { fields.has($0) }
                 }
@@ -228,13 +225,13 @@ final class NodeReader {
         }
     }
 
-    /// Returns the description of a key after a colon; nothing if it only repeats the name.
+    /// Returns a colon and the summary of a key; an empty string if the summary only repeats the name.
     private static func described(_ name: String, _ type: MappingType) -> String {
         let summary = lowercasingFirstLetter(type.key(name)?.summary ?? "")
         return summary.isEmpty || summary == name ? "" : ": " + summary
     }
 
-    /// Returns the first line of a mapping, at which a missing key is reported.
+    /// Returns the location at which a missing key is reported: the first key of the mapping, or its first character.
     private func start(of node: YAMLNode) -> SourceRange {
         var range = node.range
         if case .mapping(let entries) = node.content, let first = entries.first,
@@ -292,7 +289,7 @@ final class NodeReader {
         return Located(value, at: text.range)
     }
 
-    /// Returns help for a variable in the form of other tools: `$crf`, `{{ crf }}`; nil for other texts.
+    /// Returns help for a variable in the syntax of other tools, such as `$crf` or `{{ crf }}`; nil for other texts.
     private static func variable(_ text: String) -> String? {
         let inner =
             text.hasPrefix("{{") && text.hasSuffix("}}")
@@ -314,8 +311,8 @@ final class NodeReader {
         ) { $0 == "true" ? true : $0 == "false" ? false : nil }
     }
 
-    /// Reads one of some words. `orMapping`: the value may be a mapping as well, which the message states. `help` for
-    /// other words takes precedence over suggestions.
+    /// Reads a value that must be one of `list`. `orMapping` adds a mapping to the alternatives in the message. A text
+    /// returned by `help` takes precedence over suggestions.
     func word(
         _ node: YAMLNode?, _ what: String, of list: @autoclosure () -> [String], orMapping: Bool = false,
         help: ((String, [String]) -> String?)? = nil
@@ -333,8 +330,8 @@ final class NodeReader {
         return nil
     }
 
-    /// Returns `off` for `no` and `false`, and `on` for `yes` and `true`, if that is one of the words; nil
-    /// otherwise.
+    /// Returns a suggestion of `off` for `no` and `false`, and of `on` for `yes` and `true`, if that is one of the
+    /// words; nil otherwise.
     private static func onOffHelp(_ text: String, among words: [String]) -> String? {
         let word =
             switch text.lowercased() {
@@ -349,12 +346,12 @@ final class NodeReader {
         value(node, what, "expected a size such as 50MB (10⁶) or 50MiB") { Quantity.bytes($0) }
     }
 
-    /// Reads a time. `isLength`: a duration rather than a position in a source; the message then lists no positions.
+    /// Reads a time. With `isLength`, it is a duration, and the message omits the syntax of positions in a source.
     func time(_ node: YAMLNode?, _ what: String, isLength: Bool = false) -> Located<TimeExpression>? {
         value(node, what, Self.timeSyntaxHelp(node?.text ?? "", isLength: isLength)) { TimeExpression($0) }
     }
 
-    /// Describes the syntax of times for a value with another syntax.
+    /// Returns the expected syntax of times, or a hint for a common mistake in `text`.
     private static func timeSyntaxHelp(_ text: String, isLength: Bool) -> String {
         let number = text.prefix { $0.isNumber || $0 == "." }
         let unit = text.dropFirst(number.count).trimmingPrefix(" ").lowercased()
@@ -407,7 +404,7 @@ final class NodeReader {
     private static func lowercasingFirstLetter(_ sentence: String) -> String {
         var text = sentence
         if text.hasSuffix(".") { text.removeLast() }
-        // `LUFS` keeps its capitals.
+        // A word such as `LUFS` keeps its capitals.
         if text.dropFirst().first?.isUppercase == true { return text }
         return text.prefix(1).lowercased() + text.dropFirst()
     }

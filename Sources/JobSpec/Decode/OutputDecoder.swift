@@ -4,7 +4,7 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// The decoding of one output of a job after substitution.
+/// Decoder of one output of a job, after substitution.
 struct OutputDecoder {
     let reader: NodeReader
     let settings: SettingsResolver
@@ -17,15 +17,15 @@ struct OutputDecoder {
     /// The output's location under `outputs`; nil for the only output of a job without `outputs`.
     var ownRange: SourceRange?
 
-    /// An output with its valid parts.
+    /// A decoded output, without the parts that are invalid.
     struct Result {
         let spec: OutputSpec
         /// Whether the whole output is valid. Otherwise the spec is used only for further checks.
         let isComplete: Bool
     }
 
-    /// Decodes an output; nil if nothing of it can be checked. Errors are reported in the reader's sink;
-    /// values that aren't known yet are no errors.
+    /// Decodes an output; nil if no spec can be created even for further checks. Errors are added to the reader's sink;
+    /// values that aren't known yet are not errors.
     func output(_ fields: Fields) -> Result? {
         if let entry = fields["images"] {
             return images(entry, fields).map { Result(spec: $0, isComplete: true) }
@@ -68,7 +68,7 @@ struct OutputDecoder {
         return Result(spec: spec, isComplete: isComplete)
     }
 
-    /// Keys that apply only to media outputs.
+    /// Keys of media outputs, which `images` and `waveform` don't support.
     static let mediaKeys = [
         "container", "optimize_for_network", "fragment", "metadata", "chapters", "limit", "expect",
     ]
@@ -77,8 +77,8 @@ struct OutputDecoder {
         refuse(Self.mediaKeys, fields, kind)
     }
 
-    /// Reports keys of a job or output that can't be combined with its kind; `reason` is the end of a sentence. Keys from
-    /// `defaults`, and keys that the job sets for all its outputs, are ignored.
+    /// Reports keys that can't be combined with the kind of the output, such as `images`. `reason` is appended to the
+    /// message. Keys from `defaults`, and keys that the job sets for all its outputs, are ignored.
     func refuse(
         _ keys: [String], _ fields: Fields, _ kind: YAMLNode.Entry, because reason: String = "",
         help: (String) -> String? = { _ in nil }
@@ -137,7 +137,8 @@ struct OutputDecoder {
             sizeLimit: nil, expectations: [], leftover: leftover, destination: destination)
     }
 
-    /// Returns the format of image files: as set, or from the destination's extension, which must not contradict it.
+    /// Returns the format of image files from `named` (`format` or `animation`), otherwise from the destination's
+    /// extension. An extension that contradicts `named` is reported.
     private func imageFormat(
         _ named: Located<String>?, _ destination: DestinationSpec, isAnimation: Bool
     ) -> Located<ContainerType>? {
@@ -344,7 +345,7 @@ struct OutputDecoder {
         let path = destination.path.value
         let name = Self.lastPart(of: path)
         if let named {
-            // The extension of an image format is misleading for a media file.
+            // Some extensions, such as those of image formats, are misleading for a media file.
             if let ending = name.nameParts.ending, !destination.isTemplate,
                 let other = ForeignWords.help(extension: ending)
             {

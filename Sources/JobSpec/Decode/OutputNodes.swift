@@ -5,7 +5,7 @@ internal import YAMLDocument
 /// Output keys of the job, and of `defaults`, are merged under each output before substitution, so that they
 /// may contain `${output}`.
 struct OutputNodes {
-    /// Keys of the job itself.
+    /// The job without the keys that `shared` and `outputs` contain.
     let job: YAMLNode
     /// Entry of `outputs`; nil for a job without it.
     let outputs: YAMLNode.Entry?
@@ -27,8 +27,8 @@ struct OutputNodes {
             at: written.range)
     }
 
-    /// Returns a job with the track rules of `defaults` merged under each of its outputs. In the job itself, they
-    /// would exclude `outputs`.
+    /// Returns a job with the track rules of `defaults` merged under each of its outputs. As keys of the job, they
+    /// would conflict with `outputs`.
     static func withRules(of defaults: YAMLNode, in job: YAMLNode) -> YAMLNode {
         guard case .mapping(let below) = defaults.content, case .mapping(let entries) = job.content,
             let outputs = entries.first(where: { $0.key == "outputs" }),

@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import Media
 internal import YAMLDocument
 
-/// The decoding of ranges of a source's time line, with the checks that need no media.
+/// Decoder of ranges of a source's time line, with the validation that requires no media.
 struct RangeDecoder {
     let reader: NodeReader
 
@@ -26,7 +26,7 @@ struct RangeDecoder {
             start: reader.time(fields.value("start"), "`start`"),
             end: reader.time(fields.value("end"), "`end`"),
             duration: reader.time(fields.value("duration"), "`duration`"), range: node.range)
-        // The remaining checks need the source.
+        // Only absolute times can be compared without the source.
         var from = MediaTime.zero
         if let start = spec.start {
             guard case .absolute(let time) = start.value else { return spec }

@@ -3,11 +3,11 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// The decoding of a selection of tracks of a kind.
+/// Decoder of a selection of tracks.
 struct SelectionDecoder {
     let reader: NodeReader
 
-    /// Decodes one disposition or a list. `none` is the word for an empty list.
+    /// Decodes one disposition or a list. The text `none` denotes an empty list.
     func dispositions(_ node: YAMLNode, or none: String? = nil) -> [String] {
         if let none, node.text == none { return [] }
         return reader.list(node).compactMap {

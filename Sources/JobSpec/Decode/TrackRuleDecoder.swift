@@ -3,7 +3,7 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// The decoding of one rule of `tracks`.
+/// Decoder of one rule of `tracks`.
 struct TrackRuleDecoder {
     let reader: NodeReader
     let settings: SettingsResolver
@@ -78,7 +78,7 @@ struct TrackRuleDecoder {
             title: title, disposition: disposition, metadata: metadata, range: node.range)
     }
 
-    /// Returns the entry whose key is probably a misspelt kind of track.
+    /// Returns the index of the entry whose key is probably a misspelt track type, and that type.
     private static func misspelt(_ entries: [YAMLNode.Entry]) -> (Int, String)? {
         let kinds = ["video", "audio", "subtitle", "data", "attachment"]
         let known = Language.videoTrack.keys.map(\.name)
@@ -88,7 +88,7 @@ struct TrackRuleDecoder {
         return nil
     }
 
-    /// Returns the media type and the keys of a rule that begins with a key.
+    /// Returns the media type that a key of a rule selects, and the keys of such a rule; nil for other keys.
     private static func language(of key: String) -> (MediaType, MappingType)? {
         switch key {
         case "video": (.video, Language.videoTrack)

@@ -4,15 +4,16 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// The decoding of `waveform`.
+/// Decoder of `waveform`.
 struct WaveformDecoder {
     let reader: NodeReader
     let settings: SettingsResolver
-    /// Whether the job's source is a pattern whose matches are not known yet.
+    /// Whether the destination, or the source of a job without a valid one, depends on matches of a pattern that are
+    /// not known yet.
     let isTemplate: Bool
 
-    /// Returns the waveform; nil after an error is reported. `destination` determines the format if `format`
-    /// is not set; nil while the destination is unknown.
+    /// Returns the waveform; nil after an error is reported. `destination` determines the format if `format` is not
+    /// set; it is nil if the destination is missing or invalid.
     func waveform(_ node: YAMLNode, destination: Located<String>?) -> (spec: WaveformSpec, rule: TrackRule)? {
         guard let fields = reader.fields(node, as: Language.waveform) else { return nil }
         let named = reader.choice("format", of: fields, as: WaveformFormat.self)
@@ -70,7 +71,8 @@ struct WaveformDecoder {
         return written?.value ?? WaveformImage.Color(defaultColor) ?? WaveformImage.Color("#000000")!
     }
 
-    /// Returns the format: as set, or from the destination's extension; without a value while that is unknown.
+    /// Returns the format from `named`, otherwise from the destination's extension, with a nil value if that is not
+    /// known yet. Returns nil after an error is reported.
     private func format(
         _ named: Located<WaveformFormat>?, _ destination: Located<String>?
     ) -> Located<WaveformFormat?>? {

@@ -59,7 +59,7 @@ final class BatchDefinition: Sendable {
         return sorted.prefix(maxNames).joined(separator: ", ") + (sorted.count > maxNames ? ", …" : "")
     }
 
-    /// Returns the absolute path of a path that is relative to the file that names it.
+    /// Resolves a path against the folder of the file that contains it.
     func absolutePath(_ written: Located<String>) -> String {
         if written.value.hasPrefix("/") { return written.value }
         return (folders[written.range.source] ?? ownFolder ?? ".") + "/" + written.value

@@ -9,7 +9,6 @@ package struct ExpansionLimits: Sendable {
     /// Maximum number of instances of all jobs of a file.
     package var instances = 200_000
 
-    /// Creates the default limits.
     package init() {}
 
     /// Number of YAML nodes of an instance that are not counted.
@@ -28,7 +27,7 @@ package struct ExpansionLimits: Sendable {
     }
 
     /// Returns the number of nodes of a job instance: its own without the matrix, plus the shared nodes once for each
-    /// further output.
+    /// additional output.
     static func nodes(of job: YAMLNode) -> Int {
         let own = Int(job.size) - Int(job[key: "matrix"]?.size ?? 0)
         guard let outputs = job[key: "outputs"], case .mapping(let entries) = outputs.content else {
@@ -39,12 +38,11 @@ package struct ExpansionLimits: Sendable {
         return own + max(0, own - Int(outputs.size)) * max(0, count - 1)
     }
 
-    /// The counts over all jobs of a file, shared by the threads that outline them.
+    /// Counts of instances and nodes over all jobs of a file, shared by the threads that expand them.
     struct Count: Sendable {
         var instances = 0
         var surplus = 0
 
-        /// Returns whether the counts exceed the limits.
         func exceeds(_ limits: ExpansionLimits) -> Bool {
             instances > limits.instances || surplus > ExpansionLimits.surplusNodes
         }

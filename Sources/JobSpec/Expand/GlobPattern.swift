@@ -1,6 +1,6 @@
 internal import ExactStrings
 
-/// The matching of glob patterns with `*`, `?`, `[…]` and `**`.
+/// Matching of glob patterns with `*`, `?`, `[…]` and `**`.
 package enum GlobPattern {
     /// Returns whether a path contains a wildcard.
     package static func isPattern(_ path: String) -> Bool {

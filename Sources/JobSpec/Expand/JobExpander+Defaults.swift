@@ -3,10 +3,10 @@ internal import ExactStrings
 internal import Media
 internal import YAMLDocument
 
-/// Errors in parts of `defaults` that every job overrides.
+/// Validation of `defaults`.
 extension JobExpander {
-    /// Reports errors in parts of `defaults` that every job overrides. Parts that jobs inherit are checked
-    /// with those jobs: their errors aren't repeated, and keys that only a whole job requires aren't missing.
+    /// Reports errors in parts of `defaults` that every job overrides. Parts that jobs inherit are validated with those
+    /// jobs, and their errors are not repeated. Missing keys that only a complete job requires are not errors.
     func checkDefaults(_ node: YAMLNode) {
         guard case .mapping(let entries) = node.content else { return }
         let ownReader = NodeReader()
@@ -42,10 +42,10 @@ extension JobExpander {
         let known = Set(reader.sink.diagnostics.map(\.range))
         let lists = Self.lists(in: base.node)
         for diagnostic in ownReader.sink.diagnostics where !known.contains(diagnostic.range) {
-            // An invalid value is always an error. A conflict with another key is one only if no job can
-            // resolve it: in lists, which are replaced as a whole.
+            // An invalid value is always an error. A conflict with another key is an error only if no job can resolve
+            // it, which applies to lists, because they are replaced as a whole.
             let isInList = lists.contains { $0.contains(diagnostic.range) }
-            // A job with `tracks` doesn't inherit `images`, and a job with `images` adds the missing keys.
+            // `images` may lack keys: a job with `tracks` doesn't inherit it, and a job with `images` can add them.
             let isInImages = ["images", "waveform", "check"].contains {
                 base.node[key: $0]?.range.contains(diagnostic.range) == true
             }
@@ -62,8 +62,8 @@ extension JobExpander {
         }
     }
 
-    /// Returns an asset with the `pattern` or `job` that each job adds, if it is the rest of a test signal or
-    /// of a job's output.
+    /// Returns an incomplete asset with a placeholder for the key that each job adds: `pattern` of a test signal,
+    /// `frame_rate` of an image sequence, `duration` of an image, or `job` of a job's output.
     private func withPlaceholders(_ asset: YAMLNode) -> YAMLNode {
         guard case .mapping(let entries) = asset.content, let first = entries.first else { return asset }
         func with(_ key: String, _ value: String?, _ type: MappingType) -> YAMLNode? {

@@ -1,9 +1,9 @@
 internal import Diagnostics
 internal import ExactStrings
 
-/// Jobs that read outputs of other jobs.
+/// Expansion of jobs that read outputs of other jobs.
 extension JobExpander {
-    /// Returns the instances of a job that reads outputs of others: one for each instance that it reads.
+    /// Decodes the instances of a job that reads outputs of other jobs: one for each instance that it reads.
     func read(_ instances: [Instance], results: [[JobSpec]]) -> [JobSpec] {
         var expanded = instances.flatMap { expansions(of: $0, results: results) }
         if expanded.count > definition.limits.instances {
@@ -18,11 +18,11 @@ extension JobExpander {
         return expanded.compactMap { Self.decode($0, definition: definition, reader: reader) }
     }
 
-    /// Returns one run for each instance of the jobs that a run reads. At most one source of a composition may be a
-    /// job with several instances.
+    /// Returns one job instance for each instance of the jobs that `instance` reads. At most one source of a
+    /// composition may be a job with several instances.
     private func expansions(of instance: Instance, results: [[JobSpec]]) -> [Instance] {
         var instances = [instance]
-        // Location of the pattern that created the run from a composition.
+        // Location of the pattern or of the job with several instances that already multiplies the instances.
         var several: SourceRange? = instance.asset.pattern?.range ?? instance.pattern
         for id in instance.readJobs {
             guard let position = definition.positions[id.value] else { continue }
@@ -53,8 +53,8 @@ extension JobExpander {
         return instances
     }
 
-    /// Returns a run in which the output of a job instance replaces the reference to the job; nil after an
-    /// error is reported.
+    /// Returns a copy of `instance` in which the output of `job` replaces the reference `id`; nil after an error is
+    /// reported.
     private func substituting(_ job: JobSpec, of id: Located<String>, in instance: Instance) -> Instance? {
         var path: String?
         func replaced(_ asset: AssetSpec) -> AssetSpec {
@@ -84,8 +84,8 @@ extension JobExpander {
         return copy
     }
 
-    /// Returns the output that is read; nil after an error is reported. It is an error if the output doesn't
-    /// exist, or if the job has several and `output` is missing.
+    /// Returns the output that `id` refers to; nil after an error is reported. Errors are an unknown output, a missing
+    /// `output` for a job with several, and an output that is not a media file.
     private func output(_ named: Located<String>?, of job: JobSpec, readBy id: Located<String>) -> OutputSpec?
     {
         if let output = job.output(named?.value) {
@@ -120,8 +120,8 @@ extension JobExpander {
         return nil
     }
 
-    /// Returns the waiting jobs in an order in which each follows those that it reads. Jobs that are in a
-    /// cycle or depend on one are omitted; `DependencyCheck` reports the cycle.
+    /// Returns the waiting jobs in topological order, each after the jobs that it reads. Jobs that are in a cycle or
+    /// depend on one are omitted; `DependencyCheck` reports the cycle.
     func order(_ waiting: [Int: [Instance]]) -> [Int] {
         var readers: [Int: [Int]] = [:]
         var open: [Int: Int] = [:]

@@ -9,8 +9,8 @@ internal import YAMLDocument
 /// The expansion of all jobs to instances: one for each combination of a matrix, each match of a pattern, and
 /// each instance of a job that is read. Jobs that read outputs of other jobs are expanded after those.
 struct JobExpander {
-    /// A function that returns the matches of a pattern. No function is set while no file may be opened; jobs
-    /// with patterns then remain templates.
+    /// Closure that returns the paths that match a pattern. It is nil while no file may be opened; jobs with patterns
+    /// then remain templates.
     typealias Matches = (Located<String>) -> [String]?
 
     let definition: BatchDefinition
@@ -21,7 +21,7 @@ struct JobExpander {
     struct Instance: Sendable {
         let base: Int
         let combination: Matrix.Combination
-        /// The values that distinguish the instance from others of its job, for its id.
+        /// Values that distinguish the instance from others of its job. They are part of its id.
         var label: [String]
         var asset: AssetSpec
         var assetID: Located<String>?
@@ -35,16 +35,15 @@ struct JobExpander {
         var readJobs: [Located<String>] { asset.readJobs }
     }
 
-    /// The instances of some jobs, in file order.
+    /// The instances of a range of jobs before decoding, in file order.
     private struct Outline {
         /// Instances of jobs that read no other job's output.
         var independent: [Instance] = []
         /// Instances of jobs that read outputs of others, by the job's index.
         var waiting: [Int: [Instance]] = [:]
-        /// Index of the job that was outlined last.
+        /// Index of the last job in the outline.
         var last = 0
 
-        /// Adds all instances of a job.
         mutating func add(_ instances: [Instance], of job: Int) {
             last = job
             if instances.contains(where: { !$0.readJobs.isEmpty }) {
@@ -75,8 +74,7 @@ struct JobExpander {
         return named(jobs)
     }
 
-    /// Returns the jobs without those whose id another instance already has, which are reported. The ids must be
-    /// unique because later stages look instances up by id.
+    /// Removes and reports jobs with a duplicate id. Ids must be unique because later stages look instances up by id.
     private func named(_ jobs: [JobSpec]) -> [JobSpec] {
         var seen: Set<ExactString> = []
         return jobs.filter { job in
@@ -88,8 +86,8 @@ struct JobExpander {
         }
     }
 
-    /// Outlines and decodes all jobs, in parallel if no file is opened for them; nil after an error if they exceed
-    /// the limits.
+    /// Outlines and decodes all jobs, in parallel unless patterns are expanded; nil after an error if they exceed the
+    /// limits.
     private func decodedParts() -> [DecodedPart]? {
         let definition = definition
         let count = definition.bases.count
@@ -141,7 +139,6 @@ struct JobExpander {
         return nil
     }
 
-    /// Returns the number of nodes of an instance of a job.
     private func nodes(of job: Int) -> Int {
         ExpansionLimits.nodes(of: definition.bases[job].node)
     }
@@ -239,8 +236,8 @@ struct JobExpander {
         ).job(base.node)
     }
 
-    /// Reports errors of the asset or the composition of a job whose matrix is invalid, and returns the known facts
-    /// of the asset.
+    /// Reports errors of the asset or the composition of a job whose matrix is invalid, and returns the known
+    /// properties of the asset.
     private func checkAsset(of node: YAMLNode, in base: BatchDefinition.JobNode) -> AssetProperties? {
         var scope = Self.scope(definition, base.id.value, [], nil)
         scope.isMatrixUnknown = true
@@ -266,7 +263,7 @@ struct JobExpander {
         return scope
     }
 
-    /// Decodes the asset that a job refers to or contains.
+    /// Decodes the asset that a job contains, or refers to by its id, and returns it with that id.
     func binding(_ node: YAMLNode, scope: Scope) -> (AssetSpec, Located<String>?)? {
         let decoder = AssetDecoder(reader: reader)
         guard node.text != nil else { return decoder.asset(node).map { ($0, nil) } }
@@ -313,7 +310,7 @@ struct JobExpander {
         case .pattern: properties.what = "a test signal"
         case .images: properties.what = "an image sequence"
         case .composition(let spec):
-            // A clip whose asset is a pattern has one match in each instance.
+            // Each instance uses one match of a clip's pattern.
             guard let pattern = spec.pattern else {
                 properties.what = "a composition"
                 break
@@ -327,14 +324,14 @@ struct JobExpander {
         return properties
     }
 
-    /// Returns a path as the job file would contain it.
+    /// Returns a path as it is written if it is relative to the job file's folder; otherwise resolves it.
     private func displayPath(_ path: Located<String>) -> String {
         definition.folders[path.range.source] == definition.ownFolder
             ? path.value : definition.absolutePath(path)
     }
 
-    /// Returns an instance for each match of a run's pattern; nil after an error if they exceed the limits together
-    /// with the `count` others.
+    /// Returns one instance for each match of the instance's pattern; nil after an error if they, together with `count`
+    /// others, exceed the limits.
     private func expand(_ instance: Instance, besides count: Int) -> [Instance]? {
         var composed: CompositionSpec?
         let pattern: Located<String>
@@ -423,14 +420,13 @@ struct JobExpander {
         }.flatMap { $0 }
     }
 
-    /// Decodes the instances that read outputs of other jobs, after those, and returns all jobs in file
-    /// order.
+    /// Decodes the instances that read outputs of other jobs, after those jobs, and returns all jobs in file order.
     private func decode(_ waiting: [Int: [Instance]], after independent: [JobSpec]) -> [JobSpec] {
         var results = [[JobSpec]](repeating: [], count: definition.bases.count)
         for job in independent { results[definition.positions[job.base] ?? 0].append(job) }
         let order = order(waiting)
         for index in order { results[index] = read(waiting[index] ?? [], results: results) }
-        // Jobs in a cycle have no sources; their other keys are validated.
+        // The source of a job in a cycle can't be determined; its other keys are still validated.
         for index in Set(waiting.keys).subtracting(order).sorted() {
             for instance in waiting[index] ?? [] {
                 reportOtherErrors(

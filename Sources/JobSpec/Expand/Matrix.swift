@@ -63,7 +63,7 @@ enum Matrix {
         }
     }
 
-    /// Returns help for a text that lists several values.
+    /// Returns help for several values in one text, separated by commas.
     private static func list(of text: String, key: String) -> String {
         let items = text.split(separator: ",").map { $0.filter { $0 != " " } }
         return "write several values as a list: `\(key): [\(items.joined(separator: ", "))]`"

@@ -1,10 +1,10 @@
 internal import Diagnostics
 internal import YAMLDocument
 
-/// The merging of mappings key by key. The upper mapping takes precedence; lists and scalars are replaced.
+/// Merging of mappings key by key. The upper mapping takes precedence; lists and scalars are replaced.
 ///
-/// Short forms are expanded first. Mutually exclusive keys replace each other: a job's `bitrate` replaces the
-/// settings' `crf`.
+/// Short forms are expanded first. Mutually exclusive keys replace each other: a job's `bitrate` replaces the settings'
+/// `crf`.
 enum NodeMerge {
     static func merge(_ upper: YAMLNode, over lower: YAMLNode, as type: MappingType) -> YAMLNode {
         guard case .mapping(let above) = upper.content, case .mapping(let below) = lower.content else {

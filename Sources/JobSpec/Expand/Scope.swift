@@ -1,9 +1,8 @@
 internal import ExactStrings
 internal import Diagnostics
 
-/// The values of the names in `${…}` at one location.
+/// The variables that `${…}` can refer to at one location.
 struct Scope: Sendable {
-    /// A value with its location.
     struct Value: Sendable {
         var text: String
         /// The value's location; nil if it isn't from a file.
@@ -26,7 +25,7 @@ struct Scope: Sendable {
     var index: Int?
     /// The output's id; nil outside of `outputs`.
     var output: String?
-    /// Whether the output is images, whose numbers and times a destination may contain.
+    /// Whether the output is `images`, whose destination may contain `${image.number}` and `${image.time}`.
     var makesImages = false
     /// The values of `asset.id`, `asset.stem` and so on.
     var asset: AssetProperties?
@@ -44,7 +43,7 @@ struct Scope: Sendable {
         case undefined(String, help: String?, isMissing: Bool = false)
     }
 
-    /// Reserved names, which variables can't have.
+    /// Built-in names, which variables can't have.
     static let builtIn = ["job", "index", "output"]
 
     /// Returns the value of the text between `${` and `}`: a name, optionally followed by `:-` and a default.
@@ -95,7 +94,7 @@ struct Scope: Sendable {
             guard [ImagesSpec.Placeholder.number, ImagesSpec.Placeholder.time].contains(placeholder) else {
                 throw .undefined("unknown variable `\(name)`", help: "expected image.number or image.time")
             }
-            // The placeholder is replaced for each image.
+            // Replaced later, for each image.
             if makesImages { return Value(text: placeholder) }
             throw .undefined("`${\(name)}` is available only in the destination of `images`", help: nil)
         }
@@ -126,7 +125,7 @@ struct Scope: Sendable {
             ? nil : "env.\(name)"
     }
 
-    /// Returns a name without the spaces and braces that other tools put around it; nil if there are none.
+    /// Returns a name without surrounding spaces and braces, as in the syntax of other tools; nil if there are none.
     private static func withoutDelimiters(_ name: String) -> String? {
         func isAround(_ letter: Character) -> Bool { " {}\t".contains(letter) }
         let inner = name.drop(while: isAround)
@@ -163,10 +162,10 @@ struct AssetProperties: Sendable {
     /// Whether the path is a pattern whose matches are not known yet.
     var isPattern = false
     var what = "the asset"
-    /// Whether nothing is known of the asset; each fact then has an unknown value.
+    /// Whether the asset couldn't be decoded. The values of all its properties are then deferred.
     var isUnknown = false
 
-    /// The facts of an asset that can't be decoded.
+    /// Properties of an asset that couldn't be decoded.
     static var unknown: AssetProperties {
         var properties = AssetProperties()
         properties.isUnknown = true

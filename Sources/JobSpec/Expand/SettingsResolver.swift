@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import LibAV
 internal import YAMLDocument
 
-/// The merging of named settings under the other keys of a mapping with `use`.
+/// Merging of the settings that `use` names into an `encode` mapping, whose own keys override them.
 struct SettingsResolver {
     let reader: NodeReader
     let definition: BatchDefinition

@@ -1,9 +1,10 @@
 internal import Diagnostics
 internal import YAMLDocument
 
-/// The substitution of `${…}` in the scalars of a tree.
+/// Substitution of `${…}` in the scalars of a tree.
 ///
-/// Substituted values are not scanned again, so there is no recursion; variables are substituted first.
+/// Substituted values are not scanned again, so there is no recursion. `VariableResolver` resolves variables
+/// beforehand.
 struct Substitution {
     let scope: Scope
     let reader: NodeReader
@@ -63,7 +64,7 @@ struct Substitution {
                 let value = try scope.value(of: name)
                 result += value.text
                 isDeferred = isDeferred || value.isDeferred
-                // Diagnostics list only that many values, and the chain must not grow with the text.
+                // Diagnostics list at most `maxNotes` locations, and an unlimited chain would grow with the text.
                 if let location = value.range, steps < SourceContext.maxNotes {
                     steps += 1
                     context = SourceContext(
@@ -125,7 +126,7 @@ struct Substitution {
         }
     }
 
-    /// Returns the names in a text's `${…}`, in order, without defaults, up to an unclosed one.
+    /// Returns the names in the `${…}` of a text in order, without defaults. Stops at an unclosed `${`.
     static func names(in text: String) -> [String] {
         guard text.utf8.contains(0x24) else { return [] }
         WorkCount.add(text.utf8.count)
@@ -167,7 +168,7 @@ struct Substitution {
             return count
         }
 
-        /// Returns the offset of an index, counted from the previous index unless it is smaller.
+        /// Returns the offset of an index. Counting continues at the previous index, or restarts if `index` is smaller.
         mutating func offset(of index: String.Index) -> Int {
             if index < position { (position, offset) = (text.startIndex, 0) }
             let steps = text.unicodeScalars.distance(from: position, to: index)

@@ -1,7 +1,7 @@
 internal import Diagnostics
 internal import YAMLDocument
 
-/// The resolution of all variables. Variables may refer to others, but not in a cycle.
+/// Resolution of all variables. Variables may refer to other variables, but not in a cycle.
 struct VariableResolver {
     private let written: [String: YAMLNode.Entry]
     private let overrides: [String: String]
@@ -18,7 +18,7 @@ struct VariableResolver {
         scope = Scope(environment: environment)
     }
 
-    /// Returns all variables. Invalid ones are reported and have an empty value.
+    /// Returns all variables. Invalid ones are reported, and their values are empty.
     mutating func resolve() -> [String: Scope.Value] {
         for name in Scope.builtIn {
             guard let entry = written[name] else { continue }
@@ -49,7 +49,7 @@ struct VariableResolver {
             let last = stack.count - 1
             var names: [String] = []
             if needs[last] != nil {
-                // Moves the array to avoid a copy.
+                // Moves the array out to avoid copying it.
                 swap(&names, &needs[last]!)
             } else {
                 guard let text = reader.text(entry.value, "the variable `\(name)`") else {

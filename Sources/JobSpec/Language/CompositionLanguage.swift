@@ -2,7 +2,7 @@ internal import Media
 
 /// The keys of `composition`.
 extension Language {
-    /// A position on the time line.
+    /// A position on a composition's time line: a time, or an anchor such as `talk.start+2s`.
     static let anchor = ValueType.oneOf([
         .number(0...1e9),
         .text(
@@ -184,7 +184,7 @@ extension Language {
                 ]), "Reduction in decibels.", default: "12dB"),
         ])
 
-    /// An element of `sequence`.
+    /// The value of `sequence`: a list of clips, joins and gaps.
     static let sequence = ValueType.list(
         .oneOf([
             .string(mayBeEmpty: false), .mapping(clip), .mapping(join), .mapping(gap), .mapping(fileAsset),

@@ -1,8 +1,9 @@
 internal import YAMLDocument
 
-/// Words of other tools in one kind of mapping.
+/// Keys and values of other tools, by the mapping in which they occur.
 extension ForeignWords {
-    /// Equivalent keys of one mapping, by the mapping's name. They take precedence over those of all mappings.
+    /// Equivalents of other tools' keys in one mapping, by the mapping's name. They take precedence over `keys`, which
+    /// applies to all mappings.
     static let keysOfMappings: [String: [String: String]] = [
         "range": [
             "from": "start", "in": "start", "begin": "start", "ss": "start", "to": "end", "out": "end",
@@ -44,7 +45,7 @@ extension ForeignWords {
         ],
     ]
 
-    /// Help for keys of one mapping that have another form, by the mapping's name.
+    /// Help for other tools' keys without a direct equivalent, by the mapping's name.
     static let helpOfMappings: [String: [String: String]] = [
         "fileAsset": ["start": jobRange, "end": jobRange, "duration": jobRange, "range": jobRange],
         "clip": ["start": clipRange, "end": clipRange, "in": clipRange, "out": clipRange],
@@ -85,7 +86,7 @@ extension ForeignWords {
     private static let disposition = "write `disposition: default`, or `disposition: [default, forced]`"
     private static let vmaf = "VMAF is not supported; `similarity` has `ssim` and `psnr`"
 
-    /// Returns where an unknown key belongs; nil for a key that no other mapping has.
+    /// Returns help with the mapping to which an unknown key belongs; nil if there is none.
     static func placement(of entry: YAMLNode.Entry, in type: MappingType) -> String? {
         // A job that is not indented below `jobs`.
         if ["batch", "included"].contains(base(of: type)),
@@ -98,7 +99,8 @@ extension ForeignWords {
         return placement(of: entry.key, in: type)
     }
 
-    /// Returns where a key of another mapping belongs; nil for a key that no other mapping has.
+    /// Returns help with the mapping to which a key, or the equivalent of another tool's key, belongs; nil if there is
+    /// none.
     static func placement(of word: String, in type: MappingType) -> String? {
         let encode = [Language.videoEncode, Language.audioEncode]
         let isOfEncode = encode.contains { $0.has(word) || key(word, in: $0, value: nil) != nil }
@@ -121,13 +123,13 @@ extension ForeignWords {
         }
     }
 
-    /// Returns a key of one of some mappings, or the one that corresponds to another tool's key.
+    /// Returns `word` if one of the mappings has that key; otherwise the equivalent of another tool's key.
     private static func key(_ word: String, amongAll types: [MappingType]) -> String {
         if types.contains(where: { $0.has(word) }) { return word }
         return types.lazy.compactMap { key(word, in: $0, value: nil) }.first ?? word
     }
 
-    /// Returns the right form of a value that must be a scalar, for a list or a mapping; nil for most keys.
+    /// Returns help with the scalar syntax of a key whose value is a list or a mapping; nil for most keys.
     static func scalar(_ what: String) -> String? {
         switch what {
         case "`size`": "write it as `size: 1280x720`"
@@ -139,7 +141,7 @@ extension ForeignWords {
         }
     }
 
-    /// Returns another way for a key that this version doesn't support; nil for most keys.
+    /// Returns help with an alternative to a reserved key; nil for most keys.
     static func later(_ key: String) -> String? {
         switch key {
         case "burn": "`composition: { sequence: [ … ], layers: [ { subtitle: a.srt } ] }` burns subtitles in"
@@ -154,7 +156,7 @@ extension ForeignWords {
             ? "`#` starts a comment in YAML; a color needs quotes, such as \"#ffcc00\"" : nil
     }
 
-    /// Returns help for a word that isn't one of a key's words, but has another form; nil for most words.
+    /// Returns help for a value that isn't one of a key's words; nil for most keys.
     static func help(value text: String, of key: String) -> String? {
         switch key {
         case "color":

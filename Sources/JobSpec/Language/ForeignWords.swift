@@ -27,11 +27,11 @@ enum ForeignWords {
         "sample_fmt": "sample_format",
         "lang": "language",
         "transition": "join", "xfade": "join", "crossfade": "join",
-        // In a join, where these keys don't exist.
+        // Only a join has the key `overlap`.
         "duration": "overlap", "length": "overlap",
     ]
 
-    /// Help for features that have another form or aren't supported, by the key of another tool.
+    /// Help for other tools' keys of a job that have no direct equivalent or are not supported.
     private static let elsewhere: [String: String] = [
         "overlay":
             "`composition` has `layers`: `composition: { sequence: [ … ], layers: [ { asset: logo.png, place: { right: 40, top: 40 } } ] }`",
@@ -92,7 +92,7 @@ enum ForeignWords {
 
     private static let commands = "a job describes an asset and its outputs, not commands"
 
-    /// Help for keys of `encode`, by the key of another tool.
+    /// Help for other tools' keys of `encode` that have no direct equivalent or are not supported.
     private static let encodeKeys: [String: String] = [
         "x264-params": "`options: { x264-params: … }`", "x264opts": "`options: { x264-params: … }`",
         "x265-params": "`options: { x265-params: … }`",
@@ -184,7 +184,7 @@ enum ForeignWords {
     static func help(codec name: String, _ type: MediaType) -> String? {
         if name == "copy" { return copy }
         if let words = handBrake[name] { return "write `\(words)`" }
-        // The name of a codec's preferred encoder is accepted as the codec.
+        // For the name of a codec's preferred encoder, the codec is suggested instead.
         if let selection = CodecCatalog.encoder(name, of: type),
             selection.codec.encoders.first?.name != name
         {
@@ -202,8 +202,8 @@ enum ForeignWords {
             "this hardware encoder is not supported; use one of \(names.joined(separator: ", "))"
     }
 
-    /// Returns the key of a mapping that corresponds to another tool's key; nil if there is none, or if the
-    /// value has another kind.
+    /// Returns the key of a mapping that corresponds to another tool's key; nil if there is none, or if the key doesn't
+    /// accept the kind of `value`.
     static func key(_ word: String, in type: MappingType, value: YAMLNode?) -> String? {
         let word = word.lowercased()
         guard let key = keysOfMappings[base(of: type)]?[word] ?? keys[word], let form = type.key(key)?.type
@@ -211,7 +211,7 @@ enum ForeignWords {
         return value.map { form.acceptsKind(of: $0) } ?? true ? key : nil
     }
 
-    /// Whether an unknown key is reported in place of the keys that its mapping requires.
+    /// Returns whether the error for an unknown key replaces those for missing keys of its mapping.
     static func replacesRules(_ word: String, in type: MappingType) -> Bool {
         switch base(of: type) {
         case "output": word == "check"
@@ -271,7 +271,7 @@ enum ForeignWords {
         "expectPSNR": "{ min: 40 }",
     ]
 
-    /// Returns help for a file name's extension that isn't a media container's; nil for other extensions.
+    /// Returns help for an extension that isn't one of a supported media container; nil for other extensions.
     static func help(extension word: String) -> String? {
         switch word.lowercased() {
         case "png", "jpg", "jpeg", "webp": "use `images: { at: … }` instead of `tracks` for still images"

@@ -151,7 +151,7 @@ extension Language {
             .atLeastOne(["destination", "check", "outputs"]),
         ],
         stricter: [
-            // The keys of the content may be in the outputs.
+            // The outputs may set the path of a destination that they share.
             .init(
                 key: "destination", type: .oneOf([.string(mayBeEmpty: false), .mapping(destination)]),
                 without: "outputs")

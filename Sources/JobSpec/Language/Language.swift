@@ -1,8 +1,8 @@
 internal import LibAV
 internal import Media
 
-/// The job language, version 1: all keys with their types and meanings. The key checks of the decoder, the
-/// schema and the reference are generated from this table.
+/// The job language, version 1: all keys with their types and meanings. The decoder's validation of keys, the schema
+/// and the reference are derived from this table.
 package enum Language {
     /// The required value of `version`.
     package static let version = 1
@@ -24,13 +24,13 @@ package enum Language {
     static let tone = ValueType.oneOf([
         .integer(1...20_000), .text(pattern: #"^[0-9]+(\.[0-9]+)?( ?[kK]?[hH][zZ])?$"#, example: "1kHz"),
     ])
-    /// Returns the type of a name in libav; the available names depend on the build.
+    /// Returns the type of a name in FFmpeg. The valid names depend on the build.
     static func libavName(_ example: String) -> ValueType {
         .text(pattern: "^[a-zA-Z0-9][a-zA-Z0-9_.+-]*$", example: example)
     }
     static let channels = ValueType.oneOf([
         .integer(1...16),
-        // YAML parses some of these words as numbers.
+        // Listed as words because YAML parsers return some of them, such as `5.1`, as numbers.
         .word([
             "mono", "stereo", "2.1", "3.0", "3.1", "4.0", "4.1", "quad", "5.0", "5.1", "6.0", "6.1", "7.0",
             "7.1",
@@ -267,7 +267,7 @@ package enum Language {
             "Defaults of every job. Mappings are merged key by key; lists and single values are replaced."),
     ]
 
-    /// A job file.
+    /// Keys of a job file.
     package static let file = MappingType(
         "batch", "a job file", "A batch: assets and the jobs that read them.",
         keys: [version1, KeyInfo("name", .string(), "The batch's name.", default: "the file's name")]
@@ -289,7 +289,7 @@ package enum Language {
         return type.key(key)?.summary
     }
 
-    /// A part of a job file.
+    /// A mapping whose keys `summary(of:in:)` describes.
     package enum Part: Sendable {
         case job
         /// `encode` of a video rule.
@@ -298,9 +298,9 @@ package enum Language {
         case audioEncode
     }
 
-    /// An included file.
+    /// Keys of an included file.
     static let included = sections("an included file")
-    /// A file without `jobs`, which others may include.
+    /// Keys of a file without `jobs`, which other files may include.
     static let jobless = sections("a file without `jobs`")
 
     private static func sections(_ title: String) -> MappingType {

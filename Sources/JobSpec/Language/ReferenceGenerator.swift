@@ -1,8 +1,8 @@
 internal import LibAV
 
-/// The generator of the job language's reference as Markdown, from the table that the decoder uses.
+/// Generator of the job language's reference in Markdown, from the tables that the decoder uses.
 package enum ReferenceGenerator {
-    /// Returns the whole page. Equal tables give equal text.
+    /// Returns the complete page, which is the same for the same tables.
     package static func reference() -> String {
         let text = """
             # The job language, version \(Language.version)
@@ -59,7 +59,7 @@ package enum ReferenceGenerator {
         }.joined()
     }
 
-    /// The filters that job files may use.
+    /// The section that lists the filters that job files may use.
     private static var filters: String {
         var text = """
 
@@ -77,7 +77,7 @@ package enum ReferenceGenerator {
         return text
     }
 
-    /// The encoders of each codec.
+    /// The section that lists the encoders of each codec.
     private static var encoders: String {
         var text = """
             ## Encoders
@@ -98,7 +98,7 @@ package enum ReferenceGenerator {
         return text + "\n"
     }
 
-    /// The private options of encoders that job files may set.
+    /// The section that lists the private options of encoders that job files may set.
     private static var encoderOptions: String {
         var text = "## Encoder options\n\n| encoder | options |\n| --- | --- |\n"
         for encoder in EncoderOptionCatalog.names {

@@ -2,11 +2,11 @@ internal import LibAV
 
 /// The generator of the job language's JSON Schema (draft-07), for editors and other validators.
 package enum SchemaGenerator {
-    /// Returns the schema as text. Equal tables give equal text.
+    /// Returns the schema as text, which is the same for the same tables.
     package static func schema() -> String {
         var definitions: [(String, JSON)] = []
         let root = object(Language.file, &definitions)
-        // Keys that `defaults` or an included file may supply aren't required.
+        // Jobs must be complete only in a file without `defaults` and `include`, which may supply required keys.
         let whole = json(
             .mapOf(.mapping(Language.job), keys: .identifiers, mayBeEmpty: false), &definitions)
         var members: [(String, JSON)] = [
@@ -24,7 +24,7 @@ package enum SchemaGenerator {
         return JSON.object(members).text(indent: 0) + "\n"
     }
 
-    /// JSON with keys in the given order, since a schema is also read by people.
+    /// JSON with keys in the given order, for readability.
     private indirect enum JSON {
         case string(String)
         case raw(String)
@@ -65,20 +65,20 @@ package enum SchemaGenerator {
     ])
     private static let isSubstitution = JSON.object([("$ref", .string("#/definitions/substitution"))])
 
-    /// Returns a schema that applies if a condition holds, with another one otherwise. Unlike with `anyOf`,
-    /// validators then report errors of the schema that applies.
+    /// Returns a conditional schema (`if`, `then`, `else`). Unlike with `anyOf`, validators report only errors of the
+    /// schema that applies.
     private static func choose(_ condition: JSON, _ then: JSON, otherwise: JSON) -> JSON {
         .object([("if", condition), ("then", then), ("else", otherwise)])
     }
 
     private static func isType(_ name: String) -> JSON { .object([("type", .string(name))]) }
 
-    /// Returns the schema of a single value, or of a text with `${…}`.
+    /// Returns the schema of a scalar, which accepts any text with `${…}`.
     private static func value(_ schema: JSON) -> JSON {
         choose(isSubstitution, .raw("true"), otherwise: schema)
     }
 
-    /// Returns the schema of a number, or of a text that is parsed as one: scalars are read from their text.
+    /// Returns the schema of a number, or of a string that contains one. Scalars are interpreted by their text.
     private static func number(_ schema: JSON, pattern: String) -> JSON {
         choose(isType("string"), .object([("pattern", .string(pattern))]), otherwise: schema)
     }
@@ -87,7 +87,7 @@ package enum SchemaGenerator {
 
     private static func json(_ type: ValueType, _ definitions: inout [(String, JSON)]) -> JSON {
         switch type {
-        // Scalars are read from their text, so that numbers are valid text.
+        // Scalars are interpreted by their text, so that numbers and booleans are valid.
         case .string(let mayBeEmpty):
             let text = [("type", JSON.array([.string("string"), .string("number"), .string("boolean")]))]
             return .object(mayBeEmpty ? text : text + [("minLength", .raw("1"))])
@@ -183,8 +183,8 @@ package enum SchemaGenerator {
         return schema
     }
 
-    /// Returns the schema of several kinds of mappings: selected by the key that distinguishes them, or, for
-    /// settings, by their codec. That key is optional in partial mappings.
+    /// Returns the schema of several mapping types. The type is selected by a key that distinguishes it or, for
+    /// settings, by the codec. Partial mappings, in which that key is optional, may lack it.
     private static func anyOf(_ kinds: [MappingType], _ definitions: inout [(String, JSON)]) -> JSON {
         if let names = distinguishingKeys(of: kinds) {
             return conditionalSchema(of: kinds, by: names, &definitions)
@@ -233,8 +233,8 @@ package enum SchemaGenerator {
         return names.count == kinds.count ? names : nil
     }
 
-    /// Returns the schema of kinds of mappings that a key distinguishes, so that editors report errors of
-    /// that kind only.
+    /// Returns the schema of mapping types that a key distinguishes, so that editors report only errors of the type
+    /// that applies.
     private static func conditionalSchema(
         of kinds: [MappingType], by distinguishingKeys: [String], _ definitions: inout [(String, JSON)]
     ) -> JSON {
@@ -247,7 +247,7 @@ package enum SchemaGenerator {
         ])
     }
 
-    /// Returns the rules for values of keys that depend on the encoder, and for the encoders of a codec.
+    /// Returns the rules for values that depend on the encoder, and for the encoders of a codec.
     private static func codecRules(_ mapping: MappingType) -> [JSON] {
         let codecs =
             switch mapping.name.prefix(11) {

@@ -1,8 +1,8 @@
 internal import YAMLDocument
 
-/// The type of a value in a job file. The decoder, the schema and the reference are generated from it.
+/// The type of a value in a job file. The decoder's validation, the schema and the reference are derived from it.
 package indirect enum ValueType: Sendable {
-    /// Any text, including numbers and truth values.
+    /// Any text, including numbers and booleans.
     case string(mayBeEmpty: Bool = true)
     /// An identifier: `[A-Za-z_][A-Za-z0-9_-]*`.
     case identifier
@@ -20,14 +20,14 @@ package indirect enum ValueType: Sendable {
     case word([String])
     /// A mapping with known keys.
     case mapping(MappingType)
-    /// A mapping with keys that the user chooses.
+    /// A mapping with user-defined keys.
     case mapOf(ValueType, keys: MapKeys, mayBeEmpty: Bool = true)
     /// A list of values of one type.
     case list(ValueType, mayBeEmpty: Bool = false)
     /// A choice of several types.
     case oneOf([ValueType])
 
-    /// The keys of a mapping with keys that the user chooses.
+    /// The keys of a mapping with user-defined keys.
     package enum MapKeys: Sendable {
         case identifiers
         /// Any text.
@@ -36,7 +36,8 @@ package indirect enum ValueType: Sendable {
 }
 
 extension ValueType {
-    /// Returns the mapping type that a node of this type has, chosen by the node's keys; nil if the type has none.
+    /// Returns the mapping type for a node: the first that has all keys of the node, otherwise the first of all; nil if
+    /// the type includes no mapping.
     func mapping(for node: YAMLNode) -> MappingType? {
         switch self {
         case .mapping(let type): return type
@@ -64,8 +65,8 @@ extension ValueType {
         }
     }
 
-    /// Returns the mapping type that a node certainly has: the first whose required keys are all present. A scalar
-    /// has the first type with a short form.
+    /// Returns the first mapping type whose required keys a node contains or, for a scalar, the first with a short
+    /// form; nil if there is none.
     func kind(of node: YAMLNode) -> MappingType? {
         guard case .oneOf(let types) = self else { return nil }
         let mappings = types.compactMap { type -> MappingType? in
@@ -81,14 +82,14 @@ extension ValueType {
     }
 }
 
-/// A mapping with known keys. A class, because several threads use the tables for every mapping of a file,
-/// which must not update reference counts each time.
+/// A mapping with known keys. A class, because several threads use the tables for every mapping of a file, and copies
+/// of a struct would update reference counts each time.
 package final class MappingType: Sendable {
     /// Name in the schema's definitions.
     package let name: String
     /// Noun phrase for messages, such as "a job".
     package let title: String
-    /// Description in one sentence.
+    /// Description in the reference and the schema.
     package let summary: String
     /// Keys in the order of the reference.
     package let keys: [KeyInfo]
@@ -98,7 +99,7 @@ package final class MappingType: Sendable {
     package let alternatives: [KeyGroup]
     /// Keys that have another type if another key is absent.
     let stricter: [StricterType]
-    /// The key whose value a scalar is; nil without a short form.
+    /// Key that a scalar in place of the mapping sets; nil if a scalar is not allowed.
     package let shortForm: String?
 
     /// The type of a key if another key is absent.
@@ -108,7 +109,7 @@ package final class MappingType: Sendable {
         let without: String
     }
     private let byName: [String: KeyInfo]
-    /// Names of the keys, and of the required ones: short enough for strings without heap allocation.
+    /// Names of the keys, for the linear search of `has`.
     private let names: [String]
     let requiredNames: [String]
     let hasAlternatives: Bool
@@ -131,7 +132,6 @@ package final class MappingType: Sendable {
         hasAlternatives = !alternatives.isEmpty
     }
 
-    /// Returns whether the mapping has a key of that name.
     func has(_ name: String) -> Bool {
         let length = name.utf8.count
         for index in names.indices where names[index].utf8.count == length && names[index] == name {
@@ -140,10 +140,9 @@ package final class MappingType: Sendable {
         return false
     }
 
-    /// Returns a key by its name; nil if there is none.
     func key(_ name: String) -> KeyInfo? { byName[name] }
 
-    /// A mapping with arbitrary keys, for merging.
+    /// A mapping without known keys, for merging mappings with arbitrary keys.
     static let free = MappingType("free", "a mapping", "", keys: [])
 
     /// Returns the type without required keys, for `defaults` and named settings, which may be incomplete.
@@ -176,7 +175,6 @@ extension ValueType {
 
 /// A group of keys with a required or maximum number.
 package struct KeyGroup: Sendable {
-    /// Names of the keys.
     package let keys: [String]
     /// Whether at least one key is required.
     package let isRequired: Bool
@@ -196,11 +194,9 @@ package struct KeyGroup: Sendable {
 
 /// A key of a mapping.
 package struct KeyInfo: Sendable {
-    /// Name of the key.
     package let name: String
-    /// Type of the value.
     package let type: ValueType
-    /// Description in one sentence.
+    /// Description in the reference and the schema.
     package let summary: String
     package let isRequired: Bool
     /// Default as text; nil if there is none.

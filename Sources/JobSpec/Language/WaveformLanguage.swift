@@ -1,6 +1,6 @@
 internal import Media
 
-/// The keys of waveforms.
+/// The keys of `waveform`.
 extension Language {
     static let waveformColor = ValueType.text(
         pattern: "^#([0-9a-fA-F]{6}|[0-9a-fA-F]{8})$", example: "#1f77b4")

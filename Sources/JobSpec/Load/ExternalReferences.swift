@@ -5,7 +5,6 @@ package struct ExternalReferences: Sendable {
     /// Whether `${index}` is used: the number of a job instance, which depends on the matches of patterns.
     package private(set) var usesIndex = false
 
-    /// Creates an empty set of references.
     package init() {}
 
     /// Adds the references of texts that contain `${`.

@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import ExactStrings
 internal import YAMLDocument
 
-/// The loader of the files that a job file includes, recursively.
+/// Loader of the files that a job file includes, recursively.
 struct IncludeLoader {
     private let files: any SpecFiles
     private let reader: NodeReader
@@ -43,8 +43,7 @@ struct IncludeLoader {
         return result
     }
 
-    /// Returns the names that are defined before files are included: the file's own variables, `--set` and the
-    /// environment.
+    /// Returns the names that `include` may refer to: the file's own variables, `--set` and the environment.
     private func scope(_ fields: Fields) -> Scope {
         // Errors of variables are reported once all variables are known.
         let quiet = NodeReader()

@@ -3,7 +3,7 @@ internal import FileSystem
 internal import Glibc
 internal import YAMLDocument
 
-/// The source of job files; tests replace it.
+/// Access to job files, which tests can replace.
 package protocol SpecFiles: Sendable {
     /// Returns the bytes of the file at an absolute path. Throws if it can't be read or has more than `limit` bytes.
     func read(_ path: String, limit: Int) throws(SpecFileError) -> [UInt8]
@@ -13,16 +13,14 @@ package protocol SpecFiles: Sendable {
 package struct SpecFileError: Error, Sendable {
     /// The reason, as text for messages.
     package var reason: String
-    /// Creates an error.
     package init(_ reason: String) { self.reason = reason }
 }
 
-/// The reader of regular files of the file system.
+/// Access to job files in the file system.
 package struct SystemSpecFiles: SpecFiles {
-    /// Creates a reader.
     package init() {}
 
-    /// Reads a regular file. Other files are rejected, because they could block or be endless.
+    /// Reads a regular file. Others, such as FIFOs and devices, are rejected, because they could block or be endless.
     package func read(_ path: String, limit: Int) throws(SpecFileError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {

@@ -5,7 +5,6 @@ internal import YAMLDocument
 struct SpecSections {
     /// Variables before substitution; those of the job file override included ones.
     var variables: [String: YAMLNode.Entry] = [:]
-    /// Named settings.
     var settings: [String: YAMLNode.Entry] = [:]
     /// Assets, in order of definition.
     var assets: [YAMLNode.Entry] = []
@@ -14,7 +13,7 @@ struct SpecSections {
     /// The absolute folder of each file.
     var folders: [SourceFile: String] = [:]
 
-    /// Merges another file's sections over these, which it overrides.
+    /// Merges the sections of another file over these; `other` takes precedence.
     mutating func overlay(on other: SpecSections) {
         variables.merge(other.variables) { _, new in new }
         settings.merge(other.settings) { _, new in new }

@@ -40,7 +40,7 @@ package struct CompositionSpec: Sendable {
         package var duration: Located<MediaTime>?
         package var video: TrackChoice
         package var audio: TrackChoice
-        /// The subtitle tracks that are carried along: all tracks for `usual`, all matching tracks for `track`.
+        /// Subtitle tracks that are kept: all tracks for `automatic`, all matching tracks for `track`.
         package var subtitle = TrackChoice.automatic
         package var fit: Located<FrameFit>?
         package var shaping = Shaping()
@@ -67,7 +67,7 @@ package struct CompositionSpec: Sendable {
         case gap(Located<MediaTime>)
     }
 
-    /// A time on the time line.
+    /// A position on the composition's time line, relative to `base`.
     package struct Anchor: Sendable {
         package enum Base: Sendable {
             case start
@@ -147,7 +147,6 @@ package struct CompositionSpec: Sendable {
     package var channels: Located<ChannelLayout>?
     package var range: SourceRange
 
-    /// The clips of the sequence.
     package var clips: [Clip] {
         sequence.compactMap { if case .clip(let clip) = $0 { clip } else { nil } }
     }

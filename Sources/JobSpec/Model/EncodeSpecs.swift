@@ -24,11 +24,11 @@ package struct EncoderOption: Sendable {
     package var parameters: [MetadataEntry]?
 }
 
-/// The settings that only a dry open can validate (`SourceProber.tryOut`).
+/// Settings that only a dry open can validate (`SourceProber.verdict(on:)`).
 package struct SettingsCheck: Sendable {
-    /// Trial that validates the settings.
+    /// Dry open that validates the settings.
     package var trial: SettingsValidation
-    /// Trial that must succeed first. If it fails, only its failure is reported.
+    /// Dry open that must succeed first. If it fails, only its failure is reported.
     package var precondition: SettingsValidation?
     /// Beginning of the message about a failure; the library's message follows.
     package var message: String
@@ -41,7 +41,7 @@ package struct SettingsCheck: Sendable {
     /// Whether a failure is caused by the environment, not by the file.
     package var isEnvironment = false
 
-    /// Returns the diagnostic of a failed trial, with the library's message.
+    /// Returns the diagnostic of a failed dry open, with the library's message.
     package func diagnostic(_ problem: String) -> Diagnostic {
         Diagnostic(
             .error, rule, "\(message): \(problem)", at: range, help: help, isEnvironment: isEnvironment)
@@ -68,12 +68,9 @@ package struct VideoEncodeSpec: Sendable {
     package var fit: Located<FrameFit>?
     /// Part of the coded frame that is kept.
     package var crop: Located<CropSpec>?
-    /// Rotation of the frame.
     package var orientation: Located<OrientationSpec>?
-    /// Deinterlacing mode.
     package var deinterlace: Located<Deinterlacing>?
     package var color: ColorSpec?
-    /// Pixel aspect ratio of the output.
     package var pixelAspectRatio: Located<Rational>?
     package var filters: Located<FilterChain>?
     package var tune: Located<String>?
@@ -85,7 +82,6 @@ package struct VideoEncodeSpec: Sendable {
     package var frameRate: Located<Rational>?
     /// Maximum distance between keyframes.
     package var keyframeInterval: Located<KeyframeInterval>?
-    /// Private options of the encoder.
     package var options: [EncoderOption]
     /// Settings that the tables don't cover, to be validated by dry opens.
     package var checks: [SettingsCheck] = []
@@ -149,12 +145,9 @@ package struct AudioEncodeSpec: Sendable {
     package var bitDepth: Located<Int>?
     /// Gain in thousandths of a decibel.
     package var gain: Located<Int>?
-    /// Target loudness.
     package var normalize: Located<LoudnessTarget>?
     package var filters: Located<FilterChain>?
-    /// Channel layout.
     package var channels: Located<ChannelLayout>?
-    /// Private options of the encoder.
     package var options: [EncoderOption]
     /// Settings that the tables don't cover, to be validated by dry opens.
     package var checks: [SettingsCheck] = []
@@ -170,8 +163,8 @@ package struct SubtitleEncodeSpec: Sendable {
 }
 
 extension VideoEncodeSpec {
-    /// Creates a spec for the processing of a composition's clip or layer, which is the same as before
-    /// encoding; nil if there is none.
+    /// Creates a spec with the crop and the filters of a composition's clip or layer, which are processed in the same
+    /// way as before encoding; nil if neither is set.
     package init?(_ shaping: CompositionSpec.Shaping) {
         guard let range = shaping.filters?.range ?? shaping.crop?.range,
             let codec = CodecCatalog.codec("h264", of: .video)

@@ -2,7 +2,7 @@ package import Diagnostics
 package import LibAV
 package import Media
 
-/// A condition that an output must meet before it is published.
+/// A condition that an output must meet before it is published, or that the source of a check must meet.
 package struct Expectation: Codable, Hashable, Sendable {
     /// A condition with its limits.
     package enum Check: Codable, Hashable, Sendable {

@@ -16,7 +16,7 @@ package enum ApertureMode: String, CaseIterable, Sendable {
 package struct ImagesSpec: Sendable {
     /// The selection of frames.
     package enum Selection: Sendable {
-        /// Frames at some times.
+        /// Frames at given times.
         case at([Located<TimeExpression>])
         /// First frame, and one frame at each multiple of an interval.
         case every(Located<MediaTime>)

@@ -19,7 +19,7 @@ extension Located: Equatable where Value: Equatable {}
 
 /// A decoded job file: the jobs with matrix and defaults applied, ready for planning.
 package struct JobFile: Sendable {
-    /// Path of the file as the user named it.
+    /// Path of the file as passed to the decoder.
     package var path: String
     package var name: String
     /// Assets by id, in file order.
@@ -38,7 +38,7 @@ package struct JobFile: Sendable {
         }
     }
 
-    /// Returns the absolute path of a path in a job file, which is relative to that file.
+    /// Resolves a path against the folder of the file that contains it.
     package func absolutePath(_ written: Located<String>) -> String {
         definition.absolutePath(written)
     }
@@ -117,8 +117,8 @@ package enum Leftover: String, Codable, Sendable, CaseIterable {
 
 /// The method by which a range is cut.
 package enum CutMode: String, Codable, Hashable, Sendable, CaseIterable {
-    /// Exact to the frame and the sample. If packets can't be copied exactly, `encode` applies as fallback,
-    /// or the job is refused.
+    /// Exact to the frame and the sample. If packets can't be copied exactly, `encode` applies as fallback, or the job
+    /// is rejected.
     case exact
     /// The range is widened to positions at which copied frames can begin and end.
     case keyframe
@@ -144,9 +144,7 @@ package enum ChapterSpec: Sendable {
 package struct MetadataSpec: Sendable {
     /// The selection of the source's tags that are kept.
     package enum Keep: Hashable, Sendable {
-        /// All tags.
         case all
-        /// No tags.
         case none
         /// The named tags.
         case keys([String])
@@ -184,10 +182,10 @@ package enum IfExists: String, Codable, Hashable, Sendable, CaseIterable {
 package struct DestinationSpec: Sendable {
     /// The path as written.
     package var path: Located<String>
-    /// The handling of a file at the destination that doesn't belong to this job file.
+    /// Handling of a file at the destination that Tandem did not publish.
     package var ifExists: IfExists
     /// Whether missing folders are created.
     package var makesDirectories: Bool
-    /// Whether parts of the path are unknown until a pattern's matches are known.
+    /// Whether the path depends on matches of a pattern that are not known yet.
     package var isTemplate = false
 }

@@ -5,7 +5,6 @@ internal import YAMLDocument
 package struct JobLocations: Sendable {
     private let jobs: [(id: Located<String>, node: SourceRange)]
 
-    /// Creates an index of a file's jobs.
     package init(_ file: JobFile) {
         jobs = file.definition.bases.map { ($0.id, $0.node.range) }.sorted { $0.id.range < $1.id.range }
     }

@@ -25,8 +25,8 @@ package final class JobSpec: Sendable {
     /// Whether the job reads the matches of a pattern, directly or through other jobs. The planner expands such a
     /// job.
     package let isTemplate: Bool
-    /// Whether a copy of a range may contain frames that an edit list hides, so that it can begin and end between
-    /// keyframes. Only for exports; job files state it by `cut`.
+    /// Whether a copied range may begin and end between keyframes, with the additional frames hidden by an edit list.
+    /// Set only for exports of the library's API; job files use `cut`.
     package let hidesFramesOfCuts: Bool
 
     init(

@@ -48,7 +48,6 @@ package struct OutputSpec: Sendable {
         }
     }
 
-    /// Whether the output is a check.
     package var isCheck: Bool { if case .check = kind { true } else { false } }
 
     /// Image output; nil for other kinds.

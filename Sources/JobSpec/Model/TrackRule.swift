@@ -17,9 +17,8 @@ package struct TrackCriteria: Hashable, Sendable {
     package var index: Int?
     /// Id of the track in the container.
     package var id: Int?
-    /// Language code.
     package var language: String?
-    /// Name of the codec in libav.
+    /// FFmpeg's name of the codec.
     package var codec: String?
     /// Dispositions, all of which the track must have.
     package var disposition: [String] = []
@@ -28,7 +27,7 @@ package struct TrackCriteria: Hashable, Sendable {
     package var title: String?
 }
 
-/// The dispositions of tracks, by libav's names.
+/// FFmpeg's names of the dispositions of tracks.
 package enum TrackDisposition {
     package static let names = [
         "default", "dub", "original", "comment", "lyrics", "karaoke", "forced", "hearing_impaired",
@@ -36,13 +35,13 @@ package enum TrackDisposition {
     ]
 }
 
-/// A rule for some tracks.
+/// A rule of `tracks`: a selection of source tracks, and their processing.
 package struct TrackRule: Sendable {
     /// The processing of the selected tracks.
     package enum Action: Sendable {
-        /// Packets are copied; `otherwise` is the encoding of what can't be copied.
+        /// Packets are copied; `otherwise` is the encoding of the parts that can't be copied.
         indirect case copy(SourceRange, otherwise: Action?)
-        /// Frames are re-encoded.
+        /// Video is re-encoded.
         indirect case encodeVideo(VideoEncodeSpec)
         /// Audio is re-encoded.
         indirect case encodeAudio(AudioEncodeSpec)
@@ -108,7 +107,6 @@ package struct TrackRule: Sendable {
         }
     }
     package var mediaType: MediaType
-    /// The selection of tracks.
     package var selection: Located<TrackSelection>
     package var action: Action
     /// The mix that combines the selected tracks into one; nil for separate tracks.
@@ -143,7 +141,7 @@ package struct MixSpec: Sendable {
     /// The value's location in the job file.
     package var range: SourceRange
 
-    /// Some tracks with their volume.
+    /// Tracks of a mix with the same volume.
     package struct Input: Sendable {
         package var selection: Located<TrackSelection>
         /// Volume in thousandths. `at` is a time of the output; nil for a constant volume.

@@ -35,7 +35,7 @@ package struct WaveformSpec: Sendable {
     package var color: WaveformImage.Color
     /// Whether each channel has its own waveform; otherwise the channels are averaged.
     package var splitsChannels: Bool
-    /// The measure that an image's column shows.
+    /// Measure of the samples that each column of an image shows.
     package var measure: WaveformImage.Measure
     /// The value's location in the job file.
     package var range: SourceRange

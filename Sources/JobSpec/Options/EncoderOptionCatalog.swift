@@ -3,7 +3,7 @@ internal import LibAV
 /// The private options of encoders that job files may set, and the parameters of options that are lists, as
 /// the encoders' models define them.
 enum EncoderOptionCatalog {
-    /// Returns the options of an encoder by its libav name; empty if it has none.
+    /// Returns the options of an encoder by its FFmpeg name; empty if it has none.
     static func options(of encoder: String) -> OptionTable { encoders[encoder] ?? OptionTable([Substring]()) }
 
     /// Returns the parameters of an option that is a list (`x264-params`); nil for any other option.

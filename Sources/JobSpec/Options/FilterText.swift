@@ -17,7 +17,7 @@ struct FilterText {
         var value: String
     }
 
-    /// The reason why a text is not a filter chain.
+    /// The error for a text that is not a filter chain.
     struct Problem: Error, Equatable {
         var reason: String
     }
@@ -77,13 +77,13 @@ struct FilterText {
         (65...90).contains(byte & 0xdf) || (48...57).contains(byte) || Set("-_/.".utf8).contains(byte)
     }
 
-    /// Reads the text before one of some delimiters, without quotes and escapes (`av_get_token`).
+    /// Reads the text before the first of `marks`, and removes quotes and escapes (`av_get_token`).
     static func token(_ bytes: [UInt8], _ position: inout Int, until marks: Set<UInt8>) throws(Problem)
         -> [UInt8]
     {
         while position < bytes.count, spaces.contains(bytes[position]) { position += 1 }
         var token: [UInt8] = []
-        // Length up to which spaces are quoted or escaped, and not trimmed.
+        // Length up to the last quoted or escaped byte. Spaces up to there are not trimmed.
         var kept = 0
         while position < bytes.count, !marks.contains(bytes[position]) {
             let byte = bytes[position]

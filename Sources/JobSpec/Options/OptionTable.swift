@@ -51,7 +51,7 @@ struct OptionTable {
     /// All names and aliases.
     var names: [String] { entries.flatMap(\.names) }
 
-    /// Returns the tables of a text with one line each, by the first word of the line.
+    /// Parses one table per line, and returns the tables by the first word of the line.
     static func tables(_ text: String) -> [String: OptionTable] {
         var tables: [String: OptionTable] = [:]
         for line in text.split(separator: "\n") {

@@ -1,8 +1,8 @@
 internal import Diagnostics
 internal import LibAV
 
-/// The parsing of an option that is a list of encoder parameters (`x264-params: "ref=4:psy-rd=1,0.15"`) to
-/// names and values, which are passed on separately.
+/// Parser of options that contain a list of encoder parameters (`x264-params: "ref=4:psy-rd=1,0.15"`). Names and values
+/// are passed to the encoder separately.
 enum ParameterList {
     /// Returns the parameters; nil after an error is reported.
     static func read(

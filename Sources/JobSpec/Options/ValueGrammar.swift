@@ -1,10 +1,11 @@
 internal import Glibc
 internal import LibAV
 
-/// The grammar of an option's value. Libraries evaluate numbers as expressions and parse strings as small languages,
-/// so each value is validated here first.
+/// The grammar of an option's value. FFmpeg and the encoders evaluate numbers as expressions and parse strings, so each
+/// value is validated here first.
 enum ValueGrammar: Hashable {
-    /// The option's declaration: a number in its bounds, one of its constants, a color.
+    /// The grammar that the option's declaration (`AVOption`) determines, such as a number in its bounds, one of its
+    /// constants, or a color.
     case declared
     /// An expression of numbers and of names that a filter defines; without loops.
     case expression
@@ -21,8 +22,8 @@ enum ValueGrammar: Hashable {
     case number
     /// A boolean, in one of the spellings of encoders.
     case boolean
-    /// Ranges of frames with a quantizer or a factor each (`0,100,q=20/200,300,b=1.5`), in which x264 would
-    /// accept any setting.
+    /// Ranges of frames, each with a quantizer or a bit rate factor (`0,100,q=20/200,300,b=1.5`). Other settings, which
+    /// x264 accepts in zones, are rejected.
     case zones
     /// Two integers (`1000,400`).
     case pair
@@ -32,8 +33,8 @@ enum ValueGrammar: Hashable {
     /// Maximum length of a value in bytes.
     static let limit = 1024
 
-    /// Returns the reason why a value is invalid; nil if it is valid. `declaration` is the option's
-    /// declaration in its class.
+    /// Returns the reason why a value is invalid; nil if it is valid. `declaration` is the option's declaration in its
+    /// `AVClass`, which only `declared` requires.
     func problem(_ text: String, declaration: OptionInfo? = nil) -> String? {
         guard text.utf8.count <= Self.limit else { return "longer than \(Self.limit) bytes" }
         switch self {
@@ -129,7 +130,7 @@ enum DeclaredValue {
         }
     }
 
-    /// Parses a number in libav's syntax: `1.5`, `128k`, `-3dB`.
+    /// Parses a number in FFmpeg's syntax: `1.5`, `128k`, `-3dB`.
     private static func number(_ text: String, isReal: Bool) -> Double? {
         if ValueGrammar.isNumber(text) { return Double(text) }
         if text.hasSuffix("dB"), ValueGrammar.isNumber(String(text.dropLast(2))) {

@@ -5,9 +5,9 @@ extension ExportPreset {
         named(name) ?? all[0]
     }
 
-    /// Small H.264 files for previews.
+    /// H.264 of at most 640x360, for previews.
     public static var low: ExportPreset { known("low") }
-    /// H.264 for the web.
+    /// H.264 of at most 1280x720, for the web.
     public static var medium: ExportPreset { known("medium") }
     /// High-quality H.264 in the source's size.
     public static var highest: ExportPreset { known("highest") }

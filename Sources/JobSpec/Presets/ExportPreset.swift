@@ -20,7 +20,7 @@ public struct ExportPreset: Sendable {
 
     /// Name in job files.
     public let name: String
-    /// Description in one sentence.
+    /// Short description, as listed by `tandem presets`.
     public let summary: String
     /// Names of suitable containers, the default first.
     public let containers: [String]
@@ -70,7 +70,7 @@ public struct ExportPreset: Sendable {
         var video = [("codec", codec), ("crf", "\(crf)"), ("preset", "medium")]
         // Pixel formats that players support widely.
         video.append(("pixel_format", codec == "hevc" ? "yuv420p10le" : "yuv420p"))
-        // Eight bits are insufficient for HDR.
+        // HDR is tone-mapped, because 8 bits are insufficient for it.
         if codec == "h264" { video.append(("color", "sdr")) }
         // Sources are never enlarged. The box is rotated for portrait video.
         if let box { video += [("size", box), ("fit", "scale-down")] }
@@ -106,7 +106,7 @@ public struct ExportPreset: Sendable {
             }.joined()
     }
 
-    /// Returns the rules as nodes whose location is that of the preset's name.
+    /// Returns the rules as nodes, all located at the preset's name.
     func tracks(at location: SourceRange) -> YAMLNode {
         let range = location.with(
             context: SourceContext(

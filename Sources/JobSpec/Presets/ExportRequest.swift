@@ -6,19 +6,17 @@ internal import YAMLDocument
 
 /// An export with a preset through the library's API: the equivalent of a job file with one job.
 package struct ExportRequest: Sendable {
-    /// The source that is exported.
     package var source: Asset.Source
-    /// The export preset.
     package var preset: ExportPreset
     /// The container's name.
     package var container: String
-    /// The destination path.
     package var destination: String
-    /// The handling of a file at the destination that doesn't belong to this request. Default: `fail`.
+    /// Handling of a file at the destination that Tandem did not publish. Default: `fail`.
     package var ifExists = IfExists.fail
     /// The exported range; nil for the whole source.
     package var range: TimeRange?
-    /// Whether a copied range may contain frames that an edit list hides. Default: false.
+    /// Whether a copied range may begin and end between keyframes, with the additional frames hidden by an edit list.
+    /// Default: false.
     package var hidesFramesOfCuts = false
     /// Tags to write in addition to the source's.
     package var metadata: [(key: String, value: String)] = []
@@ -40,7 +38,7 @@ package struct ExportRequest: Sendable {
         self.destination = destination
     }
 
-    /// The name of the job, and the default name of the virtual job file, in messages.
+    /// Id of the job, and default name of the virtual job file.
     package static let name = "export"
 
     /// Returns the equivalent job file with its diagnostics.

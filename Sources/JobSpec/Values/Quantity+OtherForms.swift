@@ -1,7 +1,7 @@
-/// Quantities in forms of other tools, for suggestions.
+/// Conversion of quantities in other notations, for suggestions.
 extension Quantity {
-    /// Returns a size that is written as `720p`, `1280:720`, `1280×720` or `1280x-1` in the form of job files; nil for
-    /// other texts.
+    /// Converts a size such as `720p`, `1280:720`, `1280×720` or `1280x-1` to the notation of job files; nil for other
+    /// texts.
     static func sizeMeant(_ text: String) -> String? {
         if let lines = Int(text.dropLast()), text.lowercased().hasSuffix("p") {
             let size = "x\(lines)"
@@ -14,10 +14,10 @@ extension Quantity {
         return (found.width ?? 32) >= 32 && (found.height ?? 32) >= 32 ? size : nil
     }
 
-    /// Returns a bit rate with a unit such as `kbps` or `Mbit/s`, or a decimal comma, in the form of job files; nil for
-    /// other texts.
+    /// Converts a bit rate with a unit such as `kbps` or `Mbit/s`, or with a decimal comma, to the notation of job
+    /// files; nil for other texts.
     static func bitRateMeant(_ text: String) -> String? {
-        // `MB` are bytes.
+        // `MB` denotes bytes.
         if text.hasSuffix("B") { return nil }
         let plain = text.lowercased().filter { $0 != " " }.replacing(",", with: ".")
         let number = plain.prefix { $0.isNumber || $0 == "." }
@@ -30,8 +30,8 @@ extension Quantity {
         return bitRate(number + unit) == nil || number + unit == text ? nil : number + unit
     }
 
-    /// Returns a frame rate with a unit or a decimal comma (`25fps`, `25p`, `23,976`) in the form of job files; nil for
-    /// other texts.
+    /// Converts a frame rate with a unit or a decimal comma (`25fps`, `25p`, `23,976`) to the notation of job files;
+    /// nil for other texts.
     static func frameRateMeant(_ text: String) -> String? {
         let plain = text.lowercased().filter { $0 != " " }.replacing(",", with: ".")
         let number =
@@ -39,7 +39,7 @@ extension Quantity {
         return frameRate(String(number)) == nil || number == text ? nil : String(number)
     }
 
-    /// Returns a sample rate with the unit `k` with the unit `kHz`; nil for other texts.
+    /// Converts a sample rate with the unit `k` to the unit `kHz`; nil for other texts.
     static func frequencyMeant(_ text: String) -> String? {
         guard text.last == "k" || text.last == "K" else { return nil }
         let rate = String(text.dropLast()) + "kHz"

@@ -37,8 +37,8 @@ package enum Quantity {
         return rest.utf8.count > 1 && rest.first == " " ? (number, rest.dropFirst()) : (number, rest)
     }
 
-    /// Parses a bitrate in bits/s: `128k`, `2.5M`, `96000`. Units are case-insensitive, because no bitrate is in
-    /// thousandths.
+    /// Parses a bit rate in bits/s: `128k`, `2.5M`, `96000`. The case of units is ignored, because no bit rate is in
+    /// thousandths (`m`).
     package static func bitRate(_ text: String) -> Int64? {
         let (number, unit) = split(text)
         let value: Int64?
@@ -51,8 +51,7 @@ package enum Quantity {
         return value.flatMap { $0 > 0 && $0 <= 1_000_000_000 ? $0 : nil }
     }
 
-    /// Returns a bitrate without unit that is too small to be bits/s, with the probably missing unit `k`; nil for
-    /// others.
+    /// Appends the probably missing unit `k` to a bit rate that is too small to be in bits/s; nil for other texts.
     static func bitRateWithoutUnit(_ text: String) -> String? {
         guard let value = Int64(text), (1..<6000).contains(value) else { return nil }
         return "\(value)k"
@@ -162,7 +161,6 @@ package struct Dimensions: Hashable, Sendable {
     /// Height in pixels; nil to derive it from the width.
     package var height: Int?
 
-    /// Creates a size.
     package init(width: Int?, height: Int?) {
         self.width = width
         self.height = height

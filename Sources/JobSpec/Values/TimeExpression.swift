@@ -2,7 +2,7 @@ package import Media
 
 /// A time in a job file. Its value may depend on the source.
 package enum TimeExpression: Hashable, Sendable {
-    /// A time from 0.
+    /// A time from the start.
     case absolute(MediaTime)
     /// A duration before the end.
     case fromEnd(MediaTime)
@@ -18,7 +18,7 @@ package enum TimeExpression: Hashable, Sendable {
     /// Parses `90.5`, `90.5s`, `1500ms`, `1:30.5`, `00:01:30.500`, `250f`, `25%`, `-5s`, `end` and `chapter:2`.
     package init?(_ text: String) {
         guard let last = text.utf8.last, text.utf8.count <= 40 else { return nil }
-        // Most texts are plain seconds or in clock notation.
+        // Fast path: most texts are seconds without a unit, or in clock notation.
         if (0x30...0x39).contains(last), text.utf8.first != 0x2d, text.utf8.first != 0x63 {
             guard let time = Self.clock(text[...]) else { return nil }
             self = .absolute(time)
@@ -57,7 +57,7 @@ package enum TimeExpression: Hashable, Sendable {
         guard last.utf8.prefix(while: { $0 != 0x2e }).count <= 2, let rest = seconds(last, divisor: 1),
             rest < MediaTime(value: 60, timescale: 1)
         else { return nil }
-        // One field is minutes; two are hours and minutes.
+        // Before the last `:`, one field is minutes; two are hours and minutes.
         var whole: Int64 = 0
         var fields = 0
         var digits = 0
