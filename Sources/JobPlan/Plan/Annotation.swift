@@ -1,13 +1,13 @@
 internal import Diagnostics
 
-/// A value of a plan that doesn't determine the content of an output: a note, an estimate, a destination, what
-/// happens to an existing file. All other values of a plan are its recipe.
+/// A value of a plan that doesn't determine the content of an output, such as a note, an estimate, a destination or the
+/// handling of an existing file. All other values of a plan are its recipe.
 ///
-/// The digest of a plan, by which an output is recognized as current, omits annotations. In every other coded form an
-/// annotation is its value, and a missing one is nil or the property's default.
+/// The digest of a plan, by which an output is recognized as current, omits annotations. Other encodings contain the
+/// value itself, and omit nil.
 @propertyWrapper
 public struct Annotation<Value: Codable & Hashable & Sendable>: Hashable, Sendable {
-    /// The value.
+    /// The annotated value.
     public var wrappedValue: Value
 
     /// Creates an annotation with a value.
@@ -41,7 +41,7 @@ extension KeyedDecodingContainer {
 }
 
 extension Annotation {
-    /// An annotation that isn't nil. A type of its own, since encoding the annotation itself under its key would
+    /// An annotation that isn't nil. A separate type, because encoding the annotation itself under its key would
     /// recurse.
     fileprivate struct Present: Encodable {
         let annotation: Annotation

@@ -4,7 +4,7 @@ internal import LibAV
 package import FileSystem
 internal import Media
 
-/// The plan of all jobs of one call, in the order in which they may start.
+/// The plan of all jobs of one invocation, in the order in which they may start.
 public struct BatchPlan: Codable, Sendable {
     /// Version of the plan's format.
     package var version = 1
@@ -12,7 +12,7 @@ public struct BatchPlan: Codable, Sendable {
     public var jobs: [JobPlan]
     /// Jobs whose outputs are up to date, determined without probing their sources.
     public var upToDateJobs: [UpToDateJob] = []
-    /// Jobs that can't be carried out, with the messages about them.
+    /// Jobs that were rejected during planning, with their diagnostics.
     public var refusals: [Refusal]
 
     private enum CodingKeys: String, CodingKey {
@@ -20,11 +20,11 @@ public struct BatchPlan: Codable, Sendable {
         case upToDateJobs = "settled"
     }
 
-    /// The published output of a job that has nothing to do, or a check that the source passed.
+    /// A published output of an up-to-date job, or a check that the source passed.
     public struct Output: Codable, Hashable, Sendable {
         /// The output's id; nil for the only output of a job.
         public var id: String?
-        /// Absolute path; of the first file if the output has several. Nil for a check.
+        /// Absolute path of the output, or of its first file if it has several; nil for a check.
         public var destination: String?
         /// Absolute paths of the other files; nil if there are none.
         public var others: [String]?
@@ -38,13 +38,13 @@ public struct BatchPlan: Codable, Sendable {
         }
     }
 
-    /// A job that has nothing to do.
+    /// A job whose outputs are up to date.
     public struct UpToDateJob: Codable, Sendable {
         /// Id of the job instance.
         public var id: String
         /// The job's id in the job file, without the instance's suffix.
         package var base: String
-        /// Path of the job file as the user named it.
+        /// Path of the job file, as given by the user.
         public var file: String
         /// Published outputs of the job.
         public var outputs: [Output]
@@ -53,13 +53,13 @@ public struct BatchPlan: Codable, Sendable {
         package func destination(of id: String?) -> String? { outputs.first { $0.id == id }?.destination }
     }
 
-    /// A job that can't be carried out.
+    /// A job that was rejected during planning.
     public struct Refusal: Codable, Sendable {
         /// Id of the job instance.
         public var id: String
-        /// Path of the job file as the user named it.
+        /// Path of the job file, as given by the user.
         public var file: String
-        /// Reasons of the refusal.
+        /// Reasons of the rejection.
         public var diagnostics: [Diagnostic]
     }
 
@@ -68,8 +68,8 @@ public struct BatchPlan: Codable, Sendable {
         self.upToDateJobs = upToDateJobs
         self.refusals = refusals
     }
-    /// Local files that the jobs read: files in their state at planning, images in their current state; each
-    /// image sequence once, even if several jobs read it.
+    /// Identities of the local files that the jobs read: files as of planning, images and the sources of compositions
+    /// as of now. Image sequences and sources that several jobs read are included once.
     package var sourceFiles: [FileIdentity] {
         var files: [FileIdentity] = []
         var seen: Set<ExactString> = []

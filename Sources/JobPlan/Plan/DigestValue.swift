@@ -1,4 +1,4 @@
-/// The value of a plan's digest, as marks of outputs and the state record it.
+/// The digest of a plan, as recorded in the marks of outputs and in the state.
 package struct DigestValue: Hashable, Sendable {
     /// SHA-256 of the recipe.
     package var recipe: String
@@ -16,8 +16,8 @@ extension DigestValue {
     private static let damageMark: Character = "~"
     private static let expectationMark: Character = "+"
 
-    /// Parses a recorded value: the digest of the recipe, `~` if damaged data was skipped, and `+` with the digest of
-    /// the expectations. Any text has a value; one of another form is equal to no digest.
+    /// Parses a recorded digest: the digest of the recipe, `~` if damaged data was skipped, and `+` with the digest of
+    /// the expectations. Any text is accepted; one with another syntax equals no digest.
     package init(_ text: String) {
         let parts = text.split(
             separator: Self.expectationMark, maxSplits: 1, omittingEmptySubsequences: false)
@@ -26,7 +26,7 @@ extension DigestValue {
         expectations = parts.count == 2 ? String(parts[1]) : nil
     }
 
-    /// The recorded form.
+    /// The recorded digest, in the syntax of `init(_:)`.
     package var text: String {
         recipe + (skippedDamage ? "\(Self.damageMark)" : "")
             + (expectations.map { "\(Self.expectationMark)\($0)" } ?? "")

@@ -20,7 +20,6 @@ package struct InputPlan: Codable, Hashable, Sendable {
         case job(id: String, path: String)
     }
 
-    /// Origin of the media.
     package var source: Source
     /// Outputs of other jobs of the batch that the composition reads. Their files don't exist yet, or were
     /// created by earlier runs.
@@ -31,7 +30,7 @@ package struct InputPlan: Codable, Hashable, Sendable {
     package var sourceDescription: SourceDescription
     /// Range that is read; nil for the whole source.
     package var range: TimeRange?
-    /// Ranges that are read instead, joined end to end in this order.
+    /// Ranges that are read instead of `range`, joined in this order; empty if there is at most one.
     package var joinedRanges: [TimeRange]
     /// Requested range, if it differs from the one that is read.
     package var requestedRange: TimeRange?
@@ -69,8 +68,8 @@ package struct JobOutput: Codable, Hashable, Sendable {
 }
 
 extension InputPlan.Source {
-    /// Returns whether the source is the same, ignoring the device number: on a shared file system it differs between
-    /// machines.
+    /// Returns whether the source is the same. The device number is ignored, because on a shared file system it differs
+    /// between machines.
     func isUnchanged(since before: InputPlan.Source) -> Bool {
         guard case .file(let path, var now) = self, case .file(let oldPath, let then) = before else {
             return self == before
@@ -123,7 +122,7 @@ extension InputPlan {
         return extent
     }
 
-    /// The input without data that is only shown to the user.
+    /// The input without data that is only displayed to the user.
     var bare: InputPlan {
         var input = self
         (input.sourceDescription.tracks, input.sourceDescription.metadata) = ([], [])

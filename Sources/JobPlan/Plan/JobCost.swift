@@ -2,8 +2,8 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// The estimated resources of a running job, by which processors and memory are shared. The estimates aren't
-/// limits.
+/// The estimated resources of a running job, by which the scheduler allocates processors and memory. The estimates
+/// aren't limits.
 package struct JobCost: Hashable, Sendable {
     /// Number of processors that the job can keep busy.
     package var cores: Double
@@ -12,7 +12,6 @@ package struct JobCost: Hashable, Sendable {
     /// Estimated processor time in seconds.
     package var work: Double
 
-    /// Estimates the cost of a plan.
     package init(_ plan: JobPlan) {
         var (cores, memory, work) = (1.0, Int64(48) << 20, 0.02)
         var processors = 0.0
@@ -53,7 +52,7 @@ package struct JobCost: Hashable, Sendable {
             let encoder = encoding.encoder
             let area = Int64(encoder.width) * Int64(encoder.height)
             let sourceArea = Int64(track.source.width) * Int64(track.source.height)
-            // One processor for a ninth of a 1080p frame: the amount of work for one of x264's threads.
+            // One processor for each ninth of a 1080p frame, about the work of one of x264's threads.
             processors += Double(min(16, max(1, area / 230_400)))
             // Memory of the frames in the decoder, the queue and the lookahead, at up to three bytes a pixel.
             memory += (area * 80 + sourceArea * 24) * 2

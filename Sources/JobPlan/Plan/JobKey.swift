@@ -1,12 +1,12 @@
 internal import ExactStrings
 
-/// The key of a job in a call with several files, since ids are unique only within a file. File names and ids
-/// are compared by their bytes.
+/// The key of a job in an invocation with several job files, because ids are unique only within a file. File names and
+/// ids are compared by their bytes.
 package struct JobKey: Hashable, Sendable {
     private let exactFile: ExactString
     private let exactID: ExactString
 
-    /// Path of the job file as the user named it.
+    /// Path of the job file, as given by the user.
     package var file: String { exactFile.text }
     /// Full id of the job instance, or id of the job in the file.
     package var id: String { exactID.text }

@@ -4,16 +4,16 @@ package import JobSpec
 internal import LibAV
 public import Media
 
-/// The plan of one job: a value that determines all work of a run. `tandem plan` prints it; a run carries it
-/// out without further decisions.
+/// The plan of one job: a value that determines all work of a run. `tandem plan` prints it; a run executes it without
+/// further decisions.
 public struct JobPlan: Codable, Hashable, Sendable {
     /// Id of the job instance.
     public var id: String
     /// Id of the job in the job file, without the suffix of the instance.
     package var base: String
-    /// Jobs that must succeed before, by their ids in the job file.
+    /// Jobs that must succeed first, by their ids in the job file.
     package var needs: [String]
-    /// Path of the job file as the user named it.
+    /// Path of the job file, as given by the user.
     public var file: String
     /// Location of the job in the job file.
     package var location: SourceRange
@@ -92,7 +92,7 @@ extension JobPlan {
         }
     }
 
-    /// Files that a worker requests on demand: there may be more than a process may have open.
+    /// Files that a worker requests on demand, because their number may exceed the limit of open files.
     package var requestedFiles: [RequestedFiles] {
         imageSequences.map { .images($0.sequence.files) }
             + compositions.flatMap { composition, _ in
@@ -126,7 +126,7 @@ extension JobPlan {
         }
     }
 
-    /// Paths of the sources on this machine, and of the covers, each once.
+    /// Paths of the local sources and of the covers, without duplicates.
     package var localFiles: [String] {
         var paths = sourcePaths.filter { !SourceLocation.isRemote($0) }
         var seen = Set(paths.map(\.exact))
@@ -148,7 +148,7 @@ extension JobPlan {
         return names.joined(separator: ", ")
     }
 
-    /// The job without data that is only shown to the user, to keep the message to a worker short.
+    /// The job without data that is only displayed to the user, to keep the message to a worker short.
     package var bare: JobPlan {
         var plan = self
         plan.inputs = inputs.map(\.bare)
@@ -159,10 +159,9 @@ extension JobPlan {
     /// Predicted duration of the longest output.
     public var expectedDuration: MediaTime { outputs.map(\.expectedDuration).max() ?? .zero }
 
-    /// Maximum size of the encoders' two-pass statistics in bytes. They are written beside the state, not at
-    /// the destination.
+    /// Maximum size of the encoders' two-pass statistics in bytes. They are written to the folder for pass statistics,
+    /// not to the destination.
     package var expectedNotes: Int64 { SizeEstimate.notes(of: outputs.flatMap(\.tracks)) }
 
-    /// Whether a track is encoded in two passes.
     package var hasTwoPasses: Bool { outputs.contains(where: \.hasTwoPasses) }
 }

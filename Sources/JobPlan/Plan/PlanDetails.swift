@@ -2,9 +2,8 @@ internal import BinaryCoding
 internal import Diagnostics
 internal import LibAV
 
-/// The decomposition of a plan into named lines, one for each value that the output depends on. Digests are
-/// computed from these lines, and the differences of two digests are found in them. A value that is in no
-/// line is in no digest, so every change of a digest has a name.
+/// The decomposition of a plan into named lines, one for each value that the output depends on. Digests are computed
+/// from these lines, so that each difference between two digests can be reported by its name.
 enum PlanDetails {
     /// Returns the lines of an output, without empty values.
     static func of(_ task: OutputTask) throws -> [MetadataEntry] {
@@ -58,7 +57,7 @@ enum PlanDetails {
         "joinedRanges": "range", "attachments": "attachment", "covers": "cover", "chapters": "chapter",
         "tracks": "track", "hasTwoPasses": "two passes", "transform": "orientation",
     ]
-    /// Path components that have no meaning for the user.
+    /// Path components that names for the user omit.
     private static let silent: Set<String> = ["_0", "action", "encode", "settings", "input", "output"]
 
     private static func name(_ path: [String]) -> String {

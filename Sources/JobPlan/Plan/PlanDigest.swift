@@ -5,12 +5,12 @@ internal import Media
 package import LibAV
 internal import FileSystem
 
-/// The digest of everything that determines an output: actions and settings, sources and libraries. Two equal
-/// digests mean that the same output would be created again.
+/// The digest of everything that determines an output: actions and settings, sources and libraries. Two equal digests
+/// mean that the same output would be created again.
 ///
-/// Locations in the job file, origins of settings and scheduling aren't part of it. Expectations don't change
-/// the output: they have a digest of their own, since an existing output can be evaluated. Neither does the
-/// handling of damaged data, which matters only if there was damage.
+/// Locations in the job file, origins of settings and scheduling are not included. Expectations have a separate digest,
+/// because they don't change the output, and an existing output can be evaluated. The handling of damaged data is not
+/// included either, because it matters only if data was damaged.
 package struct PlanDigest: Codable, Hashable, Sendable {
     /// The main values, a line each, for descriptions of changes; in the order in which they were added.
     package var parts: [MetadataEntry]
@@ -215,7 +215,7 @@ package enum EncoderLibraries {
                 if case .encode(let encoding) = track.action { encoding.encoder.encoder } else { nil }
             })
         return names.sorted().compactMap { name in
-            // The library of an encoder without a listed one is named like the encoder.
+            // Without `library`, a library has the same name as its encoder.
             guard let stem = EncoderModel.of(name).library ?? (name.hasPrefix("lib") ? name : nil),
                 let file = loaded.first(where: { $0.lowercased().hasPrefix(stem.lowercased()) })
             else { return nil }

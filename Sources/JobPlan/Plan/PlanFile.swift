@@ -8,12 +8,11 @@ package enum ProgramVersion {
     package static let current = "0.1.0"
 }
 
-/// A plan on disk: everything that a later run needs to carry it out exactly, or to report why that isn't
-/// possible.
+/// A plan on disk: everything that a later run requires to execute it exactly, or to report why that isn't possible.
 package struct PlanFile: Codable, Sendable {
-    /// A job file, or a file that it includes, in its state at planning.
+    /// A job file or an included file, with its digest at the time of planning.
     package struct Spec: Codable, Hashable, Sendable {
-        /// Path of the file as the user named it.
+        /// Path of the file, as in diagnostics.
         package var path: String
         package var digest: String
         package init(path: String, digest: String) {
@@ -74,7 +73,7 @@ package struct PlanFile: Codable, Sendable {
         return file
     }
 
-    /// Reason why the program or its libraries differ from those that created the plan; nil if they don't.
+    /// Difference between this program or its libraries and those that created the plan; nil if there is none.
     package var environmentProblem: String? {
         guard kind == "tandem-plan", version == 1 else { return "it is not a plan file of this version" }
         if program != ProgramVersion.current {
@@ -86,7 +85,7 @@ package struct PlanFile: Codable, Sendable {
         return libraries.count == LibraryVersions.all.count ? nil : "it was created with other libraries"
     }
 
-    /// Returns the reason why the job files differ from those that were planned; nil if they don't.
+    /// Returns the difference between the job files and those that were planned; nil if there is none.
     package func specProblem(now: [Spec]) -> String? {
         for was in specs {
             guard let found = now.first(where: { $0.path.exact == was.path.exact }) else {
@@ -97,7 +96,7 @@ package struct PlanFile: Codable, Sendable {
         return now.count == specs.count ? nil : "the included files changed"
     }
 
-    /// Returns the reason why a new plan differs from this one; nil if it doesn't.
+    /// Returns the difference between a new plan and this one; nil if there is none.
     package func planProblem(now: BatchPlan) -> String? {
         let current = Dictionary(
             now.jobs.map { (JobKey(file: $0.file, id: $0.id), $0) }, uniquingKeysWith: { first, _ in first })

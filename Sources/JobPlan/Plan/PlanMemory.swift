@@ -1,6 +1,6 @@
 package import JobSpec
 
-/// The state of earlier runs, as required by planning.
+/// The planner's access to the records of earlier runs.
 package protocol PlanMemory: Sendable {
     /// Returns the published outputs of a job that needn't be planned: the job succeeded with this job file
     /// and this source, and its outputs are unchanged. Returns nil if the job must be planned.
@@ -13,7 +13,7 @@ package protocol PlanMemory: Sendable {
     func owner(ofFile path: String, at destination: String) -> String?
 }
 
-/// A job before it is planned.
+/// The data that determines whether a job is up to date, before the job is planned.
 package struct UpToDateQuery: Sendable {
     package var file: JobFile
     /// The job as the job file specifies it.
@@ -49,7 +49,6 @@ package struct NoMemory: PlanMemory {
 package struct FullPlanMemory: PlanMemory {
     private let base: any PlanMemory
 
-    /// Creates a memory on top of the records of a run.
     package init(_ base: any PlanMemory) { self.base = base }
 
     /// Returns nil: every job is planned.

@@ -1,8 +1,8 @@
-/// The splitting of a plan into parts for several machines: jobs that depend on each other stay together, and the
-/// parts take similar time.
+/// Splitting of a plan into parts for several machines. Jobs that depend on each other stay together, and the parts
+/// have a similar cost.
 package enum ShardPlanner {
-    /// Returns the plan without jobs that depend on a refused job. They are refused as well, since no part
-    /// contains the job that they wait for.
+    /// Returns the plan without jobs that depend on a rejected job. They are rejected as well, because no part contains
+    /// the job for which they wait.
     package static func withoutWaiting(_ plan: BatchPlan) -> BatchPlan {
         var refused: [[String]: BatchPlan.Refusal] = [:]
         for refusal in plan.refusals {
@@ -52,7 +52,7 @@ package enum ShardPlanner {
         let costs = plan.jobs.map { JobCost($0).work }
         let weighted = members.values.map { (jobs: $0, work: $0.reduce(0) { $0 + costs[$1] }) }
         var shards = [(jobs: [Int], work: Double)](repeating: ([], 0), count: max(1, count))
-        // The largest group first, each to the part with the least work: at most 4/3 of the optimum.
+        // Longest processing time first: the greatest work of a part is at most 4/3 of the optimum.
         for group in weighted.sorted(by: { ($0.work, -$0.jobs[0]) > ($1.work, -$1.jobs[0]) }) {
             let least = shards.indices.min { (shards[$0].work, $0) < (shards[$1].work, $1) } ?? 0
             shards[least].jobs += group.jobs

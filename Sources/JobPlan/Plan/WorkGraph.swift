@@ -13,7 +13,7 @@ package enum WorkTask: Codable, Hashable, Sendable {
     /// Evaluates the expectations of an existing output.
     case evaluate(output: Int)
 
-    /// Whether the task processes media from a source to a file. Other tasks are short in comparison.
+    /// Whether the task is of a type that usually takes most of a job's time.
     package var isLong: Bool {
         switch self {
         case .firstPass, .encode, .produce: true
@@ -22,14 +22,13 @@ package enum WorkTask: Codable, Hashable, Sendable {
     }
 }
 
-/// The tasks of a job and their dependencies (like swift-driver's jobs). An executor makes no further
-/// decisions, whether tasks run in sequence or concurrently, locally or remotely. Encoding an output in
-/// chunks would add tasks for the chunks and for joining them.
+/// The tasks of a job and their dependencies. An executor makes no further decisions, whether tasks run sequentially or
+/// concurrently, locally or remotely.
 package struct WorkGraph: Hashable, Sendable {
     /// A task with its dependencies.
     package struct Node: Hashable, Sendable {
         package let task: WorkTask
-        /// Indices of the tasks that must be done before, each less than this node's.
+        /// Indices of the tasks that must be done first, each less than this node's.
         package let needs: [Int]
     }
 

@@ -1,7 +1,7 @@
 internal import Diagnostics
 internal import JobSpec
 
-/// The explanation of decisions: ledger entries, notes, and diagnostics at their source locations.
+/// The reasons of planning decisions: ledger entries, notes, and diagnostics at their source locations.
 struct Reasons {
     private(set) var ledger: [LedgerEntry] = []
     private(set) var notes: [String] = []
@@ -41,7 +41,7 @@ struct Reasons {
 /// The result of a planner, with its reasons. The plan's ledger and notes are collected only from these reasons, so
 /// they can't contradict the decisions.
 struct Decision<Value> {
-    /// The result; nil if there is none, in which case the reasons contain an error.
+    /// The result; nil if the reasons contain an error.
     let value: Value?
     let reasons: Reasons
 

@@ -3,8 +3,8 @@ internal import LibAV
 package import Media
 
 extension CompositionSource {
-    /// Identity of the source as one word, which changes with it; nil if the source is missing. The size of a
-    /// remote source is checked when it is read.
+    /// Identity of the source, which changes with its files; nil if the source is missing. The size of a remote source
+    /// is checked when it is read.
     package var identity: String? {
         switch self {
         case .file(let path) where SourceLocation.isRemote(path): "remote"

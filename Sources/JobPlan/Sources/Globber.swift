@@ -9,9 +9,9 @@ struct Globber {
     /// The error of a pattern that examines more entries, or matches more files, than the limits allow.
     struct TooMany: Error {}
 
-    /// A match of a pattern that can't be used. Other matches are still used.
+    /// A match or a folder that can't be used. Other matches are still used.
     enum Obstacle {
-        /// An unreadable folder, with the `errno`. Its files would be missing silently.
+        /// An unreadable folder, with the `errno`. It is reported because its files are missing from the result.
         case unreadable(folder: String, errno: Int32)
         /// A dangling link, or an entry that is neither a file nor a folder.
         case noFile(path: String)
@@ -31,7 +31,7 @@ struct Globber {
 
     private init(root: PathRoot) { self.root = root }
 
-    /// Returns the matching paths, as the pattern writes them, and the obstacles. Relative patterns start from
+    /// Returns the matching paths, in the spelling of the pattern, and the obstacles. Relative patterns start from
     /// `base`.
     static func paths(_ pattern: String, from base: String, beneath root: PathRoot) throws(TooMany) -> (
         paths: [String], obstacles: [Obstacle]
@@ -67,7 +67,7 @@ struct Globber {
             try walk(rest, folder: folder, written: written, known: entries)
         }
         for entry in entries {
-            // Links are not followed, since a cycle of them would never end.
+            // `**` doesn't follow symbolic links, which may form a cycle.
             if isDeep, !entry.isFolder || entry.name.utf8.first == 0x2e { continue }
             if !isDeep, !GlobPattern.matches(entry.name, part) { continue }
             let path = Self.join(folder, entry.name)

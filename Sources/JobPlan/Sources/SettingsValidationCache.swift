@@ -3,10 +3,10 @@ package import JobSpec
 internal import Locking
 internal import Media
 
-/// The cached results of settings trials, so that each is carried out once.
+/// The cached results of dry opens, so that each is performed once.
 package final class SettingsValidationCache: Sendable {
     private let known = Guarded<[SettingsValidation: SettingsValidation.Outcome]>([:])
-    /// Maximum number of cached results, more than any batch needs. Further results aren't cached.
+    /// Maximum number of cached results. Further results aren't cached.
     private static let capacity = 4096
 
     package init() {}
@@ -18,7 +18,7 @@ package final class SettingsValidationCache: Sendable {
 }
 
 extension SourceProber {
-    /// Returns the result of a trial, from the cache or the prober.
+    /// Returns the result of a dry open, from the cache or the prober.
     func verdict(on trial: SettingsValidation) -> SettingsValidation.Outcome {
         let trial = trial.cacheKey
         let trials = trials
@@ -37,7 +37,7 @@ extension SourceProber {
         return verdict
     }
 
-    /// Returns the reason why settings aren't usable; nil if they are.
+    /// Returns the reason why settings are invalid; nil if they are valid.
     func problem(with trial: SettingsValidation) -> String? {
         switch verdict(on: trial) {
         case .problem(let text): text
@@ -46,7 +46,7 @@ extension SourceProber {
         }
     }
 
-    /// Tries the settings of some files, each once, and returns errors at their locations.
+    /// Validates the settings of some files by dry opens, each performed once, and returns errors at their locations.
     package func validateSettings(_ files: [JobFile]) -> DiagnosticSink {
         var sink = DiagnosticSink()
         for check in files.flatMap(\.settingsChecks) {

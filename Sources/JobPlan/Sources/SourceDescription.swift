@@ -3,7 +3,7 @@ package import Media
 
 /// The description of a source that planning uses: probed, or predicted from the plan of the job that creates it.
 ///
-/// The contents of a source follow from its identity, which a digest includes.
+/// Tracks, tags and chapters are annotations, because the source's identity, which a digest includes, determines them.
 package struct SourceDescription: Codable, Hashable, Sendable {
     /// Container format by libavformat's name.
     package var container: String

@@ -1,19 +1,19 @@
 package import LibAV
 package import Media
 
-/// A prober of sources for a planner, in this process or in a sandboxed one: sources are untrusted, and
-/// probing one runs a parser on it.
+/// The planner's access to sources, in this process or in a sandboxed one. Sources are untrusted, and probing runs
+/// parsers on them.
 package protocol SourceProber: Sendable {
-    /// Access to sources, and the root beneath which all files lie.
+    /// Access to sources, and the root beneath which all files must be.
     var environment: SourceEnvironment { get }
-    /// Results of earlier trials, since many jobs use the same settings.
+    /// Cached results of dry opens, because many jobs use the same settings.
     var trials: SettingsValidationCache { get }
     /// Performs a request, and returns the corresponding response. Blocks; called concurrently from several threads.
     func respond(to request: ProbeRequest) throws(SourceProblem) -> ProbeResponse
 }
 
 package struct ProbeRequest: Codable, Hashable, Sendable {
-    /// The kind of information.
+    /// The requested information.
     package enum Subject: Codable, Hashable, Sendable {
         /// Description of the source's contents.
         case description(AssetTiming)
@@ -25,12 +25,12 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
         case order(track: Int)
         /// Possibilities of copying a range of a video track.
         case cut(track: Int, range: TimeRange, damagePolicy: DamagePolicy, edges: CutEdges)
-        /// Possibilities of copying several ranges of a video track, one after the other. The encoder creates the
-        /// edges, if there are any; nil for the encoder that is nearest to the source.
+        /// Possibilities of copying several ranges of a video track, one after the other. `encoder` re-encodes the
+        /// edges; nil for the closest match to the source.
         case joinedCut(track: Int, ranges: [TimeRange], encoder: EncoderConfiguration?)
-        /// Possibilities of copying ranges in a cut of several sources, whose timestamps have a common unit.
+        /// Possibilities of copying ranges in a cut of several sources, whose timestamps are in the common unit `tick`.
         case clipCut(track: Int, ranges: [TimeRange], tick: Rational, encoder: EncoderConfiguration?)
-        /// Properties that a track's audio packets must share with those that they follow.
+        /// Properties of a track's audio packets, which must match to join the packets of several sources.
         case audioFormat(track: Int)
         /// Presentation times of a track's keyframes, at most `limit`. All its packets are read.
         case keyFrames(track: Int, limit: Int)
@@ -46,7 +46,7 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
         case cadence(track: Int, range: TimeRange)
         /// Format, size and digest of an image file that becomes a cover. All of it is read and decoded.
         case cover
-        /// Whether filters or an encoder accept some settings. No source is probed.
+        /// Whether filters or an encoder accept some settings, determined by a dry open. No source is probed.
         case trial(SettingsValidation)
     }
 
@@ -58,7 +58,7 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
         case encoded(EncoderConfiguration?)
     }
 
-    /// Absolute path or URL; nil for a trial, which concerns no source.
+    /// Absolute path or URL; nil for a trial, which requires no source.
     package var path: String?
     package var subject: Subject
 
@@ -91,13 +91,12 @@ package enum ProbeResponse: Codable, Sendable {
     case keyFrames([MediaTime])
     /// Positions of the frames requested by number.
     case frames(FramePositions)
-    /// Whether the requested event exists.
+    /// Whether a subtitle event exists in the ranges.
     case presence(Bool)
     /// Frame rate at which every frame is shown; nil if the track no longer exists.
     case cadence(FrameCadence?)
-    /// The image of a cover.
     case cover(CoverImage)
-    /// Result of a trial.
+    /// Result of a dry open.
     case verdict(SettingsValidation.Outcome)
 }
 
@@ -115,7 +114,8 @@ package struct CutPossibilities: Codable, Sendable {
     package var smart: SmartCut?
     /// Reason why a smart cut isn't possible.
     package var obstacle: SmartCut.Obstacle?
-    /// Properties that the packets must share with those of other sources that they follow.
+    /// Properties of the packets, which must match to join the packets of several sources; nil for a cut of a single
+    /// source.
     package var form: VideoPacketFormat?
 }
 
@@ -132,7 +132,6 @@ package struct LocalProber: SourceProber {
     package let trials = SettingsValidationCache()
     package var environment: SourceEnvironment { media.sources }
 
-    /// Creates a prober that accesses sources through an environment.
     package init(_ environment: MediaEnvironment = MediaEnvironment()) { media = environment }
 
     /// Opens the source and performs a request.
@@ -263,8 +262,8 @@ extension CutPossibilities {
         do throws(SmartCut.Obstacle) {
             let cut = try SmartCut.plan(scans, track: track, encoder: encoder, clipTick: clipTick)
             if clipTick != nil { form = VideoPacketFormat(track) }
-            // The trial runs here, not in the requesting process: the encoder's settings depend on the
-            // untrusted source.
+            // The dry open runs in this process, not in the requesting one, because the encoder's settings depend on
+            // the untrusted source.
             if cut.hasEdges, let problem = EncoderValidation.problem(cut.encoder) { throw .edges(problem) }
             smart = cut
         } catch {
@@ -274,7 +273,6 @@ extension CutPossibilities {
 }
 
 extension SourceProber {
-    /// Returns the description of a source.
     package func description(of path: String, _ timing: AssetTiming = .fast) throws(SourceProblem)
         -> SourceDescription
     {
@@ -283,7 +281,6 @@ extension SourceProber {
         return description
     }
 
-    /// Returns whether a track's packets have presentation times.
     func hasPresentationTimes(_ track: Int, of path: String) throws(SourceProblem) -> Bool {
         let reply = try respond(to: ProbeRequest(path: path, subject: .presentationTimes(track: track)))
         guard case .presentationTimes(let hasTimes) = reply else { throw .unexpectedReply }
@@ -312,7 +309,6 @@ extension SourceProber {
         return possibilities
     }
 
-    /// Returns the description of an image sequence.
     func description(of sequence: ImageSequence) throws(SourceProblem) -> SourceDescription {
         let reply = try respond(to: ProbeRequest(path: sequence.files[0], subject: .images(sequence)))
         guard case .description(let description) = reply, description.tracks.count == 1,
@@ -388,8 +384,8 @@ extension SourceProber {
         return possibilities
     }
 
-    /// Returns the properties that a track's audio packets must share with those that they follow; nil if the track
-    /// no longer exists.
+    /// Returns the properties of a track's audio packets, which must match to join the packets of several sources; nil
+    /// if the track no longer exists.
     func audioFormat(_ track: Int, of path: String) throws(SourceProblem) -> AudioPacketFormat? {
         let reply = try respond(to: ProbeRequest(path: path, subject: .audioFormat(track: track)))
         guard case .audioFormat(let form) = reply else { throw .unexpectedReply }
@@ -410,7 +406,7 @@ extension SourceProber {
 }
 
 extension SourceProblem {
-    /// The error of a response of the wrong kind.
+    /// The error for a response that doesn't match the request.
     fileprivate static var unexpectedReply: SourceProblem {
         SourceProblem("the reply belongs to another request")
     }

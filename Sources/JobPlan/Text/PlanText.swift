@@ -106,7 +106,7 @@ package enum PlanText {
         return lines.map { SafeText.line($0) + "\n" }.joined()
     }
 
-    /// Returns the other outputs that share the read of an output; nil if it is the only output.
+    /// Describes which other outputs share the read of an output; nil if it is the only output.
     private static func sharing(_ output: OutputPlan, in job: JobPlan) -> String? {
         guard job.outputs.count > 1 else { return nil }
         let others = job.outputs.filter { $0.input == output.input && $0.id != output.id }.compactMap(\.id)

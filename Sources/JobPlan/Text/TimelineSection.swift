@@ -2,7 +2,6 @@ internal import Media
 
 /// A section of a composition's time line, for a drawing of it.
 package struct TimelineSection: Codable, Hashable, Sendable {
-    /// The kind of a section.
     package enum Kind: String, Codable, Sendable {
         /// Frames of a clip.
         case clip
@@ -13,7 +12,6 @@ package struct TimelineSection: Codable, Hashable, Sendable {
         /// An audio item.
         case audio
     }
-    /// Kind of the section.
     package var kind: Kind
     /// Index among the items of its kind, as in the plan's lines.
     package var index: Int

@@ -73,7 +73,7 @@ enum TimelineText {
         Thousandths.text(Int((value * 1000).rounded()))
     }
 
-    /// Returns the numbers of each clip's frames that are copied, and of those at its ends that are re-encoded.
+    /// Returns the numbers of copied frames and of re-encoded edge frames, by clip index.
     private static func copies(of cut: SmartCut) -> [Int: (copied: Int, encoded: Int)] {
         var found: [Int: (copied: Int, encoded: Int)] = [:]
         for part in cut.parts {

@@ -1,7 +1,7 @@
 package import Diagnostics
 package import Media
 
-/// The cover of an output from an image file. The run refuses a file with other content.
+/// The cover of an output from an image file. The run rejects the file if its content has changed.
 package struct CoverPlan: Codable, Hashable, Sendable {
     /// Absolute path of the file.
     package var path: String
@@ -12,10 +12,10 @@ package struct CoverPlan: Codable, Hashable, Sendable {
 }
 
 extension CoverPlan {
-    /// Whether all values are possible. Checked for plans from untrusted input.
+    /// Whether all values are valid. Checked for plans from untrusted input.
     var isValid: Bool { path.hasPrefix("/") && path.utf8.count <= 1 << 16 && image.isValid }
 
-    /// Format, size and content, by which an output is recognized as current.
+    /// Format, size and content of the cover, for the digest of the output.
     var digestText: String {
         "\(image.formatName) \(image.width)x\(image.height), SHA-256 \(image.digest)"
     }

@@ -103,8 +103,8 @@ extension OutputPlan {
 }
 
 extension OutputTask {
-    /// Tasks of the output's files, each of which is published and recorded separately. The first one has the
-    /// output's name; the names of the others have a number as suffix, which no output's name ends in.
+    /// Tasks of the output's files, each of which is published and recorded separately. The first task has the output's
+    /// name. The names of the others end with `#` and a number, unlike the name of any output.
     package var files: [OutputTask] {
         output.files.enumerated().map { index, path in
             guard index > 0 else { return self }

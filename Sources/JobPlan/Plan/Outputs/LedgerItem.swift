@@ -1,6 +1,6 @@
 internal import Media
 
-/// An item of a source that the ledger accounts for. Its coded form is its text.
+/// An item of a source that the ledger accounts for. It is encoded as its text.
 package enum LedgerItem: Hashable, Sendable {
     /// A tag of a track or the file, by its key.
     case tag(String)

@@ -12,7 +12,8 @@ package enum OutputKind: Hashable, Sendable {
 }
 
 extension OutputPlan {
-    /// The kind. In JSON and in messages each kind but `media` is a key of its own, of which there is one at most.
+    /// Kind of the output. In encoded form, each kind except `media` is a separate key, of which at most one is
+    /// present.
     package var kind: OutputKind {
         get {
             if let images { return .images(images) }
@@ -31,12 +32,12 @@ extension OutputPlan {
         }
     }
 
-    /// Whether the coded form names at most one kind. Checked for plans from untrusted input.
+    /// Whether the encoded form contains at most one kind. Checked for plans from untrusted input.
     var hasOneKind: Bool {
         [images != nil, waveform != nil, check != nil].count { $0 } <= 1
     }
 
-    /// Whether the output is tracks in a container.
+    /// Whether the output consists of tracks in a container.
     package var isMedia: Bool {
         switch kind {
         case .media: true

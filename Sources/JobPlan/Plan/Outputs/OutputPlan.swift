@@ -36,17 +36,18 @@ public struct OutputPlan: Codable, Hashable, Sendable {
     @Annotation public var destination: String?
     /// Location of the destination in the job file; for a check, the location of `check`.
     package var destinationLocation: SourceRange
-    /// Handling of an existing file at the destination that isn't an output of this job.
+    /// Handling of an existing file at the destination that Tandem did not publish.
     @Annotation package var ifExists: IfExists
     /// Whether missing folders are created.
     @Annotation package var makesDirectories: Bool
     /// Tracks of the output, in order.
     package var tracks: [TrackPlan]
-    /// Still images, if `kind` is `images`. Coded form of `kind`, which sets `images`, `waveform` and `check`.
+    /// Still images; nil unless `kind` is `images`. The properties `images`, `waveform` and `check` are the encoded
+    /// form of `kind`, which sets them.
     package internal(set) var images: ImagesPlan?
-    /// Waveform, if `kind` is `waveform`.
+    /// Waveform; nil unless `kind` is `waveform`.
     var waveform: WaveformPlan?
-    /// Check, if `kind` is `check`.
+    /// Check; nil unless `kind` is `check`.
     var check: CheckPlan?
     /// Expectations that the output must meet before it is published.
     @Annotation package var expectations: [Expectation]
@@ -70,7 +71,7 @@ extension OutputPlan {
         tracks.first { $0.source.mediaType == .video }?.metadata.first { $0.key == "timecode" }?.value
     }
 
-    /// The output without data that is only shown to the user, to keep the message to a worker short.
+    /// The output without data that is only displayed to the user, to keep the message to a worker short.
     var bare: OutputPlan {
         var output = self
         (output.ledger, output.notes) = ([], [])
@@ -88,7 +89,6 @@ extension OutputPlan {
     /// has no output and reads its source again.
     package var isReevaluable: Bool { sizeLimit == nil && !isCheck }
 
-    /// Whether a track is encoded in two passes.
     package var hasTwoPasses: Bool {
         tracks.contains { if case .encode(let encoding) = $0.action { encoding.hasTwoPasses } else { false } }
     }

@@ -4,11 +4,11 @@ package import Media
 package struct OutputTask: Codable, Hashable, Sendable {
     /// Id of the job instance.
     @Annotation package var job: String
-    /// Path of the job file as the user named it.
+    /// Path of the job file, as given by the user.
     @Annotation package var file: String
     package var input: InputPlan
     package var output: OutputPlan
-    /// Index of the file in the output, from 0. Not part of the coded form.
+    /// Index of the file in the output, from 0. Not encoded.
     package var part = 0
 
     private enum CodingKeys: CodingKey {

@@ -5,7 +5,7 @@ package import Media
 
 /// The plan of one track of an output.
 package struct TrackPlan: Codable, Hashable, Sendable {
-    /// The action on a track. Large payloads are indirect: of ten thousand tracks, most are copied.
+    /// The action on a track. Large payloads are indirect, because most of the tracks of a large batch are copied.
     package enum Action: Codable, Hashable, Sendable {
         /// The packets are copied.
         case copy
@@ -48,7 +48,6 @@ package struct TrackPlan: Codable, Hashable, Sendable {
         package var audio: AudioOutputSettings?
         /// Target loudness of audio, for which the loudness of the source is measured first.
         package var loudness: LoudnessTarget?
-        /// Whether the track is encoded in two passes.
         package var hasTwoPasses: Bool
         /// Settings with their origins, for the user.
         @Annotation package var settings: [Setting]
@@ -56,7 +55,7 @@ package struct TrackPlan: Codable, Hashable, Sendable {
         /// is missing in the finished file, the job fails; a missing value of the source is only a warning.
         @Annotation package var askedColor: [String] = []
 
-        /// Sets a bit rate that differs from the default.
+        /// Sets the bit rate of the encoder, also in the settings that are displayed.
         mutating func take(bitRate: Int64) {
             encoder.bitRate = bitRate
             for index in settings.indices where settings[index].key == "bitrate" {
@@ -67,7 +66,6 @@ package struct TrackPlan: Codable, Hashable, Sendable {
 
     /// A resolved setting with its origin.
     package struct Setting: Codable, Hashable, Sendable {
-        /// The origin of a setting.
         package enum Origin: String, Codable, Sendable {
             /// The job sets it.
             case job
@@ -120,7 +118,8 @@ package struct TrackPlan: Codable, Hashable, Sendable {
     package var sideData: [String]
     /// Reason why the track is re-encoded although its rule copies it; nil if it isn't.
     @Annotation package var fallbackReason: String?
-    /// Deviation from the plan that was predicted before the source existed; nil if there is none.
+    /// Difference from the preliminary plan, which was predicted before another job created the source; nil if there is
+    /// none.
     @Annotation package var deviation: String?
 }
 

@@ -30,8 +30,8 @@ extension BatchPlanner {
         return describe(composition, awaiting: awaited, at: spec.range, into: &sink)
     }
 
-    /// Loads a composition and returns it as an input with its description; nil after an error is reported. The
-    /// sources in `awaited` don't exist yet and get an empty identity.
+    /// Loads a composition and returns it as an input with its description; nil after an error is reported. Files in
+    /// `awaited` don't exist yet and have an empty identity.
     func describe(
         _ composition: Composition, awaiting awaited: [JobOutput] = [], at location: SourceRange,
         into sink: inout DiagnosticSink
@@ -98,7 +98,7 @@ extension BatchPlanner {
         }
     }
 
-    /// Returns the source for one image, shown for `length` (1 s if nil).
+    /// Returns a source that shows an image for `length`, or for 1 s if it is nil.
     private func still(
         _ path: String, _ track: TrackDescription, _ length: MediaTime?, _ rate: Rational,
         at location: SourceRange, into sink: inout DiagnosticSink
@@ -126,7 +126,7 @@ extension TrackRule {
     }
 }
 
-/// Facts about a composition of a job file that the composition itself doesn't contain.
+/// Data about a composition of a job file that `Composition` doesn't contain.
 struct ComposedSource {
     /// Notes for the plan.
     var notes: [String] = []
@@ -145,9 +145,9 @@ struct ComposedSource {
 
     /// A track that a clip, a layer or an audio item doesn't use.
     struct UnusedTrack {
-        /// `clip 2, talk.mov`.
+        /// Clip, layer or audio item, such as `clip 2, talk.mov`.
         var owner: String
-        /// `track 1 (audio aac 48000 Hz stereo)`.
+        /// Description of the track, such as `track 1 (audio aac 48000 Hz stereo)`.
         var track: String
         var reason: String
         /// Whether no key of the job file omits the track explicitly.

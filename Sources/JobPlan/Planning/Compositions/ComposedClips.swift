@@ -7,7 +7,7 @@ internal import Media
 /// Clips whose packets are copied into one track of a composition.
 struct JoinedClips {
     var cut: SmartCut
-    /// The clip's track whose codec and format the output track has.
+    /// Track of a clip with the codec and the format of the output track.
     var like: TrackDescription
     /// Duration of the composition.
     var duration: MediaTime
@@ -15,8 +15,7 @@ struct JoinedClips {
     var notes: [String]
 }
 
-/// Clips of a composition that are checked for compatibility, so that their packets can follow each other,
-/// and the cut of each.
+/// The analysis of which clips of a composition can be copied into one track, and where each is cut.
 struct ComposedClips {
     let composition: Composition
     private let canvas: Canvas
@@ -70,13 +69,12 @@ struct ComposedClips {
                 generated[index] = "its frames are cropped or filtered"
                 continue
             }
-            // A composition from the library's API has no known descriptions yet.
+            // The sources of a composition from the library's API haven't been probed yet.
             if descriptions[path] == nil { descriptions[path] = try prober.description(of: path) }
             incompatible[index] = track(of: index).map { mismatch($0) } ?? "its track no longer exists"
         }
     }
 
-    /// Returns the source track of a clip.
     private func track(of clip: Int) -> TrackDescription? {
         source(of: clip)?.description.tracks.first { $0.index == composition.clips[clip].placement.track }
     }
@@ -88,7 +86,8 @@ struct ComposedClips {
         return descriptions[path].map { (path, $0) }
     }
 
-    /// Returns how a track differs from the composition's canvas and requested frame rate; nil if it doesn't.
+    /// Returns the difference between a track and the composition's canvas and requested frame rate; nil if there is
+    /// none.
     private func mismatch(_ track: TrackDescription) -> String? {
         let own = Canvas(like: track)
         if own.size != canvas.size {
@@ -120,7 +119,7 @@ struct ComposedClips {
 
     // MARK: Cutting
 
-    /// Returns the common time base of the cut; nil if the clocks of the clips have none.
+    /// Returns the common time base of the cut; nil if the time bases of the clips have none.
     func tick(_ sections: [CompositionSection]) -> Rational? {
         var clock: [(timeBase: Rational, timeZero: MediaTime)] = []
         var (cuts, places): ([MediaTime], [MediaTime]) = ([], [])
@@ -160,7 +159,7 @@ struct ComposedClips {
     }
 
     /// Reads the packets of all clips: once for each file, several files in parallel. Clips whose format differs from
-    /// the format with the greatest total duration become unfit.
+    /// the format with the greatest total duration are added to `incompatible`.
     mutating func cuts(
         _ sections: [CompositionSection], tick: Rational, through prober: any SourceProber
     ) throws(SourceProblem) -> CutParts {

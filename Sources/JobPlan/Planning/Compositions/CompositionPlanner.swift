@@ -9,7 +9,8 @@ internal import Media
 /// location.
 struct CompositionPlanner {
     let spec: CompositionSpec
-    /// Function that resolves and probes an asset; nil after an error.
+    /// Closure that resolves and probes an asset; nil after an error. `image` is the duration for which an image is
+    /// shown.
     private let resolve: (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> ResolvedSource?
     let prober: any SourceProber
     /// Whether an output of the job has 4:4:4 or RGB frames, so that composing keeps full chroma.
@@ -18,7 +19,7 @@ struct CompositionPlanner {
     let fonts: FontFinder
     var reasons = Reasons()
     var composition = Composition()
-    /// Facts about the composition that it doesn't contain itself.
+    /// Data about the composition that `composition` doesn't contain.
     var known = ComposedSource()
     /// Time ranges of clips and audio items, by their `id`.
     var ids: [String: TimeRange] = [:]
@@ -31,13 +32,13 @@ struct CompositionPlanner {
     /// Index of each source in `composition.sources`.
     private var places: [CompositionSource: Int] = [:]
 
-    /// A source with its description.
+    /// A probed source.
     struct ResolvedSource {
         var source: CompositionSource
         var description: SourceDescription
         /// Whether the source is one image, shown for the requested duration.
         var isStill: Bool
-        /// The output of another job that the source is; its description is predicted.
+        /// The output of another job, if it is the source; its description is then predicted.
         var awaited: JobOutput?
     }
 
@@ -82,7 +83,6 @@ struct CompositionPlanner {
         return found
     }
 
-    /// A composition with the facts about it.
     typealias Planned = (composition: Composition, known: ComposedSource)
 
     /// Returns the composition; nil if there are errors.
@@ -422,7 +422,7 @@ struct CompositionPlanner {
         }
     }
 
-    /// Returns the text subtitle tracks that are carried along with a clip.
+    /// Returns the text subtitle tracks that a clip keeps.
     private mutating func subtitles(of one: PositionedClip) -> [TrackDescription] {
         let cues = one.found.description.tracks.filter { $0.mediaType == .subtitle }
         func isText(_ track: TrackDescription) -> Bool { SubtitleCodec.canConvert(from: track.codec) }

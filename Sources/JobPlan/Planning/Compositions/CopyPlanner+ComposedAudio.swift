@@ -5,11 +5,11 @@ internal import Media
 
 /// Audio items whose packets are copied into one track of a composition.
 struct JoinedAudio {
-    /// The track whose codec and format the output track has.
+    /// Track with the codec and the format of the output track.
     var like: TrackDescription
     /// Time range of the audio on the composition's time line.
     var timeRange: TimeRange
-    /// Whether clips begin and end at exact samples.
+    /// Whether clips are cut exactly at samples.
     var isExact: Bool
     /// Notes about intervals in which the sources have no audio.
     var notes: [String]
@@ -18,7 +18,7 @@ struct JoinedAudio {
 /// Copies of a composition's audio: sequences of whole packets at their presentation times. Mixed audio and
 /// audio with another volume or speed can't be copied.
 extension CopyPlanner {
-    /// The shortest gap between the audio of two items that is noted.
+    /// Minimum gap between the audio of two items that is noted.
     private static var pause: MediaTime { MediaTime(value: 1, timescale: 10) }
 
     func joinedAudio(of composition: Composition, into sink: inout DiagnosticSink) -> Result? {
@@ -46,7 +46,7 @@ extension CopyPlanner {
             guard case .file(let path) = composition.sources[placement.source] else { continue }
             let key = "\(placement.track) \(path)"
             if found[key] == nil { found[key] = try prober.audioFormat(placement.track, of: path) }
-            // A composition from the library's API has no known descriptions yet.
+            // The sources of a composition from the library's API haven't been probed yet.
             let known = composed?.descriptions[path]
             let source = if let known { known } else { try prober.description(of: path) }
             let track = source.tracks.first { $0.index == placement.track }
@@ -96,7 +96,7 @@ extension CopyPlanner {
                 notes: notes))
     }
 
-    /// Returns how a track differs from the requested sample rate and channels; nil if it doesn't.
+    /// Returns the difference between a track and the requested sample rate and channels; nil if there is none.
     func deviationFromSpec(_ track: TrackDescription) -> String? {
         if let requested = spec?.sampleRate?.value, track.sampleRate != requested {
             return
@@ -121,8 +121,8 @@ extension CopyPlanner {
         return nil
     }
 
-    /// Reports errors if audio cut between packets is not exact enough, or if the container lacks the timestamps that
-    /// a gap requires.
+    /// Returns false after an error is reported: audio that is cut between packets is not exact enough, or the
+    /// container lacks the timestamps that a gap requires.
     func checkTimes(_ isExact: Bool, into sink: inout DiagnosticSink) -> Bool {
         if cut == .exact, !isExact {
             sink.error(

@@ -44,7 +44,7 @@ extension CopyPlanner {
         }
     }
 
-    /// Reports an error if only a range is requested, or if `cut: keyframe` would move clips.
+    /// Returns false after an error is reported: only a range is requested, or `cut: keyframe` would move clips.
     private func isWhole(into sink: inout DiagnosticSink) -> Bool {
         guard ranges.isEmpty else {
             sink.error(
@@ -65,7 +65,7 @@ extension CopyPlanner {
         return true
     }
 
-    /// Reports an error if the container can't hold the codec.
+    /// Returns whether the container can hold a codec, and reports an error if it can't.
     func holds(_ codec: String, of what: String, into sink: inout DiagnosticSink) -> Bool {
         if container.value.canHold(codec: codec) { return true }
         sink.error(

@@ -3,8 +3,8 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Copies of clips that other jobs publish. Whether the clips are compatible is known once they are published; the
-/// job is then planned again.
+/// Copies of clips that other jobs publish. The compatibility of the clips is known only after publication; the job is
+/// then planned again.
 extension CopyPlanner {
     func predicted(
         _ track: TrackDescription, of composition: Composition, _ composed: ComposedSource,
@@ -26,7 +26,7 @@ extension CopyPlanner {
             : audio(like, of: composition, composed, into: &sink)
     }
 
-    /// Checks what is known of video clips without their packets: codec and size.
+    /// Checks codec and size of video clips, which are known without their packets.
     private func frames(
         _ like: TrackDescription, of composition: Composition, _ composed: ComposedSource,
         into sink: inout DiagnosticSink
@@ -49,7 +49,7 @@ extension CopyPlanner {
         return sink.hasErrors ? nil : .predicted(like)
     }
 
-    /// Checks what is known of audio items without their packets: codec, sample rate and channels.
+    /// Checks codec, sample rate and channels of audio items, which are known without their packets.
     private func audio(
         _ like: TrackDescription, of composition: Composition, _ composed: ComposedSource,
         into sink: inout DiagnosticSink

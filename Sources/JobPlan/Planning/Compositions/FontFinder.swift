@@ -1,13 +1,12 @@
 internal import FileSystem
 internal import FoundationEssentials
 
-/// The search for fonts by file name among the paths of font files. Workers may read only these files.
+/// Lookup of font files by font name, which their file names contain. Workers may read only these files.
 struct FontFinder: Sendable {
     /// Folders that are searched recursively for fonts.
     static let folders = ["/usr/share/fonts", "/usr/local/share/fonts"]
     /// The default font.
     static let fallback = "DejaVu Sans"
-    /// The installed fonts.
     static let installed = FontFinder(paths: installedPaths())
 
     private let files: [String: String]

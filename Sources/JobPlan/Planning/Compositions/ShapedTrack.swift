@@ -5,7 +5,7 @@ internal import Media
 
 /// A video track after its crop, rotation and filters, before it is fitted into a composition's canvas.
 struct ShapedTrack {
-    /// Track after those steps.
+    /// Track description after these steps.
     var track: TrackDescription
     private let own: VideoOutputSettings
     /// Whether the source's frames are unchanged.
@@ -39,7 +39,7 @@ struct ShapedTrack {
 }
 
 extension CompositionPlanner {
-    /// Returns a track after its crop and filters; nil after an error is reported because they don't fit the track.
+    /// Returns a track after its crop and filters; nil after an error is reported, if they don't fit the track.
     mutating func shape(_ track: TrackDescription, _ shaping: CompositionSpec.Shaping) -> ShapedTrack? {
         guard let spec = VideoEncodeSpec(shaping) else { return ShapedTrack(track) }
         let decision = FramePlanner(spec: spec, track: track, prober: prober).decide()

@@ -115,8 +115,8 @@ extension BatchPlanner {
         checkNesting(first, into: &sink)
     }
 
-    /// Reports collisions of the names of still images, which are known once their source is. `written` has the
-    /// destinations in the job files, which are compared before.
+    /// Reports collisions of still image files, whose names are known only after planning. `written` contains the
+    /// destinations in the job files, which are already compared with each other.
     private mutating func checkImageFiles(
         _ written: [DestinationPath: (location: SourceRange, job: JobKey, name: String)],
         into sink: inout DiagnosticSink
@@ -170,7 +170,7 @@ extension BatchPlanner {
         return planned + kept.sorted { $0.2 < $1.2 }
     }
 
-    /// Reports destinations that lie inside the destination of another output.
+    /// Reports destinations that are inside the destination of another output.
     private func checkNesting(
         _ outputs: [DestinationPath: (location: SourceRange, job: JobKey, name: String)],
         into sink: inout DiagnosticSink

@@ -6,7 +6,7 @@ internal import LibAV
 internal import Media
 internal import Publishing
 
-/// Planning of jobs again whose sources other jobs have published in the meantime.
+/// Replanning of jobs after other jobs have published their sources.
 extension BatchPlanner {
     /// Plans a job again whose source was predicted and now exists.
     package static func replan(

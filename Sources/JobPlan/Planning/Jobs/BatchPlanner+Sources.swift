@@ -7,7 +7,7 @@ internal import Locking
 internal import Media
 internal import FileSystem
 
-/// Sources of jobs.
+/// Probing of the sources of jobs.
 extension BatchPlanner {
     mutating func source(
         _ asset: AssetSpec, in index: Int, into sink: inout DiagnosticSink
@@ -127,8 +127,8 @@ extension BatchPlanner {
             notes: [Diagnostic.Note("the path is \(path)")], help: help)
     }
 
-    /// Returns help for a source that doesn't exist: another job of the only job file writes it, or other tools expand
-    /// its name; nil otherwise.
+    /// Returns help for a source that doesn't exist: the job of a single job file that writes it, or the supported
+    /// syntax of a pattern that other tools expand; nil otherwise.
     private mutating func help(missing path: String) -> String? {
         if files.count == 1, writers == nil {
             let named = files[0].jobs.flatMap { job in

@@ -8,14 +8,13 @@ internal import Media
 package import FileSystem
 package import Publishing
 
-/// The planner of the jobs of all files of a call: each source is probed once, and destinations are compared.
+/// The planner of all jobs of an invocation: each source is probed once, and destinations are compared.
 package struct BatchPlanner {
-    /// The result of planning.
     package struct Result: Sendable {
-        /// The executable plans in starting order, and the diagnostics of jobs that were refused.
+        /// The executable plans in starting order, and the diagnostics of jobs that were rejected.
         package var plan: BatchPlan
-        /// Errors of the call as a whole: colliding destinations, destinations that are sources, and unknown job
-        /// names. No job starts if there are any.
+        /// Errors that affect all jobs: colliding destinations, destinations that are sources, and unknown job names.
+        /// No job starts if there are any.
         package var conflicts: DiagnosticSink
         /// All diagnostics, for `tandem plan`.
         package var diagnostics: DiagnosticSink
@@ -45,7 +44,7 @@ package struct BatchPlanner {
     /// The job that writes each destination, for help; nil until a source is missing.
     var writers: [ExactString: String]?
     var finder: SourceFinder
-    /// Facts about the composition that was planned last.
+    /// Data about the composition that was planned last.
     var composed: ComposedSource?
     /// Whether the job that is being planned has an output with 4:4:4 or RGB frames.
     var keepsFullChroma = false
@@ -63,7 +62,7 @@ package struct BatchPlanner {
     private var stills = 0
     /// Maximum number of still images of a job instance that are not counted.
     private static let uncountedImages = 128
-    /// Maximum number of counted still images over all plans of a call.
+    /// Maximum number of counted still images over all plans of an invocation.
     private static let maxCountedImages = 500_000
     var diagnostics = DiagnosticSink()
 
@@ -79,8 +78,8 @@ package struct BatchPlanner {
         }
     }
 
-    /// Plans all jobs of some files; or the named jobs with those that they read or need; or the jobs of an earlier
-    /// plan.
+    /// Plans all jobs of some files; with `names`, only the named jobs and those that they read or need; with
+    /// `earlier`, only the jobs of that plan.
     package static func plan(
         _ files: [JobFile], only names: [String] = [], from argument: String = "--only",
         as earlier: BatchPlan? = nil,
@@ -106,8 +105,8 @@ package struct BatchPlanner {
         return planner.run(unknown: unknown)
     }
 
-    /// Refuses a job as a whole, by its name in the file, if its pattern matches nothing or its instances can't be
-    /// expanded.
+    /// Rejects all instances of a job, by its name in the file, if its pattern matches nothing or its instances can't
+    /// be expanded.
     private mutating func refuse(_ unmatched: DiagnosticSink, templates: [JobFile], only names: [String]) {
         var found: [(key: JobKey, diagnostics: [Diagnostic])] = []
         var positions: [JobKey: Int] = [:]
@@ -242,7 +241,7 @@ package struct BatchPlanner {
         "\(timing.rawValue):\(path)".exact
     }
 
-    /// Plans a job after the jobs that it reads. Decoding has already refused cycles.
+    /// Plans a job after the jobs that it reads. Decoding has already rejected cycles.
     private mutating func planWithDependencies(_ job: JobSpec, in index: Int) {
         var open = [(job: job, isNext: false)]
         var seen: Set<Key> = []
@@ -291,7 +290,7 @@ package struct BatchPlanner {
         diagnostics.add(sink)
     }
 
-    /// Counts the still images of a plan. Returns false if the call has too many. Each takes about 800 bytes in a
+    /// Counts the still images of a plan. Returns false if the invocation has too many. Each takes about 800 bytes in a
     /// plan.
     private mutating func admits(_ plan: JobPlan) -> Bool {
         let count = plan.outputs.reduce(0) { $0 + ($1.images?.stills.count ?? 0) }

@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import ExactStrings
 internal import JobSpec
 
-/// The selection of jobs of a call by name, with all jobs that they read or need.
+/// The selection of jobs of an invocation by name, with all jobs that they read or need.
 struct JobSelection {
     let names: [String]
     /// The command-line argument that contains the names, for diagnostics.

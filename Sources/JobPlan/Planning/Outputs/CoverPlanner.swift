@@ -3,7 +3,8 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Decides which cover images of the source are kept. Covers are metadata, although libavformat has them as streams.
+/// The planner of the source's covers that are kept. Covers are handled as metadata, although libavformat represents
+/// them as streams.
 struct CoverPlanner {
     let spec: MetadataSpec
     let container: ContainerType
@@ -42,7 +43,8 @@ struct CoverPlanner {
             : "the job doesn't keep it"
     }
 
-    /// A kept cover keeps its title and comment if the container has it as a stream.
+    /// Adds ledger entries for the tags of a kept cover. Its title and comment are kept if the container stores covers
+    /// as streams.
     private func accountForTags(of cover: TrackDescription, in reasons: inout Reasons) {
         for tag in cover.tags {
             let isKept = ["title", "comment"].contains(tag.key) && !container.attachesCovers

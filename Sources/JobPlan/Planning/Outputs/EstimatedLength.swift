@@ -3,9 +3,9 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// The check whether a job depends on the end of a source whose duration is guessed. Such a source is
-/// measured, regardless of its `timing`: copied frames can't be cut at a guessed time, times relative to the
-/// end require the exact end, and a guess is no reason to reject a range.
+/// The check whether a job depends on the guessed duration of a source. If so, the source is measured, regardless of
+/// its `timing`: copied frames can't be cut at a guessed time, times relative to the end require the exact end, and a
+/// range must not be rejected because of a guess.
 struct EstimatedLength {
     let source: SourceDescription
     let job: JobSpec

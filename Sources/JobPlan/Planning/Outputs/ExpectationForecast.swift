@@ -25,7 +25,7 @@ struct ExpectationForecast {
         }
     }
 
-    /// Whether duration and frame count are determined by the source.
+    /// Whether the plan predicts duration and frame count exactly.
     private var isMeasured: Bool {
         task.input.damagePolicy == .fail && plan.sizeLimit == nil
             && plan.tracks.allSatisfy(\.expected.isExact)
@@ -50,7 +50,7 @@ struct ExpectationForecast {
             guard let position = plan.tracks.firstIndex(where: { $0.source.mediaType == type }),
                 position < output.tracks.count
             else {
-                // A cover is no video track.
+                // A cover does not count as a video track.
                 return "no \(type.rawValue)"
             }
             guard

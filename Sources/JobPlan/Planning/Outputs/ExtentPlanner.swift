@@ -83,7 +83,7 @@ struct ExtentPlanner {
     /// Maximum duration of the output, from `limit`.
     private var lengthLimit: MediaTime?
 
-    /// Ends the range earlier, as `limit` requires.
+    /// Shortens the range to the duration of `limit`.
     private mutating func limitDuration(video: TrackDescription?) {
         guard let limit = output.durationLimit else { return }
         let whole = TimeRange(start: .zero, end: description.duration)
@@ -121,7 +121,7 @@ struct ExtentPlanner {
         }
     }
 
-    /// Widens the range, for `cut: keyframe`, to where the first copied video track can begin and end.
+    /// For `cut: keyframe`, widens the ranges to positions at which the first copied video track can begin and end.
     private mutating func widen(for copied: TrackDescription?) {
         guard job.cut?.value == .keyframe, !ranges.isEmpty, case .file(let path, _) = source,
             let track = copied

@@ -3,9 +3,8 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// The conversion of frame numbers to times. Frames of a file have their own times, for which the file is
-/// read; the times of a generated source, and of a file that another job has yet to publish, follow from
-/// their rate.
+/// The conversion of frame numbers to times. The times of a file's frames are read from the file; those of a generated
+/// source, and of a file that another job has yet to publish, are computed from the frame rate.
 struct FrameLocator {
     /// The first selected video track.
     let track: TrackDescription?
@@ -65,8 +64,8 @@ struct FrameLocator {
         return true
     }
 
-    /// Returns the position of one frame, nil if there is no such frame, and the number of frames; nil if the
-    /// source can't be read, which is reported.
+    /// Returns the position of a frame and the number of frames. The position is nil if there is no such frame; the
+    /// result is nil after an error is reported, if the source can't be read.
     func position(
         of number: Located<Int64>, in ranges: [TimeRange], into sink: inout DiagnosticSink
     ) -> (position: FramePositions.Position?, count: Int64)? {

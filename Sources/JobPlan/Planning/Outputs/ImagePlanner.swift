@@ -80,7 +80,7 @@ struct ImagePlanner {
 
     // MARK: Times
 
-    /// A time on the output's time line, and the time at which its frame is located.
+    /// A requested time on the output's time line, and the time at which its frame is searched.
     private struct RequestedImage {
         let time: MediaTime
         let target: MediaTime
@@ -152,8 +152,8 @@ struct ImagePlanner {
         }
     }
 
-    /// Returns the frames that are requested by number, counted in the ranges that are read; nil after an error if
-    /// they can't be located. A frame is located at its middle, because containers round timestamps.
+    /// Returns the frames that are requested by number, counted in the ranges that are read; nil after an error if they
+    /// can't be located. The target of each is the middle of the frame, because containers round timestamps.
     private mutating func frames(of written: [Located<TimeExpression>]) -> [Int64: RequestedImage]? {
         let numbers = written.compactMap { one in
             if case .frames(let number) = one.value { Located(number, at: one.range) } else { nil }

@@ -3,15 +3,15 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// The format of still images of a track.
+/// Adaptation of an image output's encoding to a track.
 extension ImagesSpec {
     /// Returns a rule adapted to a track: upright frames with square pixels, in the requested size.
     func rule(_ rule: TrackRule, for track: TrackDescription) -> TrackRule {
         guard case .encodeVideo(var spec) = rule.action else { return rule }
         if aperture == .clean, track.cleanAperture != nil { spec.crop = Located(.cleanAperture, at: range) }
         if track.isInterlaced { spec.deinterlace = Located(.auto, at: range) }
-        // With chroma subsampling in most formats, and because color conversion processes pixels in pairs,
-        // both sides are even.
+        // Both sides are even in sheets, in JPEG files, because of chroma subsampling, and with color conversion, which
+        // processes pixels in pairs.
         let isConverted = FramePlanner.resolved(spec, for: track).color != nil
         let step = sheet != nil || isConverted || spec.codec.value.codec.fixedColor == .jpeg ? 2.0 : 1.0
         if let size = stillSize(of: track, step: step) {
@@ -24,7 +24,7 @@ extension ImagesSpec {
         return rule
     }
 
-    /// Returns the size of still images; nil for the frame's own size.
+    /// Returns the size of still images; nil to keep the size of the frame.
     private func stillSize(of track: TrackDescription, step: Double) -> PixelSize? {
         var (width, height) = (Double(track.width), Double(track.height))
         if aperture == .clean, let clean = track.cleanAperture {

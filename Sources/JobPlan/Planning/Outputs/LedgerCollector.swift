@@ -2,8 +2,7 @@ internal import Diagnostics
 internal import LibAV
 internal import Media
 
-/// The ordering of ledger entries as in the source, with an entry added for each item that no decision
-/// covers.
+/// Sorting of ledger entries in the order of the source, with an entry added for each item that no decision covers.
 enum LedgerCollector {
     /// The reason for an item that no decision covers. It indicates a bug; tests search for it.
     static let unnamed = "no stage of the plan accounts for it"

@@ -28,11 +28,11 @@ struct MetadataPlanner {
         return source.contains { $0.key.lowercased() == Self.locationKeys[0] } ? key : Self.locationKeys[0]
     }
 
-    /// The output's tags.
+    /// Returns the output's tags; nil after an error.
     func decide() -> Decision<[MetadataEntry]> {
         var entries: [MetadataEntry] = []
         var reasons = Reasons()
-        // A timecode has an entry of its own.
+        // `TimecodePlanner` adds the entry of a timecode.
         let tags = source.filter { $0.key.lowercased() != "timecode" }
         if spec.set.count > container.maxTags {
             reasons.error(
@@ -54,7 +54,7 @@ struct MetadataPlanner {
             }
         }
         for (key, problem) in left { reasons.account(for: .tag(key), of: nil, .left, problem) }
-        // The timecode is a track's.
+        // A timecode is written as a tag of the video track.
         entries += spec.set.filter { $0.key.value.lowercased() != "timecode" }.map {
             MetadataEntry(key: $0.key.value, value: $0.value)
         }

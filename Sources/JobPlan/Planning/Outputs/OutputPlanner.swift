@@ -15,7 +15,7 @@ struct OutputPlanner {
     let destination: DestinationPath
     let written: DestinationSpec
     let prober: any SourceProber
-    /// Facts about a composition; nil for any other source.
+    /// Data about the composition; nil for any other source.
     let composed: ComposedSource?
     /// The cover from an image file; nil for none.
     let cover: CoverPlan?

@@ -71,8 +71,8 @@ enum SizeEstimate {
         return 64_000 * Double(encoder.channelLayout?.channels ?? 2)
     }
 
-    /// Returns the bit rate of video. For constant quality: bits per pixel at the default value, doubled for
-    /// every six steps.
+    /// Returns the bit rate of video. For constant quality: bits per pixel at the default value, halved for every
+    /// `stepsPerHalf` steps above it.
     private static func video(_ encoding: TrackPlan.Encoding) -> Double? {
         let encoder = encoding.encoder
         let pixels = Double(encoder.width * encoder.height) * (encoder.frameRate?.double ?? 25)

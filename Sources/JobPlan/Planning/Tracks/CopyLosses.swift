@@ -10,7 +10,7 @@ struct CopyLosses {
     /// The reason why a clean aperture is dropped.
     static let aperture = "libavformat 5.1 can't write it"
 
-    /// Accounts for a track whose packets are copied unchanged.
+    /// Adds ledger entries for a track whose packets are copied unchanged.
     func account(in reasons: inout Reasons) {
         accountForDisplay(in: &reasons)
         func left(_ item: String, _ reason: String) {
@@ -32,7 +32,7 @@ struct CopyLosses {
         }
     }
 
-    /// Accounts for display properties. Also for tracks with re-encoded edges.
+    /// Adds ledger entries for display properties, also for tracks with re-encoded edges.
     func accountForDisplay(in reasons: inout Reasons) {
         if track.transform?.isIdentity == false {
             reasons.account(for: .displayMatrix, of: track.index, .copied, "kept")

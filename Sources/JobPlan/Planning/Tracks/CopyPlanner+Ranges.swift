@@ -143,10 +143,10 @@ extension CopyPlanner {
             throw .edges("`encode` is not supported for its frames")
         }
         let configuration = encoding.encoder
-        // A range or level setting that matches the source's declared range changes no samples.
+        // A `range` of `encode` that equals the source's changes no samples.
         var unchanged = VideoOutputSettings()
         (unchanged.levels, unchanged.sourceRange) = (track.color.range, track.color.range)
-        // Edges are read unchanged, including fields.
+        // Deinterlacing doesn't apply to the edges, whose fields are kept.
         unchanged.deinterlacesLateFields = encoding.video?.deinterlacesLateFields ?? false
         guard configuration.width == track.width, configuration.height == track.height,
             configuration.pixelFormat == track.pixelFormat, encoding.video == unchanged,

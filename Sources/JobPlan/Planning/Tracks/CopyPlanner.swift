@@ -35,7 +35,7 @@ struct CopyPlanner {
     let otherwise: TrackRule.Action?
     /// The index of the track for which the range was widened. In the widened range it can be copied.
     let widenedTrack: Int?
-    /// Facts about a composition; nil for any other source.
+    /// Data about the composition; nil for any other source.
     let composed: ComposedSource?
 
     var cut: CutMode { job.cut?.value ?? .exact }
@@ -183,7 +183,8 @@ struct CopyPlanner {
                 ? joinedFrames(track, into: &sink) : frames(track, range: range, into: &sink)
         case .audio:
             if description.isCutAtSamples(track) { return .copy }
-            // Whole packets at their presentation times meet the definition of these modes.
+            // Whole packets at their presentation times are sufficient for these modes, and for `exact` with an edit
+            // list.
             if cut != .exact || type.hasEditLists && ranges.count == 1 { return .copy }
             sink.error(
                 .copyRange,
@@ -235,7 +236,7 @@ struct CopyPlanner {
                 help: "use `encode`: decoding determines the presented frames")
             return nil
         }
-        // Frames after the first presented one are hidden. Players ignore such an edit in a fragmented file.
+        // Hidden frames require an edit list in the output. Players ignore it in a fragmented file.
         let isFragmented = output.fragmentInterval != nil
         guard track.mediaType == .video, !type.hasEditLists || isFragmented else { return .copy }
         let help = "use `encode`, or mp4 or mov\(isFragmented ? " without `fragment`" : "")"

@@ -9,7 +9,7 @@ struct FramePlanner {
     let track: TrackDescription
     let prober: any SourceProber
 
-    /// The state of frames after those steps.
+    /// Properties of frames after these steps, and the settings of the steps.
     struct Prepared {
         var settings = VideoOutputSettings()
         var size: PixelSize
@@ -18,7 +18,7 @@ struct FramePlanner {
         /// The display matrix that the output keeps.
         var transform: DisplayTransform?
         var isInterlaced: Bool
-        /// Color properties after those steps.
+        /// Color properties after these steps.
         var color: ColorDescription
         var format: PixelFormat
     }
@@ -52,7 +52,7 @@ struct FramePlanner {
         return true
     }
 
-    /// Returns whether lines move between fields: scaling, cropping or rotation would mix the fields.
+    /// Returns whether scaling, cropping or rotation would mix the lines of the two fields.
     static func moves(_ spec: VideoEncodeSpec, _ track: TrackDescription) -> Bool {
         let isRotated =
             switch spec.orientation?.value {
@@ -63,8 +63,8 @@ struct FramePlanner {
         return spec.size != nil || spec.crop != nil || isRotated
     }
 
-    /// Returns the spec without color settings that apply only to HDR where the track is SDR, or where its color
-    /// properties are insufficient for tone mapping.
+    /// Returns the spec without color settings that apply only to HDR, if the track is SDR, or if its color properties
+    /// are insufficient for tone mapping.
     static func resolved(_ spec: VideoEncodeSpec, for track: TrackDescription) -> VideoEncodeSpec {
         guard spec.color?.isForHighRangeAlone == true,
             !track.color.isHighRange || lacksToneMappingColor(track)

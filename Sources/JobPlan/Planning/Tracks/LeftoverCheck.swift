@@ -2,7 +2,8 @@ internal import Diagnostics
 internal import JobSpec
 internal import Media
 
-/// The account of source tracks that no rule selects: they are dropped, and reported as `leftover` requires.
+/// The handling of source tracks that no rule selects: they are dropped, with ledger entries, and reported as
+/// `leftover` requires.
 enum LeftoverCheck {
     /// Checks the tracks of a source. `chosen` are the indices that rules select. Covers and timecode tracks are
     /// excluded.

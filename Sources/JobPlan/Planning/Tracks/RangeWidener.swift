@@ -10,11 +10,11 @@ struct RangeWidener {
     let damagePolicy: DamagePolicy
     let prober: any SourceProber
 
-    /// Returns the range widened outwards to where copied frames can begin and end, or ended earlier if it would
-    /// exceed `limit`. Nil if it needs no widening.
+    /// Widens a range to positions at which copied frames can begin and end, with an earlier end if it would exceed
+    /// `limit`. Returns nil if no widening is needed.
     func widened(_ range: TimeRange, limit: MediaTime?) throws(SourceProblem) -> TimeRange? {
         var (requested, wide) = (range, try widened(range))
-        // The next position before the limit may be one or two frames away.
+        // The widened range may exceed the limit again, by one or two frames.
         for _ in 0..<4 {
             guard let limit, let found = wide, found.duration > limit else { break }
             let until = requested.end - (found.duration - limit)

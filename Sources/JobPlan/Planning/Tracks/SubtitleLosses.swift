@@ -3,7 +3,7 @@ internal import Media
 
 /// Styles and positions of subtitle events that another codec can't represent.
 enum SubtitleLosses {
-    /// Returns what is lost when events of one codec are converted to another, with the reasons.
+    /// Returns the properties that are lost when events of one codec are converted to another, with the reasons.
     static func of(_ own: String, as codec: SubtitleCodec) -> [(item: String, reason: String)] {
         guard codec.rawValue != own else { return [] }
         var lost: [(item: String, reason: String)] = []

@@ -3,7 +3,7 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// The planner of an output's track that a rule selects from the source.
+/// The planner of an output's track, from a source track or a mix that a rule selects.
 struct TrackPlanner {
     let job: JobSpec
     let output: OutputSpec
@@ -12,7 +12,7 @@ struct TrackPlanner {
     let description: SourceDescription
     let extent: PlannedExtent
     let prober: any SourceProber
-    /// Facts about a composition; nil for any other source.
+    /// Data about the composition; nil for any other source.
     let composed: ComposedSource?
 
     /// Returns the output's track at a position, created from a source track or from a mix with the same
@@ -51,7 +51,7 @@ struct TrackPlanner {
 
     // MARK: Ledger
 
-    /// Accounts for the source tracks as a whole.
+    /// Adds the ledger entries of the source tracks as a whole.
     private func account(for plan: TrackPlan, at position: Int, _ reasons: inout Reasons) {
         var outcome = LedgerEntry.Outcome.encoded
         var reason = "as track \(position)"
@@ -114,7 +114,7 @@ struct TrackPlanner {
         return carried
     }
 
-    /// Accounts for styles of subtitle events that another codec can't represent.
+    /// Adds ledger entries for styles of subtitle events that another codec can't represent.
     private func accountForStyles(
         of track: TrackDescription, as codec: SubtitleCodec, _ reasons: inout Reasons
     ) {
@@ -131,7 +131,7 @@ struct TrackPlanner {
         var action: TrackPlan.Action
         var transform: DisplayTransform?
         var track: TrackDescription
-        /// Reason why a rule that copies is not followed.
+        /// Reason why the track is re-encoded although the rule copies it; nil if it isn't.
         var fallbackReason: String?
 
         init(_ action: TrackPlan.Action, _ transform: DisplayTransform?, _ track: TrackDescription) {

@@ -3,8 +3,8 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// The planner of a track's tags: those that are kept, those that the rule sets, and the account of the
-/// others.
+/// The planner of a track's tags: those that are kept and those that the rule sets, with ledger entries for the
+/// source's.
 struct TrackTagPlanner {
     let track: TrackDescription
     let rule: TrackRule

@@ -251,7 +251,7 @@ struct VideoEncodingPlanner {
             != ColorDescription.defaultMatrix(width: track.width, height: track.height)
     }
 
-    /// Whether frames without a declared matrix are converted to one that declares it.
+    /// Whether a matrix must be assumed, because frames without a declared one are converted to RGB or encoded as JPEG.
     var assumesMatrix: Bool {
         !track.pixelFormat.isRGB && track.color.matrix == nil
             && (isCrossing || spec.codec.value.codec.fixedColor == .jpeg)
