@@ -48,6 +48,16 @@ package struct WorkGraph: Hashable, Sendable {
 }
 
 extension JobPlan {
+    /// Returns the indices of the outputs that a task works on.
+    package func outputs(of task: WorkTask) -> [Int] {
+        switch task {
+        case .measure(let output, _), .produce(let output), .verify(let output), .evaluate(let output):
+            [output]
+        case .firstPass(let input), .encode(let input):
+            outputs.indices.filter { outputs[$0].input == input && outputs[$0].isMedia }
+        }
+    }
+
     /// Returns the tasks of the job, from its sources to verified outputs; with `onlyEvaluates`, only the
     /// evaluation of existing outputs.
     package func workGraph(onlyEvaluates: Bool = false) -> WorkGraph {

@@ -99,9 +99,10 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         return workProgress(fraction, media: media)
     }
 
-    private func outcome(of error: any Error) -> WorkOutcome {
+    /// Returns the outcome after an error in a task of the graph; nil for an error outside the tasks.
+    private func outcome(of error: any Error, in index: Int?) -> WorkOutcome {
         if cancellation.isCancelled || error is CancellationError { return .cancelled }
-        return .failed(WorkFailures(plan: plan).failure(of: error))
+        return .failed(WorkFailures(plan: plan, task: index.map { graph.nodes[$0].task }).failure(of: error))
     }
 
     /// Makes the allocator return freed memory to the system for encoders, whose output could otherwise
@@ -117,14 +118,17 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     /// Carries out the tasks that can start, in sequence: concurrent tasks would need the memory of each. A
     /// task that continues asynchronously calls this function again when it has ended.
     private func advance() {
+        var current: Int?
         do {
             while let index = graph.next(done: completedTasks) {
+                current = index
                 guard try perform(graph.nodes[index].task, at: index) else { return }
                 end(index)
             }
+            current = nil
             finish(.finished(try findings()))
         } catch {
-            finish(outcome(of: error))
+            finish(outcome(of: error, in: current))
         }
     }
 
@@ -235,7 +239,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
                     }
                     self.end(index)
                 } catch {
-                    return self.finish(self.outcome(of: error))
+                    return self.finish(self.outcome(of: error, in: index))
                 }
                 self.advance()
             }

@@ -41,7 +41,7 @@ struct SessionBuilder {
                 let track = tagged(track, of: plan.outputs[index], loudness[trackIndex]?.after, in: writer)
                 try add(
                     track, of: found, in: contents, filters: loudness[trackIndex]?.filters,
-                    pass: passes[trackIndex],
+                    pass: passes[trackIndex], id: plan.trackID(trackIndex),
                     to: session, writer, isPart: plan.outputs[index].sizeLimit != nil)
             }
         }
@@ -163,7 +163,8 @@ struct SessionBuilder {
                 plain.transform = nil
                 try add(
                     plain, of: found, in: contents, filters: nil,
-                    pass: .first(statistics: files.path(of: trackIndex)), to: session, writer, isPart: false)
+                    pass: .first(statistics: files.path(of: trackIndex)), id: plan.trackID(trackIndex),
+                    to: session, writer, isPart: false)
             }
         }
         return (session, tracks)
@@ -196,7 +197,7 @@ struct SessionBuilder {
 
     private func add(
         _ track: TrackPlan, of source: AssetTrack, in contents: AssetContents, filters: FilterChain?,
-        pass: EncoderPass?, to session: ReencodeSession, _ writer: AssetWriter, isPart: Bool
+        pass: EncoderPass?, id: Int, to session: ReencodeSession, _ writer: AssetWriter, isPart: Bool
     ) throws {
         // Copied packets of a composition belong to its clips.
         let packets = try clipTrack(of: track) ?? source
@@ -213,6 +214,7 @@ struct SessionBuilder {
         input.isPart =
             !self.source.extent.ranges.isEmpty || self.source.damagePolicy == .skip || isPart
             || self.source.isComposition
+        input.id = id
         input.transform = track.transform
         input.metadata = track.metadata
         input.nominalFrameRate = track.source.frameRate

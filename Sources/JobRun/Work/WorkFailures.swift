@@ -9,6 +9,8 @@ internal import Publishing
 /// The conversion of errors to job failures, with a location in the job file and a remedy.
 struct WorkFailures {
     let plan: JobPlan
+    /// The task in which the errors occurred; nil for errors outside the tasks.
+    var task: WorkTask?
 
     /// Returns the job failure for an error.
     func failure(of error: any Error) -> JobFailure {
@@ -46,30 +48,26 @@ struct WorkFailures {
 
     /// Returns the part of the job file that an error concerns.
     private func location(of error: any Error) -> SourceRange {
-        let only = plan.outputs.count == 1 ? plan.outputs.first : nil
-        let tracks = plan.outputs.flatMap { output in output.tracks.enumerated().map { ($0, $1) } }
+        let concerned = task.map { plan.outputs(of: $0) } ?? Array(plan.outputs.indices)
+        let only = concerned.count == 1 ? plan.outputs[concerned[0]] : nil
         if error is SystemError || error is PublishingError {
             return only?.destinationLocation ?? plan.location
         }
-        switch error as? MediaError {
+        let mediaError = error as? MediaError
+        switch mediaError {
         case .writing: return only?.destinationLocation ?? plan.location
         case .nothingFits, .overLimit:
-            return plan.outputs.lazy.compactMap(\.sizeLimitLocation).first ?? plan.location
-        case .reading(let track, _, _), .damaged(let track, _), .truncated(let track, _, _),
-            .discontinuity(let track, _, _), .noSamples(let track), .noTimes(let track),
-            .undecodable(let track, _), .unorderedTimes(let track, _), .decodedLate(let track, _, _),
-            .hiddenBetween(let track, _),
-            .noPackets(let track, _), .lostPackets(let track, _, _), .noKeyFrame(let track, _),
-            .beforeKeyFrame(let track, _), .lostPages(let track, _, _), .joined(let track, _, _),
-            .changedHeaders(let track, _):
-            return tracks.first { track.hasPrefix("track \($0.1.source.index) ") }?.1.location
-                ?? plan.location
-        case .encoding(let track, _), .incompatiblePacket(let track, _, _, _):
-            // Each writer numbers its own tracks, so the number alone may refer to several outputs.
-            let locations = Set(
-                tracks.filter { track == "\($0.1.source.mediaType.rawValue) \($0.0)" }.map(\.1.location))
-            return locations.count == 1 ? locations.first ?? plan.location : plan.location
-        default: return plan.location
+            return concerned.lazy.compactMap { plan.outputs[$0].sizeLimitLocation }.first ?? plan.location
+        default: break
+        }
+        let tracks = concerned.flatMap { plan.outputs[$0].tracks }
+        switch mediaError?.track {
+        case .source(let index, _)?:
+            return tracks.first { $0.takes(index) }?.location ?? plan.location
+        case .output(_, _, let id?)?: return plan.track(withID: id)?.location ?? plan.location
+        case .output(_, _, nil)?, .part?:
+            return only?.tracks.count == 1 ? only?.tracks[0].location ?? plan.location : plan.location
+        case nil: return plan.location
         }
     }
 }

@@ -39,7 +39,7 @@ public enum AnimationFormat: String, Codable, CaseIterable, Sendable {
             case .webp: return try WebPWriter(configuration, timing, into: file)
             }
         } catch {
-            throw MediaError.encoding(track: "animation", error)
+            throw MediaError.encoding(track: .part(.animation), error)
         }
     }
 }

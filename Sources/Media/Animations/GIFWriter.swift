@@ -44,7 +44,7 @@ final class GIFWriter: AnimationWriter {
             analyzed += 1
             try palette?.send(frame)
         } catch {
-            throw MediaError.encoding(track: "animation", error)
+            throw MediaError.encoding(track: .part(.animation), error)
         }
     }
 
@@ -56,7 +56,7 @@ final class GIFWriter: AnimationWriter {
             try painter?.send(frame)
             try paint()
         } catch {
-            throw MediaError.encoding(track: "animation", error)
+            throw MediaError.encoding(track: .part(.animation), error)
         }
     }
 
@@ -68,7 +68,7 @@ final class GIFWriter: AnimationWriter {
             try drain()
             try muxer.finish()
         } catch {
-            throw MediaError.encoding(track: "animation", error)
+            throw MediaError.encoding(track: .part(.animation), error)
         }
     }
 

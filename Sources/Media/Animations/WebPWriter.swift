@@ -35,7 +35,7 @@ final class WebPWriter: AnimationWriter {
                 throw AVError(code: -22, operation: "encoding", detail: "the encoder rejects a further image")
             }
         } catch {
-            throw MediaError.encoding(track: "animation", error)
+            throw MediaError.encoding(track: .part(.animation), error)
         }
     }
 
@@ -44,7 +44,7 @@ final class WebPWriter: AnimationWriter {
         do throws(AVError) {
             bytes = try assembled()
         } catch {
-            throw MediaError.encoding(track: "animation", error)
+            throw MediaError.encoding(track: .part(.animation), error)
         }
         // libwebp estimates the duration of the last still image, and merges equal ones.
         guard WebPChunks.setEnd(to: Int(clamping: end), in: &bytes) else {

@@ -180,8 +180,10 @@ public struct AssetTrack: Sendable {
         return Int(start.ticks(in: Rational(1, format.sampleRate))) % format.parameters.frameSize
     }
 
-    /// Label of the track in messages, such as `track 0 (video)`.
-    public var label: String { "track \(index) (\(isAttachedPicture ? "cover" : mediaType.rawValue))" }
+    /// The reference to the track in errors.
+    public var reference: TrackReference {
+        .source(index: index, isAttachedPicture ? .cover : .media(mediaType))
+    }
 
     /// Size for display: the presentation size, after rotation.
     public var displaySize: (width: Double, height: Double) {

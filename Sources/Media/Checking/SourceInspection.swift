@@ -208,7 +208,7 @@ private final class PacketTrackReader {
             try take(packet)
             return true
         } catch let error as AVError {
-            throw MediaError.reading(track: track.label, at: nil, error)
+            throw MediaError.reading(track: track.reference, at: nil, error)
         }
     }
 
@@ -243,6 +243,6 @@ private final class PacketTrackReader {
     private func checkPages(before start: MediaTime) throws {
         let slack = MediaTime(value: 2, timescale: 1000)
         guard let lostPages, start > end + slack, lostPages.isIncomplete else { return }
-        try source.damage.handle(.lostPages(track: track.label, from: end, to: start), at: end)
+        try source.damage.handle(.lostPages(track: track.reference, from: end, to: start), at: end)
     }
 }

@@ -116,7 +116,7 @@ final class ClipAudio {
             }
             try tempo?.send(frame)
         } catch {
-            throw MediaError.encoding(track: "composition", error)
+            throw MediaError.encoding(track: .part(.composition), error)
         }
     }
 
@@ -141,7 +141,7 @@ final class ClipAudio {
         do throws(AVError) {
             return try body()
         } catch {
-            throw MediaError.encoding(track: "composition", error)
+            throw MediaError.encoding(track: .part(.composition), error)
         }
     }
 

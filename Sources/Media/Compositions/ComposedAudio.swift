@@ -69,7 +69,7 @@ final class ComposedAudio: FrameStream {
             try mix(into: sum, until: until)
             frame.take(sum)
         } catch {
-            throw MediaError.encoding(track: "composition", error)
+            throw MediaError.encoding(track: .part(.composition), error)
         }
         position = until
         return .frame

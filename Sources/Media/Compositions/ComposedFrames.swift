@@ -168,7 +168,7 @@ final class ComposedFrames: FrameStream {
             black = consume frame
             return copy
         } catch {
-            throw MediaError.encoding(track: "composition", error)
+            throw MediaError.encoding(track: .part(.composition), error)
         }
     }
 }

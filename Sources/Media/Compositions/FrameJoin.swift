@@ -24,7 +24,7 @@ final class FrameJoin {
             while count < skipped { _ = try joined(one.reference(), other.reference()) }
             return try joined(one, other)
         } catch {
-            throw MediaError.encoding(track: "composition", error)
+            throw MediaError.encoding(track: .part(.composition), error)
         }
     }
 

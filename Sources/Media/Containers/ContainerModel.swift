@@ -160,10 +160,11 @@ public struct ContainerModel: Sendable {
     /// Growth of framing and index with each packet, for size estimates.
     var framing = OutputSizeModel.Family.other
     /// Creates the stages that copied packets of a track pass through before the muxer.
-    var packetStages: @Sendable (_ parameters: CodecParameters, _ track: String) throws -> [any PacketStage] =
-        {
-            _, _ in []
-        }
+    var packetStages:
+        @Sendable (_ parameters: CodecParameters, _ track: TrackReference) throws -> [any PacketStage] =
+            {
+                _, _ in []
+            }
 
     /// Creates a model with default properties.
     init(_ name: String, muxer: String? = nil, _ extensions: [String], _ mediaTypes: Set<MediaType>) {

@@ -13,7 +13,7 @@ final class CutEdge: @unchecked Sendable {
     private let evidence: CutEvidence
     private let part: Int
     private let tick: Rational
-    private let label: String
+    private let reference: TrackReference
     /// Parameter sets of H.264; those of HEVC are in the packets.
     let parameterSets: [[UInt8]]
     private var packets = UniqueDeque<Packet>()
@@ -28,14 +28,14 @@ final class CutEdge: @unchecked Sendable {
     /// Creates an edge. Its frames are kept in `evidence` as those of `part`, with their times in `tick`.
     init(
         producer: any SampleProducer, encoder: EncoderConfiguration, count: Int, evidence: CutEvidence,
-        part: Int, tick: Rational, label: String
+        part: Int, tick: Rational, reference: TrackReference
     ) throws {
         self.part = part
         self.producer = producer
         self.evidence = evidence
         self.tick = tick
         self.count = count
-        self.label = label
+        self.reference = reference
         let opened = try FrameEncoder.open(encoder, globalHeaders: true)
         parameterSets = AVCHeaders(opened.parameters.extradata).map { $0.sequences + $0.pictures } ?? []
         stage = VideoEncoderStage(encoder: opened, configuration: encoder, isFedByReader: true)
@@ -95,6 +95,6 @@ final class CutEdge: @unchecked Sendable {
         try stage.finish { keep($0) }
         isFinished = true
         // The scan counted this number of packets; fewer decoded frames mean damage.
-        if frameCount != count { throw MediaError.damaged(track: label, at: nil) }
+        if frameCount != count { throw MediaError.damaged(track: reference, at: nil) }
     }
 }

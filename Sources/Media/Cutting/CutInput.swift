@@ -16,7 +16,7 @@ struct CutInput {
     /// Returns the decoded frames of a section of the time line, as input for the edge encoder.
     let frames: (TimeRange) throws -> any SampleProducer
     /// Label of the track in errors.
-    let label: String
+    let reference: TrackReference
     /// Adds the source's name to an error.
     var mapError: (any Error) -> any Error = { $0 }
 }

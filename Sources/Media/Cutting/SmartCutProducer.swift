@@ -100,13 +100,13 @@ final class SmartCutProducer: SampleProducer {
 
     private func failure(_ error: any Error) -> any Error {
         switch error {
-        case let error as AVError: MediaError.reading(track: label, at: nil, error)
+        case let error as AVError: MediaError.reading(track: reference, at: nil, error)
         case let error as InputError: MediaError.input(error)
         default: error
         }
     }
 
-    private var label: String { current?.input.label ?? "video" }
+    private var reference: TrackReference { current?.input.reference ?? .part(.video) }
 
     /// A part with its input and edges.
     private struct Opened {
@@ -162,7 +162,7 @@ final class SmartCutProducer: SampleProducer {
         return try CutEdge(
             producer: try input.frames(TimeRange(start: time(from), end: time(to))),
             encoder: cut.encoder, count: count, evidence: evidence, part: index, tick: cut.tick,
-            label: input.label)
+            reference: input.reference)
     }
 
     /// Returns the next packet of an encoded edge; nil at its end.
@@ -185,7 +185,7 @@ final class SmartCutProducer: SampleProducer {
         hasShown = true
         let shown = (cut.isJoined ? pts - part.start + offsets[index] : pts) - gap
         guard let dts = clock.time(of: shown) else {
-            throw MediaError.damaged(track: label, at: time(pts))
+            throw MediaError.damaged(track: reference, at: time(pts))
         }
         return SampleBuffer(
             packet: packet, pts: shown, dts: dts, duration: max(1, duration + gap), timeBase: cut.tick)
@@ -237,13 +237,13 @@ final class SmartCutProducer: SampleProducer {
                             access: access, opensStream: opensStream, opening: &opening)
                     })
             } catch is AVCOpening.Unreadable {
-                throw MediaError.damaged(track: label, at: time(pts))
+                throw MediaError.damaged(track: reference, at: time(pts))
             }
             try framed.copyProperties(of: packet)
             if opensStream { framed.markKey() }
             return try sample(framed, pts: pts, duration: duration)
         }
         throw MediaError.truncated(
-            track: label, expected: time(part.copyEnd), actual: time(part.copyStart))
+            track: reference, expected: time(part.copyEnd), actual: time(part.copyStart))
     }
 }

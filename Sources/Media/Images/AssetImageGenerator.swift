@@ -74,7 +74,7 @@ public final class AssetImageGenerator: Sendable {
         do {
             try make(times, body)
         } catch {
-            throw callerError(error, of: track?.label)
+            throw callerError(error, of: track?.reference)
         }
     }
 
@@ -142,7 +142,7 @@ public final class AssetImageGenerator: Sendable {
                 ?? contents.tracks.first(where: { $0.mediaType == .video && !$0.isAttachedPicture })
         else { throw MediaError.noTrack(.video) }
         guard let settings = settings ?? Self.defaultSettings(of: track, within: maximumSize) else {
-            throw MediaError.noSamples(track: track.label)
+            throw MediaError.noSamples(track: track.reference)
         }
         var context = ProducerContext(
             track: track, timeZero: contents.timeZero, range: nil)
@@ -164,12 +164,12 @@ public final class AssetImageGenerator: Sendable {
     }
 
     /// Converts an error for the caller.
-    func callerError(_ error: any Error, of track: String?) -> any Error {
+    func callerError(_ error: any Error, of track: TrackReference?) -> any Error {
         // An interrupted read fails with an error of its own.
         if interrupt.isRaised { return CancellationError() }
         switch error {
         case let error as InputError: return MediaError.input(error)
-        case let error as AVError: return MediaError.reading(track: track ?? "video", at: nil, error)
+        case let error as AVError: return MediaError.reading(track: track ?? .part(.video), at: nil, error)
         default: return error
         }
     }

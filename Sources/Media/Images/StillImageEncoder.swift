@@ -25,7 +25,7 @@ package final class StillImageEncoder {
             converter = EncoderFormatConverter(configuration)
             packet = try Packet()
         } catch {
-            throw MediaError.encoding(track: "image", error)
+            throw MediaError.encoding(track: .part(.image), error)
         }
     }
 
@@ -48,7 +48,7 @@ package final class StillImageEncoder {
         do throws(AVError) {
             if try encoder.send(copy), case .ready = try encoder.receive(into: packet) { isWhole = true }
         } catch {
-            throw MediaError.encoding(track: "image", error)
+            throw MediaError.encoding(track: .part(.image), error)
         }
         guard isWhole else {
             throw MediaError.misuse("encoders that delay their output can't encode still images")
@@ -65,7 +65,7 @@ package final class StillImageEncoder {
         do {
             return try encode(try converter.convert(frame), body)
         } catch let error as AVError {
-            throw MediaError.encoding(track: "image", error)
+            throw MediaError.encoding(track: .part(.image), error)
         }
     }
 

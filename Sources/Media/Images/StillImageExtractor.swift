@@ -25,7 +25,7 @@ final class StillImageExtractor {
     func image(at time: MediaTime) throws -> StillImage {
         if isCancelled() { throw CancellationError() }
         guard let found = try reader.frame(at: time) else {
-            throw MediaError.noSamples(track: track.label)
+            throw MediaError.noSamples(track: track.reference)
         }
         let actual = found.time
         if let shown, shown.time == actual {

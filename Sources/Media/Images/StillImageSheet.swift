@@ -26,7 +26,7 @@ package final class StillImageSheet {
             count += 1
             try graph?.send(copy)
         } catch {
-            throw MediaError.encoding(track: "sheet", error)
+            throw MediaError.encoding(track: .part(.sheet), error)
         }
     }
 
@@ -38,7 +38,7 @@ package final class StillImageSheet {
             try graph?.sendEnd(at: count)
             if case .ready? = try graph?.receive(into: frame) { return frame }
         } catch {
-            throw MediaError.encoding(track: "sheet", error)
+            throw MediaError.encoding(track: .part(.sheet), error)
         }
         throw MediaError.misuse("the sheet has no images")
     }

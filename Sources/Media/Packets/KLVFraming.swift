@@ -3,10 +3,10 @@ internal import LibAV
 /// Inserts the header of an access unit before metadata with a time (SMPTE KLV, carried as synchronous metadata, MISB
 /// ST 1402). libavformat 5.1 removes the header when it reads, and doesn't insert it when it writes.
 final class KLVFraming: PacketStage {
-    private let track: String
+    private let track: TrackReference
     private var sequence: UInt8 = 0
 
-    init(track: String) { self.track = track }
+    init(track: TrackReference) { self.track = track }
 
     func parameters(of input: CodecParameters) throws -> CodecParameters { try input.asSynchronousMetadata() }
 

@@ -69,7 +69,8 @@ final class PacketSource {
 
     private static func consumer(in demuxer: SharedDemuxer, of track: AssetTrack) throws(MediaError) -> Int {
         guard let consumer = demuxer.claim(track.index) else {
-            throw MediaError.misuse("\(track.label) has more readers than were registered with its demuxer")
+            throw MediaError.misuse(
+                "\(track.reference) has more readers than were registered with its demuxer")
         }
         return consumer
     }
@@ -105,7 +106,7 @@ final class PacketSource {
         guard let packet = batch.popFirst() else { return nil }
         movement.count()
         guard packet.number == taken + 1 else {
-            throw MediaError.lostPackets(track: track.label, after: taken, next: packet.number)
+            throw MediaError.lostPackets(track: track.reference, after: taken, next: packet.number)
         }
         taken += 1
         return packet
@@ -122,7 +123,7 @@ final class PacketSource {
                     let time =
                         packet.pts == noTimestamp || !TimeBounds.contain(packet, timeBase: track.timeBase)
                         ? nil : MediaTime(ticks: packet.pts, timeBase: track.timeBase) - timeZero
-                    try damage.handle(.damaged(track: track.label, at: time), at: time)
+                    try damage.handle(.damaged(track: track.reference, at: time), at: time)
                     stages.noteLoss()
                     counting.noteLoss()
                     continue
@@ -153,7 +154,7 @@ final class PacketSource {
         guard taken == 0, isExpected, !hasSought, !isSearching, track.timeRange.duration > .zero else {
             return
         }
-        try damage.handle(.noPackets(track: track.label, length: track.timeRange.duration))
+        try damage.handle(.noPackets(track: track.reference, length: track.timeRange.duration))
     }
 
     private func reopenDemuxer() throws {

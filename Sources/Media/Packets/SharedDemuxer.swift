@@ -147,7 +147,7 @@ final class SharedDemuxer: @unchecked Sendable {
             time = MediaTime(
                 ticks: packet.pts != noTimestamp ? packet.pts : packet.dts, timeBase: stream.timeBase)
         }
-        return damage.allSatisfy { (try? $0.handle(error, of: "the container", at: time)) != nil }
+        return damage.allSatisfy { (try? $0.handle(error, of: .part(.container), at: time)) != nil }
     }
 
     private func read(_ consumer: Consumer, into result: inout Packet?) throws(AVError) -> ReadResult {

@@ -5,19 +5,19 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     /// A source could not be opened.
     case input(InputError)
     /// Reading, decoding or converting a track failed.
-    case reading(track: String, at: MediaTime?, AVError)
+    case reading(track: TrackReference, at: MediaTime?, AVError)
     /// A sample is damaged, and the damage policy is `fail`.
-    case damaged(track: String, at: MediaTime?)
+    case damaged(track: TrackReference, at: MediaTime?)
     /// A track's timestamps jump back, or forward by more than the longest accepted gap.
-    case discontinuity(track: String, from: MediaTime, to: MediaTime)
+    case discontinuity(track: TrackReference, from: MediaTime, to: MediaTime)
     /// The source ends before the end that its index declares.
-    case truncated(track: String, expected: MediaTime, actual: MediaTime)
+    case truncated(track: TrackReference, expected: MediaTime, actual: MediaTime)
     /// Encoding failed.
-    case encoding(track: String, AVError)
+    case encoding(track: TrackReference, AVError)
     /// Writing the output failed.
     case writing(AVError)
     /// A copied packet can't be written to its container, because it doesn't match the track's headers.
-    case incompatiblePacket(track: String, at: MediaTime, container: String, AVError)
+    case incompatiblePacket(track: TrackReference, at: MediaTime, container: String, AVError)
     /// The size limit, in bytes, is too small for a single frame or audio packet.
     case nothingFits(limit: Int64)
     /// An output exceeds its size limit.
@@ -27,41 +27,42 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     /// No data was processed for longer than the time limit.
     case stalled(String)
     /// A track's packets have no presentation times.
-    case noTimes(track: String)
+    case noTimes(track: TrackReference)
     /// Packets of a source's track come in an order that no container can store: their decoding times go back further
     /// than can be corrected.
-    case unorderedTimes(track: String, at: MediaTime)
+    case unorderedTimes(track: TrackReference, at: MediaTime)
     /// A packet's decoding time is after its presentation time.
-    case decodedLate(track: String, at: MediaTime, by: MediaTime)
+    case decodedLate(track: TrackReference, at: MediaTime, by: MediaTime)
     /// An edit list hides frames between shown ones, and a copy would show them.
-    case hiddenBetween(track: String, at: MediaTime)
+    case hiddenBetween(track: TrackReference, at: MediaTime)
     /// A copied range begins between keyframes, and the container can't hide the frames from the keyframe on.
-    case startsBetweenKeyFrames(track: String, container: String, keyFrame: MediaTime, start: MediaTime)
+    case startsBetweenKeyFrames(
+        track: TrackReference, container: String, keyFrame: MediaTime, start: MediaTime)
     /// A copied range ends where frames refer to later ones, and the container can't hide those.
-    case endsInsideGroup(track: String, container: String, end: MediaTime)
+    case endsInsideGroup(track: TrackReference, container: String, end: MediaTime)
     /// A track's headers change in mid-stream, and a copy can store only one set.
-    case changedHeaders(track: String, at: MediaTime)
+    case changedHeaders(track: TrackReference, at: MediaTime)
     /// Audio is missing because pages of an Ogg file are lost.
-    case lostPages(track: String, from: MediaTime, to: MediaTime)
+    case lostPages(track: TrackReference, from: MediaTime, to: MediaTime)
     /// Another file begins inside the file (concatenated files). `isSkippable`: whether the damage policy decides if
     /// reading continues.
-    case joined(track: String, at: MediaTime?, isSkippable: Bool)
+    case joined(track: TrackReference, at: MediaTime?, isSkippable: Bool)
     /// Copied audio has a gap, which the container can't represent for this codec.
-    case gap(track: String, container: String, from: MediaTime, to: MediaTime)
+    case gap(track: TrackReference, container: String, from: MediaTime, to: MediaTime)
     /// Packets that the demuxer read didn't reach their track's reader.
-    case lostPackets(track: String, after: Int, next: Int)
+    case lostPackets(track: TrackReference, after: Int, next: Int)
     /// A track that the source declares has no packets.
-    case noPackets(track: String, length: MediaTime)
+    case noPackets(track: TrackReference, length: MediaTime)
     /// A decoder accepted every packet and returned neither a frame nor an error.
-    case undecodable(track: String, packets: Int)
+    case undecodable(track: TrackReference, packets: Int)
     /// A stream has no random-access point: references of all its frames are missing.
-    case noKeyFrame(track: String, packets: Int)
+    case noKeyFrame(track: TrackReference, packets: Int)
     /// A range ends before the first random-access point of the stream.
-    case beforeKeyFrame(track: String, first: MediaTime)
+    case beforeKeyFrame(track: TrackReference, first: MediaTime)
     /// The asset has no track of this media type.
     case noTrack(MediaType)
     /// A track returned no sample.
-    case noSamples(track: String)
+    case noSamples(track: TrackReference)
     /// A source of a composition failed.
     indirect case clip(source: String, MediaError)
     /// The target loudness can't be reached without exceeding the true-peak limit.

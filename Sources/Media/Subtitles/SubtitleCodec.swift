@@ -30,7 +30,7 @@ public enum SubtitleCodec: String, Codable, Hashable, Sendable, CaseIterable {
                 track.format.parameters, timeBase: track.timeBase, to: libavName)
             return track.format.with(converter.parameters, codec: libavName)
         } catch {
-            throw MediaError.reading(track: track.label, at: nil, error)
+            throw MediaError.reading(track: track.reference, at: nil, error)
         }
     }
 }

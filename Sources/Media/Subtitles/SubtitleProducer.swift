@@ -46,7 +46,7 @@ final class SubtitleProducer: SampleProducer {
                 converter = try SubtitleConverter.open(
                     track.format.parameters, timeBase: track.timeBase, to: codec.libavName)
             } catch {
-                throw MediaError.reading(track: track.label, at: nil, error)
+                throw MediaError.reading(track: track.reference, at: nil, error)
             }
         } else {
             converter = nil
@@ -64,7 +64,7 @@ final class SubtitleProducer: SampleProducer {
                         packet: try Packet.of(sample.bytes), pts: sample.start, dts: sample.start,
                         duration: sample.end - sample.start, timeBase: track.timeBase)
                 } catch {
-                    throw MediaError.reading(track: track.label, at: nil, error)
+                    throw MediaError.reading(track: track.reference, at: nil, error)
                 }
             }
             if isFinished { return nil }
@@ -122,7 +122,7 @@ final class SubtitleProducer: SampleProducer {
             try set.copyProperties(of: packet)
             return set
         } catch {
-            throw MediaError.reading(track: track.label, at: nil, error)
+            throw MediaError.reading(track: track.reference, at: nil, error)
         }
     }
 
@@ -143,7 +143,7 @@ final class SubtitleProducer: SampleProducer {
             return try Packet.of(bytes)
         } catch {
             try packets.damage.handle(
-                error, of: track.label, at: MediaTime(ticks: pts, timeBase: track.timeBase))
+                error, of: track.reference, at: MediaTime(ticks: pts, timeBase: track.timeBase))
             return nil
         }
     }

@@ -102,7 +102,7 @@ public final class WaveformReader: Sendable {
             }
             state.withLock { $0.seconds = time.seconds }
         }
-        guard var accumulator else { throw MediaError.noSamples(track: track.label) }
+        guard var accumulator else { throw MediaError.noSamples(track: track.reference) }
         return accumulator.finish()
     }
 

@@ -369,7 +369,7 @@ public final class AssetWriter: @unchecked Sendable {
                 let time = MediaTime(ticks: packet.pts, timeBase: tracks[index].timeBase)
                 fail(
                     MediaError.incompatiblePacket(
-                        track: inputs[index].label, at: time, container: container.name, error))
+                        track: inputs[index].reference, at: time, container: container.name, error))
             }
             throw error
         }
@@ -415,9 +415,9 @@ public final class AssetWriter: @unchecked Sendable {
             let behind = state.inputs.indices.filter {
                 state.inputs[$0].waiting.isEmpty && !state.inputs[$0].isFinished
             }
-            let names = behind.map { inputs[$0].label }.joined(separator: ", ")
+            let names = behind.map { inputs[$0].reference.description }.joined(separator: ", ")
             let waits = state.inputs.indices.filter { !state.inputs[$0].waiting.isEmpty }.map {
-                "\(inputs[$0].label) waits for \(names.isEmpty ? "the disk" : names): "
+                "\(inputs[$0].reference) waits for \(names.isEmpty ? "the disk" : names): "
                     + "\(state.inputs[$0].waiting.count) packets queued"
             }
             return waits.isEmpty ? "no samples from \(names)" : waits.joined(separator: "; ")

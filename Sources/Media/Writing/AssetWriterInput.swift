@@ -43,6 +43,8 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// Whether the samples are a part of their source: codec headers that describe the whole stream are then
     /// rewritten. Set before writing starts. Default: false.
     public var isPart = false
+    /// An identifier for the caller, which the input's errors carry. Default: nil.
+    package var id: Int?
 
     /// Stages that process copied packets, in order.
     private var packetStages: [any PacketStage] = []
@@ -134,7 +136,7 @@ public final class AssetWriterInput: @unchecked Sendable {
             try checkHasPresentedAudio()
             writer.finishInput(index)
         } catch {
-            let failure = (error as? AVError).map { MediaError.encoding(track: label, $0) } ?? error
+            let failure = (error as? AVError).map { MediaError.encoding(track: reference, $0) } ?? error
             writer.fail(failure)
             throw failure
         }
@@ -145,7 +147,9 @@ public final class AssetWriterInput: @unchecked Sendable {
     private func checkHasPresentedAudio() throws {
         guard isPart, isPassthrough, mediaType == .audio else { return }
         let session = session.withLock { $0 }
-        if session.appendedEnd ?? session.start <= session.start { throw MediaError.noSamples(track: label) }
+        if session.appendedEnd ?? session.start <= session.start {
+            throw MediaError.noSamples(track: reference)
+        }
     }
 
     /// Appends a sample. Its time is on the source's time line; the start of the writer's session is subtracted.
@@ -227,7 +231,7 @@ public final class AssetWriterInput: @unchecked Sendable {
         } catch let error as AVError {
             if writer.status == .cancelled { return }
             if let error = writer.error { throw error }
-            let failure = MediaError.encoding(track: label, error)
+            let failure = MediaError.encoding(track: reference, error)
             writer.fail(failure)
             throw failure
         }
@@ -238,11 +242,11 @@ public final class AssetWriterInput: @unchecked Sendable {
     private func check(_ sample: borrowing SampleBuffer, in writer: AssetWriter) throws {
         guard sample.timeBase.isPositive else {
             throw MediaError.misuse(
-                "\(label): the time base of a sample is \(sample.timeBase); expected a positive ratio")
+                "\(reference): the time base of a sample is \(sample.timeBase); expected a positive ratio")
         }
         guard TimeBounds.contain(sample) else {
             throw MediaError.misuse(
-                "\(label): a sample has the time \(sample.pts), the decoding time \(sample.dts) and the duration \(sample.duration) in units of \(sample.timeBase) s; expected at most \(TimeBounds.seconds) s"
+                "\(reference): a sample has the time \(sample.pts), the decoding time \(sample.dts) and the duration \(sample.duration) in units of \(sample.timeBase) s; expected at most \(TimeBounds.seconds) s"
             )
         }
         let session = session.withLock { $0 }
@@ -250,7 +254,7 @@ public final class AssetWriterInput: @unchecked Sendable {
         case .passthrough(_, let timeBase):
             guard sample.withPacket({ _ in true }) != nil else {
                 throw MediaError.misuse(
-                    "\(label) requires packets, because its settings are `passthrough`; \(sample.kind) was appended"
+                    "\(reference) requires packets, because its settings are `passthrough`; \(sample.kind) was appended"
                 )
             }
             let pts = sample.timeBase.rescale(sample.pts, to: timeBase) - session.start.ticks(in: timeBase)
@@ -259,11 +263,11 @@ public final class AssetWriterInput: @unchecked Sendable {
             guard isHidden, isFragmented || !writer.container.hasEditLists else { return }
             let container = (isFragmented ? "fragmented " : "") + writer.container.name
             if let end = session.end, sample.presentationTime >= end {
-                throw MediaError.endsInsideGroup(track: label, container: container, end: end)
+                throw MediaError.endsInsideGroup(track: reference, container: container, end: end)
             }
             guard !hasCopied, session.start > .zero, pts < 0 else { return }
             throw MediaError.startsBetweenKeyFrames(
-                track: label, container: container, keyFrame: sample.presentationTime,
+                track: reference, container: container, keyFrame: sample.presentationTime,
                 start: session.start)
         case .encode(let configuration):
             let isSuitable = sample.withFrame { frame in
@@ -274,7 +278,7 @@ public final class AssetWriterInput: @unchecked Sendable {
             }
             guard isSuitable == true else {
                 throw MediaError.misuse(
-                    "\(label) requires \(expected(configuration)); \(sample.kind) was appended")
+                    "\(reference) requires \(expected(configuration)); \(sample.kind) was appended")
             }
             try stage?.check(sample, start: session.start, end: session.end)
         }
@@ -311,7 +315,7 @@ public final class AssetWriterInput: @unchecked Sendable {
             let end = copiedEnd ?? (writer.container.requiresContiguousSamples ? 0 : pts)
             if pts - end > (copiedEnd == nil ? max(slack, duration) : slack) {
                 throw MediaError.gap(
-                    track: label, container: writer.container.name,
+                    track: reference, container: writer.container.name,
                     from: MediaTime(ticks: end, timeBase: timeBase),
                     to: MediaTime(ticks: pts, timeBase: timeBase))
             }
@@ -391,7 +395,8 @@ public final class AssetWriterInput: @unchecked Sendable {
         MediaTime(value: lastTime.load(ordering: .relaxed), timescale: 1_000_000)
     }
 
-    var label: String { "\(mediaType.rawValue) \(index)" }
+    /// The reference to the input in errors.
+    var reference: TrackReference { .output(index: index, mediaType, id: id) }
 
     /// Whether packets are copied.
     var isPassthrough: Bool { if case .passthrough = settings { true } else { false } }
@@ -435,7 +440,7 @@ public final class AssetWriterInput: @unchecked Sendable {
             {
                 packetStages += FLACRenumbering(header: format.parameters.extradata).map { [$0] } ?? []
             }
-            packetStages += try container.packetStages(format.parameters, label)
+            packetStages += try container.packetStages(format.parameters, reference)
             let parameters = try packetStages.reduce(format.parameters) { try $1.parameters(of: $0) }
             // HE-AAC in a movie whose time base is that of the core: readers expect edit lists in the same unit, and
             // FFmpeg 5.1 doubles the hidden samples otherwise.
@@ -466,7 +471,7 @@ public final class AssetWriterInput: @unchecked Sendable {
                         encoder: encoder, configuration: configuration, isFedByReader: isFedByReader)
                 return parameters
             } catch {
-                throw MediaError.encoding(track: label, error)
+                throw MediaError.encoding(track: reference, error)
             }
         }
     }

@@ -130,7 +130,9 @@ extension TrackPlan {
     var cut: SmartCut? { if case .smartCut(let cut) = action { cut } else { nil } }
 
     /// Returns whether the track reads a source track, by its index, alone or in a mix.
-    func takes(_ index: Int) -> Bool { mix?.inputs.contains { $0.track == index } ?? (source.index == index) }
+    package func takes(_ index: Int) -> Bool {
+        mix?.inputs.contains { $0.track == index } ?? (source.index == index)
+    }
 }
 
 extension TrackPlan.Setting.Origin {

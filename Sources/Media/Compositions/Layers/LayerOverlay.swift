@@ -48,7 +48,7 @@ final class LayerOverlay: FrameOverlay {
         do throws(AVError) {
             return try put(try reducingOpacity(image, to: value), above: base, index)
         } catch {
-            throw MediaError.encoding(track: "layer", error)
+            throw MediaError.encoding(track: .part(.layer), error)
         }
     }
 
@@ -66,7 +66,7 @@ final class LayerOverlay: FrameOverlay {
             if isText || clip?.isStill == true { drawn = try layer.reference() }
             return layer
         } catch let error as AVError {
-            throw MediaError.encoding(track: isText ? "text" : "layer", error)
+            throw MediaError.encoding(track: .part(isText ? .text : .layer), error)
         }
     }
 

@@ -31,7 +31,7 @@ final class SubtitleOverlay: FrameOverlay {
             whole.applyColor(canvas.color)
             return whole
         } catch {
-            throw MediaError.encoding(track: "subtitles", error)
+            throw MediaError.encoding(track: .part(.subtitles), error)
         }
     }
 

@@ -61,7 +61,7 @@ public final class DamageTally: Sendable {
     }
 
     /// Handles a library's error: damage follows the policy, other errors (system errors, cancels) are thrown.
-    func handle(_ error: AVError, of track: String, at time: MediaTime? = nil) throws(MediaError) {
+    func handle(_ error: AVError, of track: TrackReference, at time: MediaTime? = nil) throws(MediaError) {
         let failure = MediaError.reading(track: track, at: time, error)
         guard error.isDamage else { throw failure }
         try handle(failure, at: time)

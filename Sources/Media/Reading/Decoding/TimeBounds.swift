@@ -30,12 +30,12 @@ enum TimeBounds {
         from: MediaTime, to: MediaTime, track: AssetTrack, isPaged: Bool = false
     ) throws {
         if isPaged, from - to > backstep {
-            throw MediaError.joined(track: track.label, at: from, isSkippable: false)
+            throw MediaError.joined(track: track.reference, at: from, isSkippable: false)
         }
-        if from - to > backstep { throw MediaError.discontinuity(track: track.label, from: from, to: to) }
+        if from - to > backstep { throw MediaError.discontinuity(track: track.reference, from: from, to: to) }
         let isInside = track.hasOwnDuration && to <= track.timeRange.end + backstep
         if to - from > (isInside ? longPause : pause) {
-            throw MediaError.discontinuity(track: track.label, from: from, to: to)
+            throw MediaError.discontinuity(track: track.reference, from: from, to: to)
         }
     }
 }

@@ -110,7 +110,7 @@ final class AudioRangeStage: FrameStage {
                     let start = MediaTime(ticks: known, timeBase: unit)
                     try context.damage.handle(
                         .lostPages(
-                            track: context.track.label, from: start,
+                            track: context.track.reference, from: start,
                             to: MediaTime(ticks: from, timeBase: unit)), at: start)
                 }
                 pendingSilence = min(from, rangeEnd ?? from) - known

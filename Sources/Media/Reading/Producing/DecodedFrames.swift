@@ -5,7 +5,7 @@ final class DecodedFrames: FrameStream {
     let timeBase: Rational
     private let packets: PacketSource
     private let decoder: PacketDecoder
-    private let name: String
+    private let reference: TrackReference
     fileprivate var pending: Packet?
     private var isDraining = false
     private var hasDecoded = false
@@ -49,7 +49,7 @@ final class DecodedFrames: FrameStream {
         trimsByTimes =
             packets.container.isMovie && packets.track.format.parameters.traits.mayDoubleRate
         timeBase = packets.timeBase
-        name = packets.track.label
+        reference = packets.track.reference
         let track = packets.track
         leading = Self.leading(of: packets)
         sortedTimes = track.lostTimesShift.map { _ in SortedTimes() }
@@ -59,7 +59,7 @@ final class DecodedFrames: FrameStream {
             decoder = try PacketDecoder.open(
                 packets.track.format.parameters, timeBase: timeBase, threads: threads, limits: limits)
         } catch {
-            throw MediaError.reading(track: packets.track.label, at: nil, error)
+            throw MediaError.reading(track: packets.track.reference, at: nil, error)
         }
     }
 
@@ -74,9 +74,9 @@ final class DecodedFrames: FrameStream {
 
     private func handle(_ error: AVError, at time: MediaTime?) throws {
         if startsWithTag, error.isDamage {
-            try packets.damage.handle(.joined(track: name, at: time, isSkippable: true), at: time)
+            try packets.damage.handle(.joined(track: reference, at: time, isSkippable: true), at: time)
         } else {
-            try packets.damage.handle(error, of: name, at: time)
+            try packets.damage.handle(error, of: reference, at: time)
         }
     }
 
@@ -127,7 +127,7 @@ final class DecodedFrames: FrameStream {
         do throws(AVError) {
             try decoder.sendEnd()
         } catch  where decoder.threadDelay > 0 {
-            try packets.damage.handle(error, of: name, at: failed(at: nil))
+            try packets.damage.handle(error, of: reference, at: failed(at: nil))
             drop()
         }
     }
@@ -161,12 +161,12 @@ final class DecodedFrames: FrameStream {
     /// bits in FFmpeg 5.1).
     private func end() throws -> FrameSupply {
         if let leading, leading.dropped > 0 {
-            throw MediaError.noKeyFrame(track: name, packets: sent)
+            throw MediaError.noKeyFrame(track: reference, packets: sent)
         }
         guard !hasDecoded, sent > 0, !packets.hasSought, packets.damage.count.skipped == 0 else {
             return .ended
         }
-        throw MediaError.undecodable(track: name, packets: sent)
+        throw MediaError.undecodable(track: reference, packets: sent)
     }
 
     func next(into frame: borrowing Frame) throws -> FrameSupply {
@@ -181,7 +181,7 @@ final class DecodedFrames: FrameStream {
                     guard accepts(frame) else { continue }
                     if frame.isDamaged {
                         let shown = packets.assetTime(frame.pts)
-                        try packets.damage.handle(.damaged(track: name, at: shown), at: shown)
+                        try packets.damage.handle(.damaged(track: reference, at: shown), at: shown)
                         continue
                     }
                     return .frame
@@ -223,7 +223,7 @@ final class DecodedFrames: FrameStream {
                 }
             }
         } catch let error as AVError {
-            throw MediaError.reading(track: name, at: time, error)
+            throw MediaError.reading(track: reference, at: time, error)
         } catch let error as InputError {
             throw MediaError.input(error)
         }
@@ -257,7 +257,7 @@ extension DecodedFrames {
             try decoder.sendEnd()
             guard case .ready = try decoder.receive(into: frame) else { return false }
         } catch {
-            guard error.isDamage else { throw MediaError.reading(track: name, at: nil, error) }
+            guard error.isDamage else { throw MediaError.reading(track: reference, at: nil, error) }
             return false
         }
         if frame.pts == noTimestamp { frame.pts = packet.pts }

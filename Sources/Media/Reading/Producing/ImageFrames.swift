@@ -10,7 +10,7 @@ final class ImageFrames: FrameStream {
     private let environment: SourceEnvironment
     private let interrupt: InterruptFlag
     private let damage: DamageTally
-    private let name: String
+    private let reference: TrackReference
     private let decoder: PacketDecoder
     /// Index of the next file for the decoder.
     private var next: Int
@@ -34,7 +34,7 @@ final class ImageFrames: FrameStream {
         self.interrupt = interrupt
         self.movement = movement
         self.damage = damage
-        name = track.label
+        reference = track.reference
         timeBase = sequence.frameRate.inverted
         shown = max(0, frame)
         next = isStill ? 0 : Int(clamping: shown)
@@ -43,7 +43,7 @@ final class ImageFrames: FrameStream {
                 track.format.parameters, timeBase: timeBase, threads: sequence.numbers == nil ? 1 : threads,
                 limits: environment.limits)
         } catch {
-            throw MediaError.reading(track: track.label, at: nil, error)
+            throw MediaError.reading(track: track.reference, at: nil, error)
         }
     }
 
@@ -56,7 +56,7 @@ final class ImageFrames: FrameStream {
         if held == nil {
             let first = try Frame()
             guard case .frame = try decode(into: first) else {
-                throw MediaError.noSamples(track: name)
+                throw MediaError.noSamples(track: reference)
             }
             held = consume first
         }
@@ -75,13 +75,13 @@ final class ImageFrames: FrameStream {
                 output = try decoder.receive(into: frame)
             } catch {
                 try damage.handle(
-                    error, of: name, at: MediaTime(ticks: Int64(max(0, next - 1)), timeBase: timeBase))
+                    error, of: reference, at: MediaTime(ticks: Int64(max(0, next - 1)), timeBase: timeBase))
             }
             if case .ready = output {
                 frame.duration = 1
                 guard frame.isDamaged else { return .frame }
                 let time = MediaTime(ticks: frame.pts, timeBase: timeBase)
-                try damage.handle(MediaError.damaged(track: name, at: time), at: time)
+                try damage.handle(MediaError.damaged(track: reference, at: time), at: time)
                 continue
             }
             if case .ended = output { return .ended }
@@ -106,7 +106,7 @@ final class ImageFrames: FrameStream {
             // A decoder without pending output accepts a packet.
             guard try decoder.send(packet) else { throw AVError(code: -11, operation: "decoding \(path)") }
         } catch {
-            try damage.handle(error, of: name, at: MediaTime(ticks: number, timeBase: timeBase))
+            try damage.handle(error, of: reference, at: MediaTime(ticks: number, timeBase: timeBase))
         }
     }
 
@@ -114,7 +114,7 @@ final class ImageFrames: FrameStream {
     private func read(_ path: String, at number: Int64) throws -> Packet {
         func failure(_ detail: String) -> MediaError {
             MediaError.reading(
-                track: name, at: MediaTime(ticks: number, timeBase: timeBase),
+                track: reference, at: MediaTime(ticks: number, timeBase: timeBase),
                 AVError(code: -5, operation: "reading \(path)", detail: detail))
         }
         do throws(InputError) {
@@ -136,7 +136,7 @@ final class ImageFrames: FrameStream {
         do throws(AVError) {
             try body()
         } catch {
-            throw MediaError.reading(track: name, at: nil, error)
+            throw MediaError.reading(track: reference, at: nil, error)
         }
     }
 }

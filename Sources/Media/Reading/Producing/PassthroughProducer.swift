@@ -92,7 +92,7 @@ final class PassthroughProducer: SampleProducer {
                 if let headers = packet.newHeaders {
                     hasOtherHeaders = headers != track.format.parameters.extradata
                 }
-                if track.lacksTime(packet) { throw MediaError.noTimes(track: track.label) }
+                if track.lacksTime(packet) { throw MediaError.noTimes(track: track.reference) }
                 let time = packet.pts != noTimestamp ? packet.pts : packet.dts
                 guard time != noTimestamp else {
                     droppedSamples += 1
@@ -162,7 +162,7 @@ final class PassthroughProducer: SampleProducer {
             }
             return nil
         } catch let error as AVError {
-            throw MediaError.reading(track: track.label, at: nil, error)
+            throw MediaError.reading(track: track.reference, at: nil, error)
         }
     }
 
@@ -170,12 +170,12 @@ final class PassthroughProducer: SampleProducer {
     private func check(_ packet: borrowing Packet, pts: Int64, dts: Int64) throws {
         if hasOtherHeaders {
             throw MediaError.changedHeaders(
-                track: track.label, at: MediaTime(ticks: pts, timeBase: timeBase))
+                track: track.reference, at: MediaTime(ticks: pts, timeBase: timeBase))
         }
         if !hasBegun { try hideDelay(of: packet, pts: pts) }
         if track.mediaType == .video, dts > pts {
             throw MediaError.decodedLate(
-                track: track.label, at: MediaTime(ticks: pts, timeBase: timeBase),
+                track: track.reference, at: MediaTime(ticks: pts, timeBase: timeBase),
                 by: MediaTime(ticks: dts - pts, timeBase: timeBase))
         }
         try checkHidden(packet, pts: pts)
@@ -235,7 +235,7 @@ final class PassthroughProducer: SampleProducer {
         }
         let start = MediaTime(ticks: end, timeBase: timeBase)
         try packets.damage.handle(
-            .lostPages(track: track.label, from: start, to: MediaTime(ticks: pts, timeBase: timeBase)),
+            .lostPages(track: track.reference, from: start, to: MediaTime(ticks: pts, timeBase: timeBase)),
             at: start)
     }
 
@@ -267,7 +267,7 @@ final class PassthroughProducer: SampleProducer {
         if back > TimeBounds.backstep { return dts }
         guard track.mediaType == .video, lastDTS + 1 <= pts else {
             throw MediaError.unorderedTimes(
-                track: track.label, at: MediaTime(ticks: pts, timeBase: timeBase))
+                track: track.reference, at: MediaTime(ticks: pts, timeBase: timeBase))
         }
         return lastDTS + 1
     }
@@ -285,7 +285,7 @@ final class PassthroughProducer: SampleProducer {
         }
         if let hiddenFirst, let lastShown, hiddenFirst <= lastShown {
             throw MediaError.hiddenBetween(
-                track: track.label, at: MediaTime(ticks: hiddenFirst, timeBase: timeBase))
+                track: track.reference, at: MediaTime(ticks: hiddenFirst, timeBase: timeBase))
         }
     }
     private var firstShown: Int64?
@@ -333,8 +333,8 @@ final class PassthroughProducer: SampleProducer {
         guard let dts = clock?.time(of: pts) else {
             let time = MediaTime(ticks: pts, timeBase: timeBase)
             throw track.isUnordered
-                ? MediaError.unorderedTimes(track: track.label, at: time)
-                : MediaError.damaged(track: track.label, at: time)
+                ? MediaError.unorderedTimes(track: track.reference, at: time)
+                : MediaError.damaged(track: track.reference, at: time)
         }
         return dts
     }

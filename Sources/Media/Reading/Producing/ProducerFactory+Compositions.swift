@@ -95,7 +95,7 @@ extension ProducerFactory {
                 return FrameChain.video(
                     try ComposedFrames(composition, from: range.start, opener: opener), context: context,
                     settings: settings)
-            }, label: output.track.label)
+            }, reference: output.track.reference)
         return try SmartCutProducer(cut: cut, track: reference.track, evidence: output.cutEvidence) { part in
             guard let index = part.clip else { return generated }
             let clip = try packets.clip(index)

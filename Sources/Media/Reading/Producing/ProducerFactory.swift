@@ -270,7 +270,7 @@ struct ProducerFactory {
                     packets: try open(range.start), threads: threads, limits: limits)
                 let context = ProducerContext(track: track, timeZero: timeZero, range: range)
                 return FrameChain.video(frames, context: context, settings: VideoOutputSettings())
-            }, label: track.label)
+            }, reference: track.reference)
     }
 
     /// Creates the producer of a test pattern. The generator is endless, so the pattern's duration limits it.
@@ -298,7 +298,7 @@ struct ProducerFactory {
                 return FrameChain.audio(frames, context: context, settings: settings)
             }
         } catch let error as AVError {
-            throw MediaError.reading(track: output.track.label, at: nil, error)
+            throw MediaError.reading(track: output.track.reference, at: nil, error)
         }
     }
 }

@@ -39,7 +39,7 @@ final class VideoRangeStage: FrameStage {
         if let end = rangeEnd, time >= end {
             if held == nil, context.damage.count.leading > 0 {
                 throw MediaError.beforeKeyFrame(
-                    track: context.track.label, first: MediaTime(ticks: time, timeBase: self.timeBase))
+                    track: context.track.reference, first: MediaTime(ticks: time, timeBase: self.timeBase))
             }
             isSatisfied = true
             return
