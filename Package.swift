@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Settings every Swift target shares: Swift 6 mode comes from the tools version.
+/// The settings of all Swift targets. The Swift 6 language mode follows from the tools version.
 let house: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
@@ -43,7 +43,7 @@ let package = Package(
         .target(name: "CLinux"),
         .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
         .target(name: "CSandbox", dependencies: ["CSeccomp"]),
-        // Linked into the program only: each replaces a function of a library. ARCHITECTURE.md has the reasons.
+        // Linked into the program only: each replaces a function of a library. ARCHITECTURE.md explains why.
         .target(name: "CThreadStatus"),
         .target(
             name: "CFastChecksum", linkerSettings: [.linkedLibrary("deflate"), .linkedLibrary("avutil")]),
@@ -93,7 +93,7 @@ let package = Package(
                 "Media", "LibAV", "Publishing",
             ],
             swiftSettings: house),
-        // Layer 6: carrying plans out
+        // Layer 6: execution of plans
         .target(
             name: "JobRun",
             dependencies: [
@@ -137,9 +137,9 @@ let package = Package(
                 "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Publishing", "FileSystem",
                 "Diagnostics", "Locking",
             ],
-            // It compares sound sample by sample, which takes minutes otherwise.
+            // Optimized, since it compares audio sample by sample, which takes minutes in a debug build.
             path: "Tests/TestSupport", swiftSettings: house + [.unsafeFlags(["-O"])]),
-        // What the fuzzer calls; tests call it too.
+        // The entry points of the fuzzer, which tests call too.
         .target(
             name: "PlanFuzzing",
             dependencies: ["JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Diagnostics"],
@@ -170,7 +170,7 @@ let package = Package(
             name: "MediaTests",
             dependencies: ["Media", "LibAV", "Publishing", "FileSystem", "CFFmpeg", "TestSupport"],
             swiftSettings: house),
-        // The articles' programs and the library's tests see what other packages see, and no `package` declarations.
+        // The programs of the articles and the library's tests have only public access, as other packages do.
         .target(
             name: "Articles", dependencies: ["TandemKit"], path: "Tests/Articles", packageAccess: false,
             swiftSettings: house),
@@ -200,7 +200,7 @@ let package = Package(
     ]
 )
 
-// A sanitizer's build compiles the targets that it runs, with what they depend on, and no others.
+// With `TANDEM_TARGETS`, as in sanitizer builds, the package contains only the named targets and their dependencies.
 if let wanted = Context.environment["TANDEM_TARGETS"]?.split(separator: " ").map(String.init) {
     let dependencies = Dictionary(
         uniqueKeysWithValues: package.targets.map { target in
@@ -223,7 +223,7 @@ if let wanted = Context.environment["TANDEM_TARGETS"]?.split(separator: " ").map
     package.products.removeAll { !needed.contains($0.name) }
 }
 
-// It needs the fuzzer's runtime, so the target is there for `scripts/fuzz` alone.
+// Only `scripts/fuzz` builds the fuzzer, which requires the libFuzzer runtime.
 if Context.environment["TANDEM_FUZZ"] != nil {
     package.targets += [
         .systemLibrary(name: "CFuzzer", path: "Fuzz/CFuzzer"),

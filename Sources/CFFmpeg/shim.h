@@ -1,5 +1,5 @@
-// The parts of FFmpeg's API that Swift can't import: macros as constants, and the few functions that differ
-// between FFmpeg 5.1 and later versions.
+// FFmpeg API that Swift can't import: macros as constants, and functions for API that differs between FFmpeg 5.1 and
+// later versions.
 #ifndef TANDEM_FFMPEG_SHIM_H
 #define TANDEM_FFMPEG_SHIM_H
 
@@ -90,7 +90,7 @@ static inline int tandem_frame_is_interlaced(const AVFrame *f) {
 #endif
 }
 
-// Side data of a stream is in its codec parameters since FFmpeg 6.1.
+// The side data of a stream is part of its codec parameters since FFmpeg 6.1.
 #define TANDEM_CODED_SIDE_DATA (LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 30, 100))
 
 static inline int tandem_stream_side_data_count(const AVStream *s) {
@@ -109,8 +109,7 @@ static inline const AVPacketSideData *tandem_stream_side_data(const AVStream *s,
 #endif
 }
 
-// Clears side data that was copied with a stream's codec parameters; it is added separately where it is
-// required.
+// Removes side data that was copied with a stream's codec parameters. Required side data is added separately.
 static inline void tandem_stream_clear_side_data(AVStream *s) {
 #if TANDEM_CODED_SIDE_DATA
     av_packet_side_data_free(&s->codecpar->coded_side_data, &s->codecpar->nb_coded_side_data);
@@ -129,8 +128,8 @@ static inline uint8_t *tandem_stream_new_side_data(AVStream *s, enum AVPacketSid
 #endif
 }
 
-// Whether the Matroska muxer shifts packets by the delay of their codec, as it does since FFmpeg 7; all
-// demuxers subtract it.
+// Whether the Matroska muxer adds the codec delay to timestamps, as it does since FFmpeg 7. The demuxers of all
+// versions subtract the delay.
 static inline int tandem_matroska_adds_delay(void) { return LIBAVFORMAT_VERSION_MAJOR >= 61; }
 
 // The buffer of the write callback is const since FFmpeg 7.
@@ -163,8 +162,8 @@ static inline AVStream *tandem_stream(const AVFormatContext *s, unsigned i) {
     return i < s->nb_streams ? s->streams[i] : NULL;
 }
 
-// libavfilter's functions, which are resolved at first use (see FilterLibrary.swift). They are listed here so
-// that the compiler takes their types from the header.
+// libavfilter functions that are resolved at first use (see FilterLibrary.swift). The list lets the compiler take
+// their types from the headers.
 #define TANDEM_FILTER_FUNCTIONS(X)                                                                            \
     X(avfilter_version)                                                                                       \
     X(avfilter_get_by_name)                                                                                   \
@@ -191,7 +190,8 @@ typedef struct tandem_filter_functions {
 } tandem_filter_functions;
 #undef TANDEM_FILTER_FIELD
 
-// Fills the table from a library (`find` is dlsym). Returns the name of the first missing function, or null.
+// Resolves all functions of the table in a library (`find` is dlsym). Returns the name of the first missing function,
+// or null.
 static inline const char *tandem_find_filter_functions(tandem_filter_functions *table, void *library,
                                                        void *(*find)(void *, const char *)) {
 #define TANDEM_FIND_FILTER(name)                                                                              \

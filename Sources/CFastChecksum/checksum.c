@@ -17,7 +17,7 @@ __attribute__((constructor)) static void find_theirs(void) {
 
 __attribute__((visibility("default"))) uint32_t av_crc(
     const AVCRC *table, uint32_t crc, const uint8_t *bytes, size_t count) {
-    // The caller of libavutil's function complements the checksum before and after.
+    // av_crc takes and returns the complement of libdeflate_crc32's value.
     if (table == table_of_matroska) return ~libdeflate_crc32(~crc, bytes, count);
     if (theirs) return theirs(table, crc, bytes, count);
     while (count-- > 0) crc = table[(uint8_t)crc ^ *bytes++] ^ crc >> 8;

@@ -65,8 +65,7 @@ void tandem_tune_allocator(int keeps) {
 }
 
 void tandem_widen_heaps(void) {
-    // Slightly less than the maximum size of a thread's heap, which otherwise grows by a page and a system
-    // call at a time.
+    // Slightly less than the maximum size of a thread's heap. Without it, each page requires a system call.
     mallopt(M_TOP_PAD, 60 << 20);
 }
 
@@ -97,7 +96,7 @@ int tandem_try_threads(int most) {
 
 static int signal_pipe[2] = {-1, -1};
 
-// Writes the signal's number. A handler may only call async-signal-safe functions.
+// Writes the signal's number to the pipe. A handler may only call async-signal-safe functions.
 static void note_signal(int number) {
     int before = errno;
     unsigned char byte = (unsigned char)number;
@@ -113,7 +112,7 @@ int tandem_watch_signals(void) {
     action.sa_handler = note_signal;
     action.sa_flags = SA_RESTART;
     if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0) return -1;
-    // SIGHUP remains ignored if it was, as under nohup.
+    // An ignored SIGHUP remains ignored, as nohup requires.
     struct sigaction before;
     if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, NULL);
     return signal_pipe[0];
@@ -121,7 +120,7 @@ int tandem_watch_signals(void) {
 
 // MARK: Messages
 
-// Creates connected stream sockets, which keep the order of bytes and can transfer descriptors.
+// Creates a pair of connected stream sockets, which preserve the order of bytes and can transfer descriptors.
 static int open_sockets(int pair[2]) { return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair); }
 
 static int open_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }

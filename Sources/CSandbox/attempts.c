@@ -25,9 +25,10 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-// Each function attempts an action that coding media doesn't require, and reverts it if it succeeds.
+// Each function attempts an action that media processing doesn't require, and reverts it if possible.
 
-// Returns an errno that means that the action was denied, or 0 for others, which mean that it was permitted.
+// Returns `problem` if it means that the action was denied. Returns 0 for other errors, which occur only if the
+// action was permitted.
 static int refusal(int problem) {
     return problem == EPERM || problem == EACCES || problem == ENOSYS || problem == EAFNOSUPPORT ? problem : 0;
 }
@@ -160,7 +161,7 @@ static int queue_signal(const char *path, int process) {
 }
 static int own_signal(const char *path, int process) {
     (void)path;
-    // SIGIO for arriving data would be sent to another process.
+    // The kernel would send SIGIO for arriving data to the other process.
     int ends[2];
     if (pipe(ends) != 0) return errno;
     int result = fcntl(ends[0], F_SETOWN, process), problem = errno;
@@ -171,7 +172,7 @@ static int own_signal(const char *path, int process) {
 static int pidfd(const char *path, int process) { return (void)path, done(syscall(434 /* pidfd_open */, process, 0)); }
 static int trace(const char *path, int process) {
     (void)path, (void)process;
-    // The process id can't exist, since tracing a process can't be reverted.
+    // The process id doesn't exist, since tracing a process can't be reverted.
     return done(ptrace(PTRACE_SEIZE, 0x3fffffff, NULL, NULL));
 }
 static int read_memory(const char *path, int process) {

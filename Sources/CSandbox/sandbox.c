@@ -53,7 +53,7 @@ static void allow(int rules, const char *text, uint64_t rights, int stays) {
     struct landlock_path_beneath_attr beneath = {.allowed_access = is_folder ? rights : rights & OF_FILES,
                                                  .parent_fd = path};
     syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
-    // A rule applies to an inode, and inodes of /proc are recreated unless they are in use.
+    // A rule applies to an inode. The kernel recreates inodes of /proc unless a descriptor refers to them.
     if (!stays) close(path);
 }
 
@@ -83,7 +83,7 @@ static int lock_files(const struct tandem_sandbox *wanted) {
 
 // MARK: Capabilities
 
-// Drops the bounding set while the capability to change it exists; all other sets are dropped at the end.
+// Drops the bounding set, which requires CAP_SETPCAP, and the ambient set. `drop_rights` drops the other sets later.
 static void drop_bounding_set(void) {
     for (int right = 0; right < 64; right++)
         if (prctl(PR_CAPBSET_DROP, right, 0, 0, 0) != 0 && errno == EINVAL) break;
@@ -113,16 +113,15 @@ static int drop_rights(void) {
 
 static int change_user(unsigned user) {
     if (setgroups(0, NULL) != 0 || setresgid(user, user, user) != 0 || setresuid(user, user, user) != 0) return -1;
-    // After a change of users, a process can't read its own files in /proc unless it is dumpable.
+    // After a change of user, a process can't read its own files in /proc unless it is dumpable.
     prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     return getuid() == user && geteuid() == user && setuid(0) != 0 ? 0 : -1;
 }
 
 // MARK: System calls
 
-// System calls that are required for reading, coding and writing media, and by the loader, Dispatch and the C
-// library. Landlock restricts the files that can be opened; none of these calls affects another process or
-// the network.
+// System calls that the loader, Dispatch, the C library, and reading, coding and writing media require. Landlock
+// restricts the files that can be opened. None of these calls affects another process or the network.
 static const char *const media_calls[] = {
     "access", "arch_prctl", "brk", "capget", "clock_getres", "clock_gettime", "clock_nanosleep", "close", "close_range",
     "dup", "dup2", "dup3", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_pwait", "epoll_pwait2", "epoll_wait",
@@ -161,26 +160,25 @@ static int permit_where(scmp_filter_ctx filter, const char *name, struct scmp_ar
 static int fill(scmp_filter_ctx filter, int network) {
     int bad = 0;
     for (size_t i = 0; i < sizeof media_calls / sizeof *media_calls; i++) bad |= permit(filter, media_calls[i]);
-    // Threads are permitted, processes aren't. The flags of clone3 can't be inspected, so that the C library
-    // must fall back to clone.
+    // Threads are permitted, processes aren't. seccomp can't inspect the flags of clone3; ENOSYS makes the C library
+    // fall back to clone.
     bad |= permit_where(filter, "clone", SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
-    // libnuma treats the error as missing support for memory policies, and prints nothing.
+    // libnuma treats ENOSYS as missing support for memory policies, and prints nothing.
     const int newer[] = {SCMP_SYS(clone3), SCMP_SYS(io_uring_setup), SCMP_SYS(get_mempolicy), SCMP_SYS(set_mempolicy)};
     for (size_t i = 0; i < sizeof newer / sizeof *newer; i++)
         if (newer[i] >= 0) bad |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), newer[i], 0);
-    // Signals to this process are permitted, as required by abort.
+    // Signals to this process are permitted, since abort sends one.
     bad |= permit_where(filter, "tgkill", SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
     bad |= permit_where(filter, "prlimit64", SCMP_A0(SCMP_CMP_EQ, 0));
     bad |= permit_where(filter, "sched_setaffinity", SCMP_A0(SCMP_CMP_EQ, 0));
     const int names[] = {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS, PR_GET_SECCOMP, 0x53564d41};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         bad |= permit_where(filter, "prctl", SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)names[i]));
-    // Permitted queries: whether a descriptor is a terminal, the number of readable bytes, and non-blocking
-    // mode.
+    // Permitted requests: terminal attributes (isatty), number of readable bytes, non-blocking mode, close-on-exec.
     const unsigned long requests[] = {TCGETS, FIONREAD, FIONBIO, FIOCLEX};
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
         bad |= permit_where(filter, "ioctl", SCMP_A1(SCMP_CMP_EQ, requests[i]));
-    // Commands by which signals are sent to other processes aren't permitted.
+    // F_SETOWN and similar commands, by which the kernel signals other processes, aren't permitted.
     const int commands[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK, F_SETLKW};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         bad |= permit_where(filter, "fcntl", SCMP_A1(SCMP_CMP_EQ, (scmp_datum_t)commands[i]));
@@ -194,7 +192,7 @@ static int fill(scmp_filter_ctx filter, int network) {
 static int lock_calls(int network) {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
     if (!filter) return -1;
-    // Unlisted calls are denied; calls of another architecture end the process.
+    // Unlisted calls are denied. Calls of another architecture terminate the process.
     int bad = fill(filter, network) || seccomp_load(filter) != 0;
     seccomp_release(filter);
     return bad ? -1 : 0;
@@ -214,7 +212,7 @@ int tandem_enter_sandbox(const struct tandem_sandbox *wanted) {
     limit(RLIMIT_MEMLOCK);
     if (wanted->folder && chdir(wanted->folder) != 0) return ~0;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) lacking |= TANDEM_NEW_PRIVILEGES;
-    // Rules are created while the paths of their files are accessible.
+    // Landlock rules are created before the change of user, after which their paths may be inaccessible.
     struct tandem_sandbox rest = *wanted;
     if (wanted->folder) rest.folder = ".";
     int is_root = geteuid() == 0;

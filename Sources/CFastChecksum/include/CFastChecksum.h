@@ -1,3 +1,3 @@
-// Replaces libavutil's `av_crc` for the CRC-32 of Matroska by libdeflate's: libavformat computes one over all
-// data that it writes, and libavutil 5.1 to 7.1 takes as long for it as copying the file does. This target
+// Replaces `av_crc` of libavutil by libdeflate for the CRC-32 of Matroska. libavformat computes this checksum over
+// all data that it writes to Matroska, which takes as long as copying the file with FFmpeg 5.1 to 7.1. This target
 // has no functions to call.

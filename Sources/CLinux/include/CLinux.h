@@ -1,5 +1,5 @@
-// Linux calls that Swift's Glibc module lacks. System headers with structures aren't included here, since a
-// structure would belong to the module that is compiled first.
+// Linux calls that Swift's Glibc module lacks. System headers with structures aren't included here, since Swift
+// attributes a structure to the first module that includes its header.
 #ifndef TANDEM_CLINUX_H
 #define TANDEM_CLINUX_H
 
@@ -24,31 +24,31 @@ int tandem_open_beneath(int folder, const char *path, int flags);
 int tandem_fsetxattr(int descriptor, const char *name, const void *value, size_t size);
 long tandem_getxattr(const char *path, const char *name, void *value, size_t size);
 
-// Sets the number of malloc arenas, by which threads allocate without waiting for each other. One arena
-// suffices for reading media (8 % less memory for a 720p re-encode, equal time); for planning ten thousand
-// jobs on two threads, the second arena saves a sixth of the time.
+// Sets the maximum number of malloc arenas (M_ARENA_MAX); threads with different arenas allocate without waiting for
+// each other. One arena suffices for reading media (8 % less memory for a 720p re-encode, equal time); for planning
+// ten thousand jobs on two threads, the second arena saves a sixth of the time.
 void tandem_limit_arenas(int count);
 
 // Sets the thresholds of malloc. Without `keeps`, large blocks are mapped separately, so that frames are
 // returned to the system when they are freed, and free memory is returned at once.
 //
-// With `keeps`, for workers that copy, create images or probe, freed memory is kept, since decoders are
-// opened repeatedly: for a thousand short clips, the number of mapped pages is 40 times lower and the time a
-// sixth shorter. Long-lived blocks may then be allocated between frames, so that later frames no longer fit
-// there. Therefore free memory is trimmed occasionally (measured: a worker that created posters of 720p
-// reached 930 MiB, where 95 suffice), and larger frames are mapped separately (for 720p frames too, posters
-// would take a tenth longer).
+// With `keeps`, for workers that copy, create images or probe, freed memory is kept, since decoders are opened
+// repeatedly: for a thousand short clips, this maps 40 times fewer pages and takes a sixth less time.
+// Long-lived blocks may then be allocated between frames, so that later frames no longer fit into the free memory.
+// Therefore free memory is trimmed occasionally (measured: a worker that created posters of 720p reached 930 MiB,
+// where 95 suffice), and larger frames are mapped separately (for 720p frames too, posters would take a tenth
+// longer).
 //
 // `keeps` must not be used for encoding: x264 with B-frames and mbtree reads uninitialized memory, and in
 // memory that an earlier job had used, the output differed (measured: 5 different outputs of 6).
 void tandem_tune_allocator(int keeps);
 
-// Reserves the heaps of threads as a whole; only used pages take memory. Must be called before threads
-// allocate.
+// Sets M_TOP_PAD so that a thread's heap grows to nearly its maximum size in one system call. Only used pages take
+// memory. Must be called before threads allocate.
 void tandem_widen_heaps(void);
 
-// Returns the number of threads that this process could create in addition to its own, up to `most`; they are
-// ended. libdispatch waits forever if it can't create threads.
+// Returns the number of threads that this process can create in addition to its own, at most `most`. The threads that
+// are created for the test are ended. libdispatch waits forever if it can't create threads.
 int tandem_try_threads(int most);
 
 // Installs handlers that write a byte to a pipe for each SIGINT, SIGTERM and SIGHUP, regardless of the signal
@@ -56,8 +56,7 @@ int tandem_try_threads(int most);
 // block, or -1.
 int tandem_watch_signals(void);
 
-// sendmsg(2): sends bytes, with descriptors attached to the first of them. Returns the number of sent bytes,
-// or -1 with errno.
+// sendmsg(2): sends bytes with attached descriptors (SCM_RIGHTS). Returns the number of sent bytes, or -1 with errno.
 long tandem_send(int socket, const void *bytes, size_t size, const int *descriptors, size_t count);
 
 // recvmsg(2): receives bytes, and attached descriptors (closed on exec). `*count` is the capacity on entry,
@@ -65,23 +64,23 @@ long tandem_send(int socket, const void *bytes, size_t size, const int *descript
 // EAGAIN if no data is available and `waits` is 0.
 long tandem_receive(int socket, void *bytes, size_t size, int *descriptors, size_t *count, int waits);
 
-// Opens /dev/null as standard input, output or error if the caller closed them, so that no other file gets
-// their numbers.
+// Opens /dev/null as standard input, output or error if they are closed, so that files opened later don't get their
+// descriptor numbers.
 void tandem_fill_standard_files(void);
 
-// Returns the environment of a worker, terminated by a null pointer.
+// Returns the environment for new workers, terminated by a null pointer.
 char **tandem_worker_environment(void);
 
 // posix_spawn_file_actions_addclosefrom_np(3): closes all descriptors from `first` on in the new process.
 // Returns 0, or an errno.
 int tandem_spawn_without(posix_spawn_file_actions_t *actions, int first);
 
-// Creates the connections to a worker: a pair of sockets, and a pipe for its standard error. Returns 0, or -1
-// with errno and no descriptors.
+// Creates the connections to a worker: a pair of sockets, and a pipe for its standard error. Returns 0, or -1 with
+// errno and without open descriptors.
 int tandem_open_worker_line(int socket[2], int errors[2]);
 
-// Returns the resolved paths of the loaded shared libraries, a line each, to be freed by the caller; null
-// without memory.
+// Returns the resolved paths of the loaded shared libraries, one per line, to be freed by the caller; null if memory
+// can't be allocated.
 char *tandem_loaded_libraries(void);
 
 // Returns the resolved path of the library or program that contains a symbol, to be freed by the caller; null
