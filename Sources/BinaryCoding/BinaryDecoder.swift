@@ -1,21 +1,19 @@
-/// A decoder for the output of `BinaryEncoder`. Bytes that were changed result in an error or in a value of the type:
-/// never in a trap, and never in a number that isn't finite.
+/// A decoder for the output of `BinaryEncoder`. Corrupted input results in an error or in a valid value of the type.
+/// It never causes a trap, and decoded numbers are always finite.
 package struct BinaryDecoder {
     /// Options that values may read while they are decoded.
     package var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// Creates a decoder.
     package init() {}
 
     /// Decodes a value.
-    /// - Throws: `DecodingError` if the bytes are no valid value of the type.
+    /// - Throws: `DecodingError` if the bytes aren't a valid encoding of the type.
     package func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
         let reader = try BinaryReader(bytes, userInfo: userInfo)
         return try Value(from: ValueDecoder(reader: reader, position: reader.start))
     }
 }
 
-/// The decoder of the value at a position.
 private struct ValueDecoder: Decoder {
     let reader: BinaryReader
     let position: Int
@@ -40,7 +38,8 @@ private struct ValueDecoder: Decoder {
 private final class KeyedMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let reader: BinaryReader
     private let members: [(key: Int, position: Int)]
-    /// Index of the last member that was found, at which the next search starts.
+    /// Index after the member that was found last, at which the next search starts: members are usually decoded in
+    /// the order in which they were encoded.
     private var next = 0
 
     init(reader: BinaryReader, members: [(key: Int, position: Int)]) {

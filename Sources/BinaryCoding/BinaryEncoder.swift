@@ -1,15 +1,14 @@
-/// An encoder with a compact and fast format, for a decoder of the same version: messages between processes of one
-/// program, and the input of digests. Equal values result in equal bytes, unless they contain dictionaries.
+/// An encoder with a compact binary format, for messages between processes of the same version and for the input of
+/// digests. Equal values result in equal bytes, unless they contain dictionaries.
 package struct BinaryEncoder {
     /// Options that values may read while they are encoded.
     package var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// Creates an encoder.
     package init() {}
 
     /// Encodes a value.
     /// - Throws: `EncodingError` if a number isn't finite, if there are more than 4096 keys or one that isn't ASCII,
-    ///   or if containers are written alternately or beside each other; errors of the value's own encoding.
+    ///   or if a value writes two containers or alternates between containers; errors of the value's `encode(to:)`.
     package func encode(_ value: some Encodable) throws -> [UInt8] {
         let writer = BinaryWriter(userInfo: userInfo)
         try writer.writeValue(value)
@@ -17,10 +16,9 @@ package struct BinaryEncoder {
     }
 }
 
-/// The encoder of one value.
 struct ValueEncoder: Encoder {
     let writer: BinaryWriter
-    /// Number of containers that are open around the value.
+    /// Number of enclosing containers.
     private let depth: Int
 
     init(writer: BinaryWriter) {
@@ -83,7 +81,8 @@ private struct KeyedValues<Key: CodingKey>: KeyedEncodingContainerProtocol {
     mutating func superEncoder() -> any Encoder { unsupported() }
     mutating func superEncoder(forKey key: Key) -> any Encoder { unsupported() }
 
-    /// Records the flaw and returns an encoder, which may be left without a value.
+    /// Records that the value can't be encoded, for which `BinaryWriter.finish` throws: `superEncoder` itself can't
+    /// throw.
     private func unsupported() -> any Encoder {
         writer.problem = "a class with a superclass"
         return ValueEncoder(writer: writer)

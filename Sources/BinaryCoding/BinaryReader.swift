@@ -1,10 +1,10 @@
-/// The bytes of an encoded value from an untrusted sender. Every position is checked.
+/// A reader of encoded bytes, which may come from an untrusted sender. Every position is checked.
 final class BinaryReader {
     let userInfo: [CodingUserInfoKey: any Sendable]
     private let bytes: [UInt8]
     private(set) var keys: [String] = []
     private var numbers: [String: Int] = [:]
-    /// Position of the value behind the table of keys.
+    /// Position of the value, which follows the table of keys.
     private(set) var start = 0
 
     init(_ bytes: [UInt8], userInfo: [CodingUserInfoKey: any Sendable]) throws {
@@ -24,7 +24,7 @@ final class BinaryReader {
         }
     }
 
-    /// Returns the number of a key; nil if no container contains it.
+    /// Returns the index of a key in the table; nil if the table doesn't contain it.
     func number(of key: String) -> Int? { numbers[key] }
 
     static func corrupted(_ reason: String) -> DecodingError {
@@ -42,7 +42,7 @@ final class BinaryReader {
         return tag
     }
 
-    /// Reads a number with seven bits per byte, the low ones first.
+    /// Reads an unsigned number of variable length (LEB128).
     private func number(at position: inout Int, before limit: Int) throws -> UInt64 {
         var (value, shift): (UInt64, UInt64) = (0, 0)
         while position < limit, shift < 64 {
@@ -72,7 +72,7 @@ final class BinaryReader {
         return text
     }
 
-    /// Returns the positions of a container's members.
+    /// Returns the byte range of a container's members.
     private func members(at position: Int, before limit: Int) throws -> Range<Int> {
         guard limit - position >= 5 else { throw Self.corrupted("no container") }
         let length = (0..<4).reduce(0) { $0 | Int(bytes[position + 1 + $1]) << (8 * $1) }
@@ -80,7 +80,7 @@ final class BinaryReader {
         return position + 5..<position + 5 + length
     }
 
-    /// Returns the end of the value at a position.
+    /// Returns the position after the value at a position.
     func end(of position: Int, before limit: Int) throws -> Int {
         var next = position + 1
         switch try tag(at: position, before: limit) {
@@ -98,7 +98,7 @@ final class BinaryReader {
         return next
     }
 
-    /// Returns the members of a keyed container.
+    /// Returns the members of a keyed container: the index of each key, and the position of its value.
     func keyed(at position: Int) throws -> [(key: Int, position: Int)] {
         guard try tag(at: position, before: bytes.count) == .keyed else {
             throw Self.mismatch([String: Any].self)
@@ -110,7 +110,7 @@ final class BinaryReader {
         while next < members.upperBound {
             let key = try count(at: &next, before: members.upperBound)
             guard key < keys.count else { throw Self.corrupted("an unknown key") }
-            // Each member is compared with each requested key.
+            // Lookup is linear in the number of members, so that their number must be limited.
             guard found.count < BinaryLimit.keys else { throw Self.corrupted("too many keys") }
             found.append((key, next))
             next = try end(of: next, before: members.upperBound)
@@ -118,7 +118,7 @@ final class BinaryReader {
         return found
     }
 
-    /// Returns the positions of a list's members.
+    /// Returns the byte range of a list's members.
     func list(at position: Int) throws -> Range<Int> {
         guard try tag(at: position, before: bytes.count) == .list else { throw Self.mismatch([Any].self) }
         return try members(at: position, before: bytes.count)

@@ -1,19 +1,19 @@
-/// The tags of values, the first byte of each.
+/// The type of an encoded value, which is the first byte of its encoding.
 enum BinaryTag: UInt8 {
     case null, no, yes
-    /// A number from 0.
+    /// An integer of at least 0.
     case number
-    /// A number below 0, as its distance from -1.
+    /// A negative integer, stored as its bitwise complement.
     case negative
     case float
     case text
-    /// Members, preceded by their length in bytes: for each the number of its key, and a value.
+    /// The total length in bytes, then pairs of a key's index in the table and a value.
     case keyed
-    /// Members, preceded by their length in bytes.
+    /// The total length in bytes, then values.
     case list
 }
 
-/// The limits of both encoder and decoder.
+/// Limits that the encoder and the decoder check.
 enum BinaryLimit {
     /// Maximum number of keys of all containers together.
     static let keys = 4096
@@ -21,23 +21,23 @@ enum BinaryLimit {
     static let key = 256
 }
 
-/// The bytes of values as they are written. Writing outside of open containers closes them.
+/// A writer of encoded values. Writing to an outer container closes those inside it.
 final class BinaryWriter {
     /// An open container.
     struct Container {
         /// Number of open containers, including this one.
         var depth: Int
-        /// Number that distinguishes the container from others that were open at the same depth.
+        /// Serial number that distinguishes the container from others that were open at the same depth.
         var number: Int
     }
 
     let userInfo: [CodingUserInfoKey: any Sendable]
-    /// Reason why the output can't be decoded; nil if it can.
+    /// Reason why the value can't be encoded; nil if it can.
     var problem: String?
     private var bytes: [UInt8] = []
     private var numbers: [String: Int] = [:]
     private var keys: [String] = []
-    /// Positions of the open containers' lengths, with the containers' numbers.
+    /// Position of the length of each open container, with the container's serial number.
     private var open: [(start: Int, number: Int)] = []
     private var containers = 0
 
@@ -49,7 +49,7 @@ final class BinaryWriter {
     /// Number of open containers.
     var depth: Int { open.count }
 
-    /// Opens a container.
+    /// Writes a container's tag and a placeholder for its length.
     func begin(_ tag: BinaryTag) -> Container {
         bytes.append(tag.rawValue)
         containers += 1
@@ -58,13 +58,13 @@ final class BinaryWriter {
         return Container(depth: open.count, number: containers)
     }
 
-    /// Continues a container, and closes those inside it.
+    /// Closes all containers inside a container, which the next value is added to.
     func resume(_ container: Container) {
         close(to: container.depth)
         if open.last?.number != container.number { problem = "two containers are written in turns" }
     }
 
-    /// Closes all containers but the given number.
+    /// Closes the innermost containers until `depth` are open.
     func close(to depth: Int) {
         while open.count > depth {
             let start = open.removeLast().start
@@ -101,7 +101,7 @@ final class BinaryWriter {
         }
     }
 
-    /// Writes a number, which must be finite. Decoders may rely on that.
+    /// Writes a number. Throws if it isn't finite, which decoders rely on.
     func write(_ value: Double) throws {
         guard value.isFinite else {
             throw EncodingError.invalidValue(
@@ -134,7 +134,7 @@ final class BinaryWriter {
         }
     }
 
-    /// Returns the table of keys and the value.
+    /// Returns the encoded bytes: the table of keys, then the value.
     func finish() throws -> [UInt8] {
         close(to: 0)
         if keys.count > BinaryLimit.keys { problem = "\(keys.count) keys" }
@@ -156,7 +156,7 @@ final class BinaryWriter {
         bytes.append(contentsOf: value.utf8)
     }
 
-    /// Appends a number with seven bits per byte, the low ones first.
+    /// Appends an unsigned number of variable length (LEB128).
     private static func count(_ value: UInt64, to bytes: inout [UInt8]) {
         var rest = value
         while rest >= 0x80 {

@@ -1,22 +1,20 @@
 /// An encoder that splits a value into its leaves: each number and text with its path, so that the differences of two
 /// values can be reported. Nil has no leaf; the name of an enumeration's case is a leaf.
 package struct LeafEncoder {
-    /// A leaf of a value.
     package struct Leaf: Equatable, Sendable {
-        /// Path of the leaf: keys, and positions in lists.
+        /// Path of the leaf: keys, and indices in lists.
         package var path: [String]
-        /// Value of the leaf as text.
+        /// Number, flag, text or case name as text.
         package var value: String
     }
 
     /// Options that values may read while they are encoded.
     package var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// Creates an encoder.
     package init() {}
 
-    /// Returns the leaves of a value in its own order.
-    /// - Throws: errors of the value's own encoding.
+    /// Returns the leaves of a value, in the order in which the value encodes them.
+    /// - Throws: errors of the value's `encode(to:)`.
     package func leaves(of value: some Encodable) throws -> [Leaf] {
         let collector = LeafCollector(userInfo: userInfo)
         try collector.add(value, at: [])

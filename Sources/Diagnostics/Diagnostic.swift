@@ -12,11 +12,11 @@ public enum Severity: String, Codable, Sendable, CaseIterable {
 public struct Diagnostic: Hashable, Codable, Sendable {
     /// Another location that explains the message, such as the first of two equal keys.
     public struct Note: Hashable, Codable, Sendable {
-        /// Explanation of the location.
+        /// Text of the note, in one line.
         public var message: String
-        /// Location; nil if there is none.
+        /// Location that the note refers to; nil for a note about the message as a whole.
         public var range: SourceRange?
-        /// Creates a note.
+        /// Creates a note; without `range`, it refers to no location.
         public init(_ message: String, at range: SourceRange? = nil) {
             self.message = message
             self.range = range
@@ -27,15 +27,15 @@ public struct Diagnostic: Hashable, Codable, Sendable {
     public var severity: Severity
     /// Rule that is violated. Its raw value is a stable id such as `unknown-key`.
     public var rule: Rule
-    /// Problem and allowed values, in one line.
+    /// Description of the problem and of the allowed values, in one line.
     public var message: String
     /// Location of the problem.
     public var range: SourceRange
-    /// Other locations, and the context of the problem's location.
+    /// Related locations, followed by the steps of the range's context (`SourceContext`).
     public var notes: [Note]
     /// Suggested correction, such as "did you mean `codec`?"; nil if there is none.
     public var help: String?
-    /// Whether the environment is the cause, not the file.
+    /// Whether the environment causes the problem, such as a missing encoder, and not the contents of the job file.
     public var isEnvironment: Bool
     /// Number of further occurrences of the same message at the same location, with other notes or in other
     /// jobs.
@@ -55,7 +55,7 @@ public struct Diagnostic: Hashable, Codable, Sendable {
             : "in the jobs \(jobs.joined(separator: ", "))" + (more > 0 ? " and \(more) more" : "")
     }
 
-    /// Creates a message. Its notes are followed by those of the location's context.
+    /// Creates a diagnostic. `notes` are followed by those of the context of `range`.
     public init(
         _ severity: Severity, _ rule: Rule, _ message: String, at range: SourceRange, notes: [Note] = [],
         help: String? = nil, isEnvironment: Bool = false
@@ -118,9 +118,9 @@ public enum Rule: String, Codable, Sendable, CaseIterable {
     case dependencyCycle = "dependency-cycle"
     /// A part of the job language that this version doesn't support.
     case notSupported = "not-supported"
-    /// A codec that is unknown.
+    /// A codec whose name is not known to this version.
     case unknownCodec = "unknown-codec"
-    /// An encoder that is unknown.
+    /// An encoder whose name is not known to this version.
     case unknownEncoder = "unknown-encoder"
     /// An encoder that this build lacks, or that can't be opened on this machine.
     case encoderMissing = "encoder-missing"

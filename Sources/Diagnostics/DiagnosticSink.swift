@@ -1,6 +1,6 @@
-/// A collection of messages, sorted and without repetitions when read.
+/// A collection of diagnostics without duplicates, sorted when it is read.
 package struct DiagnosticSink: Sendable {
-    /// The identity of a message: one mistake in `defaults` concerns many jobs.
+    /// The key by which duplicates are detected: a mistake in `defaults` is reported for each job that uses them.
     private struct Identity: Hashable {
         let rule: Rule
         let message: String
@@ -11,15 +11,14 @@ package struct DiagnosticSink: Sendable {
     private var indices: [Identity: Int] = [:]
     /// Maximum number of messages that are kept; the others are counted.
     private static let limit = 1000
-    /// Number of omitted messages.
+    /// Number of messages beyond the limit, which are only counted.
     package private(set) var omitted = 0
     /// Number of errors, including omitted ones.
     package private(set) var errorCount = 0
-    /// Number of warnings.
+    /// Number of warnings, including omitted ones.
     package private(set) var warningCount = 0
     private var environmentErrors = 0
 
-    /// Creates an empty sink.
     package init() {}
 
     /// Adds a message. A repetition at the same location is only counted.
@@ -56,7 +55,6 @@ package struct DiagnosticSink: Sendable {
         errorCount += max(0, other.errorCount - other.collected.count { $0.severity == .error })
     }
 
-    /// Adds an error.
     package mutating func error(
         _ rule: Rule, _ message: String, at range: SourceRange, notes: [Diagnostic.Note] = [],
         help: String? = nil
@@ -64,7 +62,6 @@ package struct DiagnosticSink: Sendable {
         add(Diagnostic(.error, rule, message, at: range, notes: notes, help: help))
     }
 
-    /// Adds a warning.
     package mutating func warning(
         _ rule: Rule, _ message: String, at range: SourceRange, notes: [Diagnostic.Note] = [],
         help: String? = nil
@@ -78,12 +75,10 @@ package struct DiagnosticSink: Sendable {
             .map(\.element)
     }
 
-    /// Whether further messages are only counted.
+    /// Whether the limit is reached, so that further messages are only counted.
     package var isFull: Bool { collected.count >= Self.limit }
 
-    /// Whether there are errors.
     package var hasErrors: Bool { errorCount > 0 }
-    /// Whether there are warnings.
     package var hasWarnings: Bool { warningCount > 0 }
     /// Whether all errors are caused by the environment.
     package var hasOnlyEnvironmentErrors: Bool { hasErrors && environmentErrors == errorCount }

@@ -1,7 +1,7 @@
-/// A renderer of messages as GitHub's workflow commands, which become annotations: the most severe first, at
-/// most ten of each severity, then a total, since GitHub drops further ones.
+/// A renderer of messages as GitHub's workflow commands, which create annotations. Errors come first. GitHub drops
+/// annotations beyond the limit, so that the last one of a severity reports the number of omitted messages.
 package enum GitHubRenderer {
-    /// Maximum number of annotations that GitHub shows of a severity and a step.
+    /// Maximum number of annotations that GitHub displays per severity and step.
     private static let limit = 10
 
     /// Renders all messages, one line each. `path` maps a file's name to its path in the repository.

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
-/// The JSON that is written for other programs: keys as in job files (`frame_rate`), sorted, so that equal
-/// values have equal text, and without terminal control characters.
+/// The format of JSON for other programs: keys in snake case, as in job files (`frame_rate`), and sorted, so that
+/// equal values result in equal text. Hidden and control characters are escaped.
 package enum JSONFormat {
     /// Encodes a value as JSON; with `isLine`, in one line. Throws for numbers that JSON can't represent.
     package static func data(of value: some Encodable, isLine: Bool = false) throws -> Data {
@@ -17,7 +17,7 @@ package enum JSONFormat {
         String(decoding: try data(of: value), as: UTF8.self) + "\n"
     }
 
-    /// Decodes a value that `data(of:)` encoded. Throws if the data are no such value.
+    /// Decodes a value that `data(of:)` encoded. Throws if the data isn't JSON of that type.
     package static func value<Value: Decodable>(_ type: Value.Type, of data: Data) throws -> Value {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase

@@ -53,7 +53,7 @@ package enum SARIFRenderer {
         let endColumn: Int
     }
 
-    /// Renders all messages as one run of this program.
+    /// Renders all messages as a SARIF log with a single run.
     package static func render(_ sink: DiagnosticSink, version: String) throws -> Data {
         let diagnostics = sink.diagnostics
         let rules = Set(diagnostics.map(\.rule)).sorted { $0.rawValue < $1.rawValue }

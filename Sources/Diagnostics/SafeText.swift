@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// The escaping of untrusted text for output: file names, tags and messages of libraries could move a
+/// The escaping of untrusted text for output. File names, tags and messages of libraries could otherwise move a
 /// terminal's cursor, end a line or a command, or reorder the text around them.
 ///
 /// Text is escaped by Unicode scalars: CR LF is one `Character`, but two scalars that end a line.
@@ -9,9 +9,9 @@ package enum SafeText {
     package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09: false
-        // Controls, line separators, marks and overrides of direction, invisible joiners, tags, and invisible
-        // letters, which make different names look the same. Variation selectors (0xfe00...0xfe0f) are not among
-        // them: emoji in names contain them.
+        // Control characters, line separators, bidirectional marks and overrides, invisible joiners, tags, and
+        // invisible letters, which make different names look the same. Variation selectors (0xfe00...0xfe0f) are not
+        // hidden, since emoji in names contain them.
         case 0..<0x20, 0x7f...0x9f, 0x061c, 0x200b...0x200f, 0x2028...0x202e, 0x2060...0x206f, 0xfeff,
             0xfff0...0xfffb, 0xad, 0x034f, 0x115f...0x1160, 0x17b4...0x17b5, 0x180b...0x180f, 0x3164, 0xffa0,
             0x1bca0...0x1bca3, 0x1d173...0x1d17a, 0xe0000...0xe0fff:
@@ -20,14 +20,14 @@ package enum SafeText {
         }
     }
 
-    /// Returns a single line for the user: every hidden scalar becomes U+FFFD.
+    /// Returns the text as a single line, with U+FFFD in place of every hidden scalar.
     package static func line(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isHidden) else { return text }
         return String(
             String.UnicodeScalarView(text.unicodeScalars.map { isHidden($0) ? "\u{fffd}" : $0 }))
     }
 
-    /// Returns several lines for the user: every hidden scalar but the newline becomes U+FFFD.
+    /// Returns the text with U+FFFD in place of every hidden scalar except newlines.
     package static func lines(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isHidden) else { return text }
         return String(
@@ -35,8 +35,8 @@ package enum SafeText {
                 text.unicodeScalars.map { isHidden($0) && $0 != "\n" ? "\u{fffd}" : $0 }))
     }
 
-    /// Returns JSON with every hidden scalar in its strings escaped as `\\u` and four digits, which has the same
-    /// meaning and is safe to print.
+    /// Returns JSON with every hidden scalar in its strings escaped as `\uXXXX`, which has the same meaning and is
+    /// safe to print.
     package static func json(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { $0 != "\n" && isHidden($0) }) else { return text }
         return escaped(text) { scalar in
@@ -51,8 +51,8 @@ package enum SafeText {
     /// Returns the bytes of JSON with hidden scalars escaped.
     package static func json(_ data: Data) -> Data { Data(json(String(decoding: data, as: UTF8.self)).utf8) }
 
-    /// Returns a word for a shell (bash, ksh, zsh). A word with hidden scalars is written as `$'…'` with their bytes,
-    /// so that it keeps its value.
+    /// Returns the text as one word of a shell (bash, ksh, zsh), quoted if required. Tabs and hidden scalars are
+    /// written as octal escapes in `$'…'`, which preserve the value.
     package static func shellWord(_ text: String) -> String {
         if text.unicodeScalars.contains(where: { $0 == "\t" || isHidden($0) }) {
             let inner = escaped(text) { scalar in
@@ -91,7 +91,7 @@ package enum SafeText {
         }
     }
 
-    /// Returns the escaped value of a workflow command's property.
+    /// Returns the escaped value of a property of a GitHub workflow command.
     static func workflowProperty(_ text: String) -> String {
         escaped(line(text)) { scalar in
             switch scalar {

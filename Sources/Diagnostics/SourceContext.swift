@@ -1,30 +1,31 @@
-/// The context in which a text is read: an alias, `defaults`, named settings, an include, a variable. It is part of a
-/// source range, so that every message about the range can list the steps.
+/// A step by which a text becomes part of a job, such as an alias, `defaults`, named settings or a variable, linked
+/// to the enclosing steps. A source range contains its innermost step, so that messages about the range can list all
+/// steps.
 public final class SourceContext: Sendable {
     /// The kind of a step.
     public enum Kind: String, Sendable {
         /// A YAML alias.
         case alias
-        /// `defaults`, merged under a job.
+        /// The `defaults` of a job file, which apply to keys that a job doesn't set.
         case defaults
         /// Named settings.
         case settings
         /// An export preset.
         case preset
-        /// A variable's or the matrix's value.
+        /// The value of a variable or of a matrix key.
         case value
     }
 
     /// Kind of the step.
     public let kind: Kind
-    /// Description of the step for the user.
+    /// Description of the step for messages.
     public let message: String
     /// Location of the step; nil if it has none.
     public let range: SourceRange?
     /// The enclosing step; nil for the outermost one.
     public let parent: SourceContext?
 
-    /// Creates a step.
+    /// Creates a step within an enclosing step.
     public init(_ kind: Kind, _ message: String, at range: SourceRange?, after parent: SourceContext? = nil) {
         self.kind = kind
         self.message = message
@@ -32,10 +33,10 @@ public final class SourceContext: Sendable {
         self.parent = parent
     }
 
-    /// Maximum number of steps in a message.
+    /// Maximum number of steps that a message lists.
     package static let maxNotes = 10
 
-    /// Notes on the steps, the one nearest to the text first; at most `maxNotes`.
+    /// Notes that describe the steps, innermost first; at most `maxNotes`.
     var notes: [Diagnostic.Note] {
         var notes: [Diagnostic.Note] = []
         var step: SourceContext? = self
@@ -46,7 +47,7 @@ public final class SourceContext: Sendable {
         return notes
     }
 
-    /// Returns whether a step is of that kind.
+    /// Returns whether this step or an enclosing one is of a kind.
     public func contains(_ kind: Kind) -> Bool {
         var step: SourceContext? = self
         while let current = step {

@@ -1,8 +1,8 @@
 internal import ExactStrings
 internal import Locking
 
-/// The name of a text file as the user wrote it, stored once per process: a large job file has a million
-/// source ranges, which refer to it by a number.
+/// The name of a text file as the user wrote it, interned per process: the source ranges of a large job file, up to a
+/// million, refer to it by an index.
 public struct SourceFile: Hashable, Sendable {
     private let number: UInt32
 
@@ -12,7 +12,7 @@ public struct SourceFile: Hashable, Sendable {
     }
     private static let table = Guarded(Table())
 
-    /// Registers the name unless it is known.
+    /// Creates a reference to a name, which is stored if it is new.
     public init(_ name: String) {
         number = Self.table.withLock { table in
             if let known = table.numbers[name.exact] { return known }

@@ -1,10 +1,10 @@
-/// A range of a text file, for messages. Lines and columns count from 1; columns are code points.
+/// A range of a text file, for messages. Lines and columns are counted from 1; columns are code points.
 public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// File of the range.
+    /// Interned name of the file.
     public var source: SourceFile
     private var first: Position
     private var last: Position
-    /// Context in which the text is read; not part of the range's identity.
+    /// Context in which the text is read; ignored by `==` and `hash(into:)`.
     public var context: SourceContext?
 
     private struct Position: Hashable, Sendable {
@@ -12,13 +12,13 @@ public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertib
         var column: Int32
     }
 
-    /// Creates a range in a file with that name.
+    /// Creates a range in the file with a name.
     public init(file: String, line: Int, column: Int, endLine: Int, endColumn: Int) {
         self.init(
             source: SourceFile(file), line: line, column: column, endLine: endLine, endColumn: endColumn)
     }
 
-    /// Creates a range in a known file.
+    /// Creates a range in a file whose name is already interned.
     public init(source: SourceFile, line: Int, column: Int, endLine: Int, endColumn: Int) {
         self.source = source
         first = Position(line: Int32(clamping: line), column: Int32(clamping: column))
@@ -27,11 +27,11 @@ public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertib
 
     /// Name of the file as the user wrote it.
     public var file: String { source.name }
-    /// First line.
+    /// First line, from 1; 0 for a command-line argument.
     public var line: Int { Int(first.line) }
-    /// First column.
+    /// Column of the first character, from 1.
     public var column: Int { Int(first.column) }
-    /// Last line.
+    /// Line of the last character.
     public var endLine: Int {
         get { Int(last.line) }
         set { last.line = Int32(clamping: newValue) }
@@ -42,12 +42,12 @@ public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertib
         set { last.column = Int32(clamping: newValue) }
     }
 
-    /// Returns the beginning of a file, for problems of the file as a whole.
+    /// Returns an empty range at the beginning of a file, for problems of the file as a whole.
     public static func startOfFile(_ file: String) -> SourceRange {
         SourceRange(file: file, line: 1, column: 1, endLine: 1, endColumn: 1)
     }
 
-    /// Returns the range of a command-line argument, which has no lines.
+    /// Returns the range of a command-line argument, which has a name and no lines.
     public static func argument(_ name: String) -> SourceRange {
         SourceRange(file: name, line: 0, column: 0, endLine: 0, endColumn: 0)
     }
@@ -83,19 +83,19 @@ public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertib
         hasher.combine(last)
     }
 
-    /// Orders by file, then by position.
+    /// Orders by file name, then by position.
     public static func < (a: SourceRange, b: SourceRange) -> Bool {
         if a.source != b.source { return a.file < b.file }
         return (a.first.line, a.first.column, a.last.line, a.last.column)
             < (b.first.line, b.first.column, b.last.line, b.last.column)
     }
 
-    /// The range as `file:line:column`.
+    /// The location as `file:line:column`; only the name for a command-line argument.
     public var description: String { isArgument ? file : "\(file):\(line):\(column)" }
 }
 
 extension CodingUserInfoKey {
-    /// The key that is set to omit source ranges and annotations of plans, which a digest does.
+    /// The key that omits source ranges and plan annotations from an encoding, for digests and comparisons of plans.
     package static let omitsAnnotations = CodingUserInfoKey(rawValue: "tandem.omitsAnnotations")!
 }
 
@@ -113,7 +113,7 @@ extension SourceRange: Codable {
             endColumn: try values.decode(Int.self, forKey: .endColumn))
     }
 
-    /// Encodes file, lines and columns, but not the context.
+    /// Encodes file, lines and columns without the context; nil with `omitsAnnotations`.
     public func encode(to encoder: any Encoder) throws {
         if encoder.userInfo[.omitsAnnotations] != nil {
             var value = encoder.singleValueContainer()

@@ -1,19 +1,19 @@
 internal import ExactStrings
 internal import Locking
 
-/// The texts of the files to which messages refer, for excerpts. Lines are located when a message needs one.
+/// The texts of the files that messages refer to, for excerpts. A text is indexed when its first excerpt is
+/// requested.
 package struct SourceTexts: Sendable {
     private var texts: [ExactString: IndexedText] = [:]
 
     package init() {}
 
-    /// Creates a collection with one text.
     package init(_ file: String, _ text: String) { texts[file.exact] = IndexedText(Array(text.utf8)) }
 
-    /// Adds a file's bytes under the name that messages use.
+    /// Adds the bytes of a file, by the name that messages use for it.
     package mutating func add(_ bytes: [UInt8], of file: String) { texts[file.exact] = IndexedText(bytes) }
 
-    /// Adds all texts of another collection.
+    /// Adds all texts of another collection, which replace texts of the same name.
     package mutating func add(_ other: SourceTexts) { texts.merge(other.texts) { $1 } }
 
     /// Names and bytes of all files, sorted by name.
@@ -22,15 +22,15 @@ package struct SourceTexts: Sendable {
     }
 
     struct Excerpt {
-        /// Code points of the part. `first` is the column of the first one, counted from 0.
+        /// Code points of the excerpt. `first` is the column of the first one, counted from 0.
         var characters: [Character]
         var first: Int
-        /// Whether the line continues after the part.
+        /// Whether the line continues after the excerpt.
         var isCut: Bool
     }
 
-    /// Returns the code points of a line, counted from 1, between some columns, counted from 0; nil if there is no
-    /// such line.
+    /// Returns the code points in a range of columns of a line; nil if the line doesn't exist. Lines are counted from
+    /// 1, columns from 0.
     ///
     /// Lines end as in YAML 1.1: at LF, CR, CRLF, and the three line breaks of Unicode.
     func excerpt(ofLine line: Int, _ columns: Range<Int>, of file: String) -> Excerpt? {
@@ -105,7 +105,7 @@ private final class IndexedText: Sendable {
         return marks
     }
 
-    /// Returns the position of the next code point, or of the next line.
+    /// Returns the position after the code point or line break at a position.
     private func after(_ position: Position) -> Position {
         let index = position.offset
         func at(_ offset: Int) -> UInt8 { offset < bytes.count ? bytes[offset] : 0 }

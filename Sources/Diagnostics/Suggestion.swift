@@ -1,9 +1,9 @@
 internal import Locking
 
-/// The search for known words similar to a misspelled one.
+/// The search for known words that are similar to a misspelled one.
 package enum Suggestion {
-    /// Returns the candidate nearest to `word` if it is near enough: an edit distance with transpositions of at most
-    /// a third of the length. The candidates are evaluated only while the budget lasts.
+    /// Returns the candidate nearest to `word` with an edit distance (including transpositions) of at most a third of
+    /// the length; nil if there is none. Candidates are evaluated only while the budget lasts.
     package static func nearest<Words: Sequence<String>>(
         to word: String, among candidates: @autoclosure () -> Words
     ) -> String? {
@@ -26,8 +26,8 @@ package enum Suggestion {
         return best?.word
     }
 
-    /// Runs `body`, which decodes a file, with a budget for the search, so that many mistakes don't make it
-    /// slow: a number of words, and 500 steps per word on average.
+    /// Runs `body`, which decodes a file, with a budget for the search: a number of words, and 500 steps per word on
+    /// average. The budget limits the time for files with many mistakes.
     package static func withBudget<Result>(of words: Int = 2000, _ body: () throws -> Result) rethrows
         -> Result
     {
@@ -44,7 +44,7 @@ package enum Suggestion {
 
         init(words: Int, steps: Int) { remaining = Guarded(Remaining(words: words, steps: steps)) }
 
-        /// Consumes a word. Returns false once the words or the steps are used up.
+        /// Consumes a word of the budget. Returns false once the words or the steps are used up.
         func takeWord() -> Bool {
             remaining.withLock { left in
                 left.words -= left.words > 0 ? 1 : 0
@@ -55,13 +55,14 @@ package enum Suggestion {
         func spend(_ steps: Int) { remaining.withLock { $0.steps = max(0, $0.steps - steps) } }
     }
 
-    /// Current budget; nil while no file is decoded: words of the command line are always searched.
+    /// Budget of the current task; nil outside of `withBudget`, as for words of the command line, whose search is
+    /// unlimited.
     @TaskLocal private static var budget: Budget?
 
-    /// Budget of this thread.
+    /// Budget of the current task, for passing it to another thread.
     static var currentBudget: Budget? { budget }
 
-    /// Runs `body` with the budget of another thread.
+    /// Runs `body` with a budget that was captured on another thread.
     static func with<Result>(_ budget: Budget?, _ body: () throws -> Result) rethrows -> Result {
         try $budget.withValue(budget) { try body() }
     }

@@ -1,10 +1,9 @@
-/// A renderer of messages for the user: `file:line:column: error[rule]: …`, the line, and a caret under the
-/// range.
+/// A renderer of messages for a terminal: `file:line:column: error[rule]: …`, the line, and a caret under the range.
 package struct TextRenderer: Sendable {
     private let sources: SourceTexts
     private let usesColor: Bool
 
-    /// Creates a renderer with the texts of the files to which messages refer.
+    /// Creates a renderer. `sources` contains the files that messages refer to.
     package init(sources: SourceTexts, usesColor: Bool = false) {
         self.sources = sources
         self.usesColor = usesColor
@@ -50,7 +49,7 @@ package struct TextRenderer: Sendable {
     }
 
     private func excerpt(_ range: SourceRange, severity: Severity) -> String {
-        // The shown part of a line is near the beginning of the range. Columns count code points from 1.
+        // The excerpt begins near the start of the range. Columns count code points from 1.
         let start = max(0, range.column - 1)
         guard
             let excerpt = sources.excerpt(
@@ -63,7 +62,7 @@ package struct TextRenderer: Sendable {
         return " \(number) | \(shown)\n \(margin) | \(paint(caret, severity))\n"
     }
 
-    /// Returns the part of a long line around the range, and the carets under it. Both contain the same tabs.
+    /// Returns the part of a line around the range, and the carets below the range. Both contain the same tabs.
     private static func window(_ excerpt: SourceTexts.Excerpt, _ range: SourceRange) -> (String, String) {
         let (line, first) = (excerpt.characters, excerpt.first)
         let count = first + line.count
@@ -85,7 +84,7 @@ package struct TextRenderer: Sendable {
         return (shown, caret)
     }
 
-    /// Returns the spaces below a character: wide characters take two cells on a terminal.
+    /// Returns the spaces that are as wide as a character on a terminal: two for wide characters, otherwise one.
     private static func spaces(for character: Character) -> String {
         let isWide = character.unicodeScalars.contains { scalar in
             switch scalar.value {
@@ -99,7 +98,8 @@ package struct TextRenderer: Sendable {
         return isWide ? "  " : " "
     }
 
-    /// Returns a text without control characters, so that a job file can't send them to a terminal.
+    /// Returns a text with its hidden characters replaced, so that a job file can't send control characters to a
+    /// terminal.
     package static func printable(_ text: String) -> String { SafeText.line(text) }
 
     private func bold(_ text: String) -> String { usesColor ? "\u{1b}[1m\(text)\u{1b}[0m" : text }

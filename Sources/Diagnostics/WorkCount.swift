@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A counter of the steps of loading, for tests of the growth with a file's size.
+/// A counter of the steps of loading a job file, for tests of how the number grows with the file's size.
 ///
 /// A step is a byte that is scanned, a node or an entry that is visited, or two words that are compared.
 /// Steps are counted only inside `measure`.
@@ -23,12 +23,13 @@ package final class WorkCount: Sendable {
         current.steps.wrappingAdd(steps(), ordering: .relaxed)
     }
 
-    /// The state that loading passes from one thread to another: the counter, and the budget of suggestions.
+    /// The task-local state that is passed to other threads during loading: the counter, and the budget of
+    /// suggestions.
     package struct Captured: Sendable {
         private let count = WorkCount.current
         private let budget = Suggestion.currentBudget
 
-        /// Captures the state of this thread.
+        /// Captures the state of the current task.
         package init() {}
 
         /// Runs `body` with the captured state.

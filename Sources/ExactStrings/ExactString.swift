@@ -1,8 +1,7 @@
 /// A string that is compared by its bytes.
 ///
-/// Swift's strings are equal if their characters look the same, however they are composed: `é` as one scalar and as
-/// two. To the file system these are two names. A path, or a name that contains a path, is used as a key in this
-/// form.
+/// Swift compares strings by canonical equivalence: `é` as one scalar equals `é` as two. To a file system these are
+/// different names. Therefore paths, and names that contain paths, are compared and hashed as `ExactString`.
 package struct ExactString: Hashable, Comparable, Sendable {
     package let text: String
 
@@ -13,12 +12,11 @@ package struct ExactString: Hashable, Comparable, Sendable {
         one.text.utf8.elementsEqual(other.text.utf8)
     }
 
-    /// Orders by bytes, which is the order by scalars.
+    /// Orders by bytes, which for UTF-8 is the order of the scalars.
     package static func < (one: ExactString, other: ExactString) -> Bool {
         one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
     }
 
-    /// Hashes the bytes.
     package func hash(into hasher: inout Hasher) {
         let isDone: Void? = text.utf8.withContiguousStorageIfAvailable {
             hasher.combine(bytes: UnsafeRawBufferPointer($0))

@@ -1,11 +1,11 @@
 extension StringProtocol {
-    /// Components of a path, without empty ones. The path is split by bytes, as the system does: in Swift, a
-    /// slash followed by a combining mark is another character.
+    /// Non-empty components of a path. The path is split by bytes, as the system does: in Swift, a slash followed by
+    /// a combining mark is a different character than a slash.
     package var pathParts: [String] {
         utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Name of a file, split at its last dot. A name whose only dot is its first character has no extension.
+    /// File name, split at its last dot. A name whose only dot is its first character has no extension.
     package var nameParts: (stem: String, ending: String?) {
         guard let dot = lastIndex(of: "."), dot != startIndex else { return (String(self), nil) }
         return (String(self[..<dot]), String(self[index(after: dot)...]))

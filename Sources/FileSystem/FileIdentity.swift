@@ -2,22 +2,20 @@ internal import Glibc
 
 /// The identity of a file, regardless of its path: device and inode, with size and modification time.
 package struct FileIdentity: Codable, Hashable, Sendable {
-    /// Device number.
     package var device: UInt64
-    /// Inode number.
     package var inode: UInt64
     /// Size in bytes.
     package var size: Int64
     /// Modification time in seconds since 1970.
     package var modified: Int64
-    /// Nanoseconds of the modification time.
+    /// Nanoseconds within the second of the modification time.
     package var modifiedNanoseconds: Int64
-    /// Whether the file is a folder.
+    /// Whether the file is a folder; false after decoding, since it isn't encoded.
     package private(set) var isDirectory = false
 
     private enum CodingKeys: CodingKey { case device, inode, size, modified, modifiedNanoseconds }
 
-    /// Reads the identity of a path, following links; nil if it doesn't exist.
+    /// Reads the identity of the file at a path, following links; nil if `stat` fails.
     package init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -29,8 +27,8 @@ package struct FileIdentity: Codable, Hashable, Sendable {
         isDirectory = status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Creates the identity of a remote file, of which only the size is known. Only a change of size is
-    /// detected, and the identity never equals that of a local file.
+    /// Creates the identity of a remote file, of which only the size is known: it changes only with the size, and
+    /// never equals the identity of a local file.
     package init(remoteSize: Int64) {
         (device, inode, modified, modifiedNanoseconds) = (0, 0, 0, 0)
         size = remoteSize

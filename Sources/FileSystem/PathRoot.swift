@@ -9,7 +9,7 @@ public final class PathRoot: Sendable {
     public let path: String?
     private let descriptor: Int32
 
-    /// The absence of a root: all files that the system lets this process access.
+    /// No root: every path is allowed.
     public static let anywhere = PathRoot(path: nil, descriptor: -1)
 
     private init(path: String?, descriptor: Int32) {
@@ -19,7 +19,7 @@ public final class PathRoot: Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Creates a root. Returns nil if the folder can't be opened.
+    /// Creates a root at a folder; nil if the folder can't be opened.
     public convenience init?(folder: String) {
         guard let path = RealPath.of(folder) else { return nil }
         let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Paths without links, `.` and `..`.
+/// The resolution of paths to absolute paths without links, `.` and `..`.
 package enum RealPath {
     /// Returns the absolute path of an existing file or folder, with all links resolved; nil if it doesn't exist or a
     /// folder of the path can't be searched (`realpath`).

@@ -1,13 +1,13 @@
 package import SystemPackage
 
-/// A system call that failed.
+/// The error of a failed system call.
 package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The operation that failed, such as `opening the folder /out`.
     package let operation: String
-    /// Error code of the system.
+    /// Error code of the system call (`errno`).
     package let code: Errno
 
-    /// Creates an error of the system's `errno`.
+    /// Creates an error from an operation and its `errno`.
     package init(_ operation: String, errno: CInt) {
         self.operation = operation
         code = Errno(rawValue: errno)

@@ -1,7 +1,8 @@
 package import Dispatch
 
 extension DispatchQueue {
-    /// Runs blocking work on this queue for `async` callers. Returns or throws the work's result.
+    /// Runs blocking work on this queue and suspends the caller until it is done. Returns or throws the work's
+    /// result.
     package func result<Value: Sendable, Failure: Error>(
         of work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {

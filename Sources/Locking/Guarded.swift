@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// A value behind a lock, like the standard library's `Mutex`, on a POSIX mutex.
+/// A value that is protected by a POSIX mutex, with the interface of the standard library's `Mutex`.
 ///
-/// `Mutex` isn't used because on Linux it waits inside a library that ThreadSanitizer doesn't instrument: every
-/// access under it is reported as a race, and a real race can't be distinguished.
+/// `Mutex` isn't used because on Linux its locking code is in a library that ThreadSanitizer doesn't instrument:
+/// every protected access would be reported as a race, and real races couldn't be distinguished.
 ///
 /// Unchecked `Sendable`: the value is accessed only through `withLock`.
 package struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let value: UnsafeMutablePointer<Value>
 
-    /// Creates a value with its own lock.
+    /// Creates a protected value with a separate mutex.
     package init(_ initial: consuming Value) {
         lock = .allocate(capacity: 1)
         lock.initialize(to: pthread_mutex_t())
@@ -26,7 +26,8 @@ package struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         lock.deallocate()
     }
 
-    /// Calls `body` with exclusive access to the value. Must not be nested.
+    /// Calls `body` with exclusive access to the value. The mutex isn't recursive: `body` must not call `withLock` of
+    /// this value.
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -1,12 +1,10 @@
-/// A stack whose top elements are moved out as an array of exactly their number, without copies and reference
+/// A stack from which top elements can be moved to an array of exactly their number, without copies and reference
 /// counting.
 struct MoveStack<Element>: ~Copyable {
     private var elements: UnsafeMutablePointer<Element>
     private var capacity: Int
-    /// Number of elements.
     private(set) var count = 0
 
-    /// Creates an empty stack with an initial capacity.
     init(capacity: Int = 64) {
         self.capacity = max(1, capacity)
         elements = .allocate(capacity: self.capacity)
@@ -17,7 +15,6 @@ struct MoveStack<Element>: ~Copyable {
         elements.deallocate()
     }
 
-    /// Pushes an element.
     mutating func push(_ element: consuming Element) {
         if count == capacity { grow() }
         (elements + count).initialize(to: element)
@@ -45,7 +42,7 @@ struct MoveStack<Element>: ~Copyable {
         }
     }
 
-    /// Returns the index of the first element from `start` on that fits, searching upwards.
+    /// Returns the index of the first element at or after `start` that satisfies `fits`; nil if there is none.
     func index(from start: Int, where fits: (borrowing Element) -> Bool) -> Int? {
         var index = start
         while index < count {

@@ -1,25 +1,25 @@
 internal import Diagnostics
 
-/// The assembly of nodes from events, with an explicit stack: nothing recurses on input.
+/// The assembly of nodes from events with an explicit stack, so that untrusted input can't cause deep recursion.
 ///
-/// A struct, because exclusivity checks on the stored properties of a class took a tenth of the reading time.
+/// The type is a struct, since exclusivity checks of a class's properties took a tenth of the reading time.
 struct NodeAssembly: ~Copyable {
     private let source: SourceFile
     private let limits: YAMLLimits
     /// Problems found so far.
     private(set) var sink = DiagnosticSink()
-    /// Root of the document, once it was read.
+    /// Root of the document; nil until it has been read.
     private(set) var root: YAMLNode?
-    /// Whether an error has occurred after which reading can't continue.
+    /// Whether an error occurred that prevents reading the rest of the document.
     private(set) var hasStopped = false
     private var documents = 0
     private var stack: [OpenCollection] = []
-    /// Items of the open sequences, those of the innermost one on top.
+    /// Items of the open sequences; those of the innermost sequence are on top.
     private var items = MoveStack<YAMLNode>()
     private var entries = MoveStack<YAMLNode.Entry>()
     private var anchors: [String: YAMLNode] = [:]
     private var expanded = 0
-    /// Texts that contain `${`, each as often as it is written; aliases add none.
+    /// Scalars that contain `${`, in document order with duplicates. Aliases add none.
     private(set) var substituted: [String] = []
 
     /// A collection that is being read.
@@ -27,7 +27,7 @@ struct NodeAssembly: ~Copyable {
         let isMapping: Bool
         let start: YAMLEvent.Mark
         let anchor: String?
-        /// Index of the collection's first item or entry in the stack.
+        /// Index of the collection's first item in `items` or first entry in `entries`.
         let first: Int
         /// Kind of node that is expected next in a mapping.
         var next = Expectation.key
@@ -35,7 +35,7 @@ struct NodeAssembly: ~Copyable {
         var key = ""
         var keyRange: SourceRange?
         var merges: [YAMLNode] = []
-        /// Keys of a mapping that is too large for a linear search.
+        /// Keys of a mapping with more than `maxLinearKeys` keys.
         var keys: [String: SourceRange] = [:]
 
         init(isMapping: Bool, start: YAMLEvent.Mark, anchor: String?, first: Int) {
@@ -55,7 +55,7 @@ struct NodeAssembly: ~Copyable {
         }
     }
 
-    /// Maximum number of keys for a linear search; with more keys a table is used.
+    /// Maximum number of keys for a linear search; larger mappings use a table.
     private static let maxLinearKeys = 16
 
     init(source: SourceFile, limits: YAMLLimits) {
@@ -63,7 +63,7 @@ struct NodeAssembly: ~Copyable {
         self.limits = limits
     }
 
-    /// Processes the next events.
+    /// Processes the next batch of events. Ignored after an error that stopped reading.
     mutating func take(_ batch: YAMLEventBatch) {
         guard !hasStopped else { return }
         WorkCount.add(batch.events.count)
@@ -166,7 +166,7 @@ struct NodeAssembly: ~Copyable {
         return node
     }
 
-    /// Applies merge keys (`<<`): written keys have precedence, then earlier merges.
+    /// Applies merge keys (`<<`). Explicit keys take precedence over merged ones, and earlier merges over later ones.
     private mutating func merge(_ sources: [YAMLNode]) {
         for source in sources {
             let mappings: [YAMLNode]
@@ -183,8 +183,7 @@ struct NodeAssembly: ~Copyable {
         }
     }
 
-    /// Returns the location of a key in the innermost mapping; nil if it isn't there. Uses a linear search or the
-    /// table.
+    /// Returns the location of a key in the innermost mapping; nil if the mapping doesn't contain it.
     private func keyRange(of key: String) -> SourceRange? {
         let last = stack.count - 1
         let first = stack[last].first
@@ -192,7 +191,7 @@ struct NodeAssembly: ~Copyable {
         return entries.index(from: first) { $0.key == key }.map { entries[$0].keyRange }
     }
 
-    /// Adds an entry with a new key to the innermost mapping.
+    /// Adds an entry to the innermost mapping, which must not contain its key.
     private mutating func add(_ entry: YAMLNode.Entry) {
         let last = stack.count - 1
         let before = entries.count - stack[last].first
@@ -234,7 +233,7 @@ struct NodeAssembly: ~Copyable {
         stack[last].next = .key
     }
 
-    /// Returns whether an event is a key that is only text and needs no node.
+    /// Returns whether an event is a mapping key without anchor and tag, for which no node is created.
     private func isKey(_ event: YAMLEvent) -> Bool {
         let last = stack.count - 1
         guard last >= 0, stack[last].isMapping, stack[last].next == .key else { return false }

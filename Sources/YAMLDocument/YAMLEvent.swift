@@ -2,7 +2,7 @@ internal import CLibYAML
 internal import Diagnostics
 internal import Glibc
 
-/// A libyaml event in a compact format. Its texts are stored in its batch.
+/// A libyaml event in a compact format. Its texts are ranges of the batch's bytes.
 struct YAMLEvent: Sendable {
     enum Kind: Sendable {
         case documentStart
@@ -14,7 +14,7 @@ struct YAMLEvent: Sendable {
         case end
     }
 
-    /// A position, counted from 0.
+    /// A position in the file; line and column are counted from 0.
     struct Mark: Sendable {
         var line: Int32 = 0
         var column: Int32 = 0
@@ -31,16 +31,16 @@ struct YAMLEvent: Sendable {
     var hasAnchor = false
     var start: Mark
     var end: Mark
-    /// Range of a scalar's text in the batch's bytes.
+    /// Byte range of a scalar's text in the batch.
     var text: Range<Int32> = 0..<0
-    /// Range of the name of an anchor or alias.
+    /// Byte range of the name of an anchor or alias.
     var anchor: Range<Int32> = 0..<0
-    /// Range of the tag; empty if there is none.
+    /// Byte range of the tag; empty if there is none.
     var tag: Range<Int32> = 0..<0
 }
 
 extension SourceRange {
-    /// Creates a range from two of libyaml's marks, which count from 0.
+    /// Creates a range from two libyaml marks, which count from 0.
     init(_ source: SourceFile, from start: YAMLEvent.Mark, to end: YAMLEvent.Mark) {
         self.init(
             source: source, line: Int(start.line) + 1, column: Int(start.column) + 1,
@@ -48,9 +48,10 @@ extension SourceRange {
     }
 }
 
-/// Events in order, with their texts. A struct, because accesses to a class would be checked for exclusivity.
+/// A sequence of events with their texts. The type is a struct, since accesses to a class would be checked for
+/// exclusivity.
 struct YAMLEventBatch: Sendable {
-    /// Number of events in a batch, which makes the transfer to another thread worthwhile.
+    /// Maximum number of events, large enough to make the transfer to another thread worthwhile.
     static let capacity = 1024
 
     private(set) var events: [YAMLEvent] = []
@@ -64,7 +65,7 @@ struct YAMLEventBatch: Sendable {
     /// Whether the batch has its maximum number of events, or 1 MiB of text.
     var isFull: Bool { events.count >= Self.capacity || bytes.count >= 1 << 20 }
 
-    /// Adds an event. Events without meaning for a document are omitted.
+    /// Adds an event. Events that don't affect nodes, such as the end of the stream, are omitted.
     mutating func add(_ event: yaml_event_t) {
         var added = YAMLEvent(
             kind: .end, start: YAMLEvent.Mark(event.start_mark), end: YAMLEvent.Mark(event.end_mark))
@@ -101,14 +102,14 @@ struct YAMLEventBatch: Sendable {
         events.append(added)
     }
 
-    /// Returns a text of an event.
+    /// Returns the text of a byte range.
     func text(_ range: Range<Int32>) -> String {
         bytes.withUnsafeBufferPointer {
             String(decoding: $0[Int(range.lowerBound)..<Int(range.upperBound)], as: UTF8.self)
         }
     }
 
-    /// Returns whether a text contains a byte.
+    /// Returns whether the text of a byte range contains a byte.
     func has(_ byte: UInt8, in range: Range<Int32>) -> Bool {
         bytes.withUnsafeBufferPointer { buffer in
             guard let base = buffer.baseAddress, !range.isEmpty else { return false }

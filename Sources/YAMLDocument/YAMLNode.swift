@@ -1,9 +1,8 @@
 package import Diagnostics
 
-/// A node of a YAML document with its exact source range. Immutable; a class, since hundreds of thousands of nodes
-/// are passed around.
+/// An immutable node of a YAML document with its exact source range. The type is a class, since copies of hundreds of
+/// thousands of nodes would be expensive.
 package final class YAMLNode: Sendable {
-    /// The style of a scalar.
     package enum ScalarStyle: Sendable {
         /// Without quotes.
         case plain
@@ -13,16 +12,11 @@ package final class YAMLNode: Sendable {
         case block
     }
 
-    /// One entry of a mapping.
     package struct Entry: Sendable {
-        /// Text of the key.
         package let key: String
-        /// Source range of the key.
         package let keyRange: SourceRange
-        /// Node of the value.
         package let value: YAMLNode
 
-        /// Creates an entry.
         package init(key: String, keyRange: SourceRange, value: YAMLNode) {
             self.key = key
             self.keyRange = keyRange
@@ -30,28 +24,26 @@ package final class YAMLNode: Sendable {
         }
     }
 
-    /// The content of a node.
     package enum Content: Sendable {
-        /// Text, which the reader of the node interprets.
+        /// A scalar, whose text the reader of the node interprets.
         case scalar(String, ScalarStyle)
-        /// A list.
+        /// A sequence of nodes.
         case sequence([YAMLNode])
-        /// Entries in order, with merge keys resolved and without duplicate keys.
+        /// A mapping: entries in order, with merge keys resolved and without duplicate keys.
         case mapping([Entry])
     }
 
-    /// Content of the node.
     package let content: Content
-    /// Source range of the node. For an alias, the range of its anchor's node, with the alias as context.
+    /// Source range of the node. For an alias, the range is that of the anchored node, with the alias as context.
     package let range: SourceRange
-    /// Whether a scalar in the node contains `${`, so that other nodes need not be searched.
+    /// Whether the node contains a scalar with `${`. Substitution skips other nodes.
     package let hasSubstitution: Bool
-    /// Whether the text is determined later: the current text is only a template.
+    /// Whether the final text is determined later; the current text is a template.
     package let isDeferred: Bool
-    /// Number of nodes in this one, including itself, with aliases expanded.
+    /// Number of nodes in the subtree, including this node and expanded aliases.
     package let size: Int32
 
-    /// Creates a node from scalars and existing nodes. `isFinal`: whether `${` in the text is literal.
+    /// Creates a node from a scalar or existing nodes. `isFinal` is whether `${` in the text is literal.
     package init(_ content: Content, at range: SourceRange, isFinal: Bool = false, isDeferred: Bool = false) {
         self.content = content
         self.range = range
@@ -76,7 +68,7 @@ package final class YAMLNode: Sendable {
         self.size = size
     }
 
-    /// Creates a node with the same content, or with as many substitutions, at another location.
+    /// Creates a node with the properties of another node, but other content and another location.
     private init(_ content: Content, at range: SourceRange, as other: YAMLNode) {
         self.content = content
         self.range = range
@@ -97,7 +89,7 @@ package final class YAMLNode: Sendable {
         return text.isEmpty || text == "~" || text == "null"
     }
 
-    /// Kind of the node for messages.
+    /// Kind of the node as a phrase for messages.
     package var kind: String {
         switch content {
         case .scalar: isNull ? "an empty value" : "a single value"
@@ -106,17 +98,17 @@ package final class YAMLNode: Sendable {
         }
     }
 
-    /// Returns the value of a key; nil if there is none.
+    /// Returns the value of a mapping's key; nil if the node isn't a mapping or doesn't contain the key.
     package subscript(key key: String) -> YAMLNode? {
         guard case .mapping(let entries) = content else { return nil }
         return entries.first { $0.key == key }?.value
     }
 
-    /// Returns the node with one more step in the context of every source range in it.
+    /// Returns the node with an additional step in the context of every source range in the subtree.
     package func addingStep(
         through kind: SourceContext.Kind, _ message: String, at location: SourceRange?
     ) -> YAMLNode {
-        // Nodes of a subtree mostly share one context, so the new step is shared too.
+        // Most nodes of a subtree have the same context, so that the new step can be shared.
         var last: (old: SourceContext?, new: SourceContext)?
         func step(_ old: SourceContext?) -> SourceContext {
             if let last, last.old === old { return last.new }
@@ -127,7 +119,7 @@ package final class YAMLNode: Sendable {
         return mappingRanges { $0.with(context: step($0.context)) }
     }
 
-    /// Returns the node with all ranges transformed. The recursion is bounded by the parser's depth limit.
+    /// Returns the node with all source ranges transformed. The parser's depth limit bounds the recursion.
     private func mappingRanges(_ transform: (SourceRange) -> SourceRange) -> YAMLNode {
         let content: Content
         switch self.content {

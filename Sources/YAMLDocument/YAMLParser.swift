@@ -3,14 +3,14 @@ package import Diagnostics
 internal import Dispatch
 internal import Synchronization
 
-/// A YAML parser: libyaml's events are read on the calling thread, and nodes are created from them on a queue.
+/// A YAML parser. The calling thread reads libyaml's events; a queue creates nodes from them concurrently.
 package struct YAMLParser {
     private let file: String
     private let source: SourceFile
     private let limits: YAMLLimits
 
-    /// Maximum number of batches that wait for the builder. It limits memory, and stops reading a long document whose
-    /// beginning is invalid.
+    /// Maximum number of batches that wait for the builder. The limit bounds memory, and ends the reading of a long
+    /// document after an error at its beginning.
     private static let maxPendingBatches = 8
 
     private init(file: String, limits: YAMLLimits) {
@@ -19,14 +19,14 @@ package struct YAMLParser {
         self.limits = limits
     }
 
-    /// Parses one document. Returns nil if no document can be read; problems are added to the sink.
+    /// Parses a file with one document. Returns nil if the document can't be read. Problems are added to the sink.
     package static func parse(
         _ bytes: [UInt8], file: String, limits: YAMLLimits = YAMLLimits(), into sink: inout DiagnosticSink
     ) -> YAMLNode? {
         document(bytes, file: file, limits: limits, into: &sink)?.root
     }
 
-    /// Parses a document. Returns its root and the texts that contain `${`, each as often as it is written.
+    /// Parses a file with one document. Returns its root and the scalars that contain `${`, with duplicates.
     package static func document(
         _ bytes: [UInt8], file: String, limits: YAMLLimits = YAMLLimits(), into sink: inout DiagnosticSink
     ) -> (root: YAMLNode, substituted: [String])? {
@@ -62,8 +62,8 @@ package struct YAMLParser {
         return builder.root.map { ($0, builder.substituted) }
     }
 
-    /// Sends all events to the builder, which has processed them when this returns. Returns false if libyaml stops
-    /// with an error.
+    /// Sends all events to the builder, and waits until they are processed. Returns false if libyaml reports an
+    /// error.
     private func send(_ parser: inout yaml_parser_t, to builder: NodeBuilder) -> Bool {
         let queue = DispatchQueue(label: "tandem.yaml")
         let carried = WorkCount.Captured()
@@ -78,7 +78,7 @@ package struct YAMLParser {
             case YAML_SEQUENCE_END_EVENT, YAML_MAPPING_END_EVENT: depth -= 1
             default: break
             }
-            // libyaml's time is quadratic in the depth: parsing stops at the limit.
+            // Parsing stops at the depth limit, since libyaml's time is quadratic in the depth.
             let isTooDeep = depth > limits.depth
             let isLast = !isFine || isTooDeep || event.type == YAML_STREAM_END_EVENT
             batch.add(event)
@@ -140,8 +140,7 @@ package struct YAMLParser {
         sink.error(.yamlSyntax, problem, at: location, notes: notes, help: help)
     }
 
-    /// Returns whether libyaml was reading a flow collection or a quoted scalar, inside which indentation has no
-    /// meaning.
+    /// Returns whether libyaml was reading a flow collection or a quoted scalar, in which indentation has no meaning.
     private static func isInside(_ parser: yaml_parser_t, _ lines: [Substring]) -> Bool {
         let (line, column) = (Int(parser.context_mark.line), Int(parser.context_mark.column))
         guard parser.context != nil, lines.indices.contains(line) else { return false }
@@ -149,8 +148,8 @@ package struct YAMLParser {
             ?? false
     }
 
-    /// Returns the number of the line whose comment contains the end of the flow collection that libyaml was reading;
-    /// nil if there is none.
+    /// Returns the number of the line in which a comment contains the end of the flow collection that libyaml was
+    /// reading; nil if there is none.
     private static func comment(in lines: [Substring], _ parser: yaml_parser_t, to last: Int) -> Int? {
         let first = Int(parser.context_mark.line)
         guard isInside(parser, lines), first < last, last <= lines.count else { return nil }
@@ -161,24 +160,23 @@ package struct YAMLParser {
         }.map { $0 + 1 }
     }
 
-    /// Returns whether a line is an entry of a list without a space after its `-`.
+    /// Returns whether a line looks like a list entry without a space after its `-`.
     private static func isItemWithoutSpace(_ line: Substring) -> Bool {
         let entry = line.drop { $0 == " " }
         return entry.first == "-" && entry.dropFirst().first?.isLetter == true && entry.contains(":")
     }
 
-    /// Returns the probable mistake in a line at which libyaml stops.
+    /// Returns help for the probable mistake in the line at which libyaml reports an error; nil if it is unknown.
     private static func help(line: Substring, column: Int) -> String? {
         let before = line.prefix(max(0, column - 1))
-        // The second `: ` of a line.
+        // The error is at the second `: ` of a line.
         if line.dropFirst(before.count).first == ":", let colon = before.firstRange(of: ": ") {
             let value = line[colon.upperBound...].trimmingPrefix { $0 == " " }
             let key = before[..<colon.lowerBound].trimmingPrefix { $0 == " " || $0 == "-" }
             return value.first.map { "\"'[{".contains($0) } == true || key.isEmpty
                 ? nil : "a value that contains `: ` needs quotes: \(key): \"\(value)\""
         }
-        // A line that begins at a column where nothing can begin, or the first `: ` at a position where no
-        // mapping can.
+        // The error is at the beginning of a line, or at the first `: ` where a mapping can't begin.
         if before.allSatisfy({ $0 == " " }) || line.dropFirst(before.count).first == ":" {
             return "the indentation of this line doesn't match the lines before it"
         }
