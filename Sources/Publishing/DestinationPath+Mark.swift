@@ -1,7 +1,8 @@
 extension DestinationPath {
-    /// The mark in an extended attribute of an output, by which the output is recognized.
+    /// The extended attribute by which an output is recognized.
     package struct Mark: Sendable {
-        /// Size and modification time of the output when it was published.
+        /// Size and modification time of the output when it was published, as returned by
+        /// `TemporaryFile.fingerprint`.
         package var output: String
         /// Digest of the plan that created the output.
         package var digest: String
@@ -17,7 +18,7 @@ extension DestinationPath {
             self.job = job
         }
 
-        /// Text that is stored in the attribute.
+        /// Text that is stored in the attribute: a format version, then the four values.
         package var text: String { "1 \(output) \(digest.isEmpty ? "-" : digest) \(owner) \(job)" }
 
         init?(_ text: String) {

@@ -8,22 +8,23 @@ internal import Glibc
 package struct DestinationPath: Hashable, Sendable {
     /// Absolute path, with links of existing folders resolved.
     package let path: String
-    /// Deepest folder of the path that exists.
+    /// Deepest existing folder of the path, with links resolved.
     package let existingFolder: String
     /// Components of the path that don't exist yet, including the file's name.
     package let missing: [String]
     private let device: UInt64
     private let inode: UInt64
 
-    /// Name of the extended attribute with the mark of an output.
+    /// Name of the extended attribute that contains the mark of a published output.
     package static let attribute = "user.tandem.plan"
 
-    /// Resolves an absolute path. Returns nil if no part of it exists, or if part of it is a file.
+    /// Resolves an absolute path. Returns nil if a component that should be a folder is a file, or if the path is
+    /// invalid.
     package init?(_ absolute: String) {
         var rest: [String] = []
         var components = absolute.pathParts.filter { $0 != "." }
         guard let name = components.popLast() else { return nil }
-        // The deepest existing folder is resolved by the system. Missing components can't be links.
+        // The system resolves the deepest existing folder. Missing components can't be links.
         while true {
             let candidate = "/" + components.joined(separator: "/")
             if let identity = FileIdentity(path: candidate) {
@@ -36,7 +37,7 @@ package struct DestinationPath: Hashable, Sendable {
             guard let last = components.popLast() else { return nil }
             rest.insert(last, at: 0)
         }
-        // `..` after a missing folder removes that folder; a `..` beyond it makes the path invalid.
+        // `..` after a missing folder removes that folder; further `..` make the path invalid.
         var folders: [String] = []
         for part in rest {
             if part == ".." {
@@ -73,17 +74,17 @@ package struct DestinationPath: Hashable, Sendable {
 
     /// The kind of file at a path.
     package enum Occupant: Sendable {
-        /// No file.
+        /// No file exists at the path.
         case nothing
-        /// A folder, or a file that isn't regular and can't be replaced.
+        /// A folder, a device or another file that can't be replaced.
         case notAFile
-        /// A file that wasn't published for the owner, or that was changed since.
+        /// A file that wasn't published for the owner, or that was changed afterwards.
         case foreign
         /// An unchanged file that was published for the owner.
         case published
     }
 
-    /// Returns the kind of file at a path. A file that was published for another owner is foreign; nil
+    /// Returns the kind of file at a path. A file that was published for another owner is `foreign`; a nil `owner`
     /// accepts any owner.
     package static func occupant(of path: String, owner: String?) -> Occupant {
         var status = stat()
@@ -99,15 +100,16 @@ package struct DestinationPath: Hashable, Sendable {
         return owner == nil || mark.owner == owner ? .published : .foreign
     }
 
-    /// Name of the extended attribute with the mark of an output that failed its expectations and was kept.
+    /// Name of the extended attribute that contains the mark of an output that failed its expectations and was kept.
     package static let failureAttribute = "user.tandem.failed"
 
-    /// Returns whether the file at a path is an unchanged kept failure of a job.
+    /// Returns whether the file at a path is an unchanged output of a job that failed its expectations and was kept.
     package static func isKeptFailure(of job: String, at path: String) -> Bool {
         mark(at: path, attribute: failureAttribute)?.job.exact == job.exact
     }
 
-    /// Returns the mark of an output that is unchanged since its publication; nil if there is none.
+    /// Returns the mark of an output that is unchanged since it was published; nil if there is no mark, or if the
+    /// file was changed.
     package static func mark(at path: String, attribute: String = attribute) -> Mark? {
         var bytes = [UInt8](repeating: 0, count: 8192)
         let count = tandem_getxattr(path, attribute, &bytes, bytes.count)
@@ -117,17 +119,17 @@ package struct DestinationPath: Hashable, Sendable {
         return mark
     }
 
-    /// Returns a message about a file that is not an unchanged output of the job file.
+    /// Returns the message for a destination with a file that is not an unchanged output of the job file.
     package static func foreign(at path: String) -> String {
         var byte: UInt8 = 0
-        // A buffer that is too small results in a negative number too, with ERANGE.
+        // A buffer that is too small results in ERANGE, which also means that the attribute exists.
         if mark(at: path) != nil { return "the destination was published for another job file" }
         return tandem_getxattr(path, attribute, &byte, 1) >= 0 || errno == ERANGE
             ? "the destination was changed since Tandem published it"
             : "the destination exists, and Tandem did not publish it"
     }
 
-    /// Free bytes on the destination's file system for this user; nil if unknown.
+    /// Free space on the destination's file system for this user, in bytes; nil if unknown.
     package var freeSpace: Int64? {
         var status = statvfs()
         // Some file systems, such as those in memory, report no size.
@@ -137,18 +139,17 @@ package struct DestinationPath: Hashable, Sendable {
                 .partialValue)
     }
 
-    /// Identifier of the file system.
+    /// Identifier of the file system (`st_dev`).
     package var fileSystem: UInt64 { device }
 
-    /// Whether the existing folder is writable, as far as this can be determined without writing.
+    /// Whether the deepest existing folder is writable according to `access(2)`.
     package var isFolderWritable: Bool { access(existingFolder, W_OK | X_OK) == 0 }
 
-    /// Returns whether the paths are equal below the same existing folder.
+    /// Returns whether the deepest existing folders are the same, and the missing components are equal.
     package static func == (a: DestinationPath, b: DestinationPath) -> Bool {
         a.device == b.device && a.inode == b.inode
             && a.missing.elementsEqual(b.missing) { $0.exact == $1.exact }
     }
-    /// Hashes the values that `==` compares.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(device)
         hasher.combine(inode)

@@ -1,6 +1,6 @@
 internal import ExactStrings
 
-/// A cache of resolved destinations. Each folder is resolved once.
+/// A cache of resolved destinations, in which each folder is resolved once.
 package struct DestinationTable {
     private var folders: [Substring: DestinationPath?] = [:]
 

@@ -1,12 +1,12 @@
 package import FileSystem
 internal import Glibc
 
-/// A set of files whose process was killed after recording the set and before all files had their names.
+/// A set of files whose process was killed after it recorded the set, and before all files had their final names.
 ///
-/// The record may come from anyone who can write to the folder, so it is untrusted: the caller compares the
-/// marks of the finished files with its own plan, applies its rules about replacing files, and completes or
-/// discards the set. Only regular files of this user that aren't being written, with inode, size and
-/// modification time as recorded, get a name.
+/// The record may come from anyone who can write to the folder and is therefore untrusted. The caller compares the
+/// marks of the finished files with its own plan, applies its rules about replacing files, and completes or discards
+/// the set. A file gets its final name only if it is a regular file of this user, isn't being written, and has the
+/// recorded inode, size and modification time.
 package final class InterruptedSet {
     /// A file of the set without its final name.
     package struct Missing {
@@ -43,8 +43,8 @@ package final class InterruptedSet {
         folder == "/" ? "/" + name : folder + "/" + name
     }
 
-    /// Returns the sets whose records are in a folder, and locks the records. `names` are the files that are
-    /// expected there.
+    /// Returns the sets whose records are in a folder, and locks the records. `names` are the final names of the
+    /// outputs in the folder.
     package static func find(
         in folder: String, of names: Set<String>, beneath root: PathRoot
     ) -> [InterruptedSet] {
@@ -61,8 +61,8 @@ package final class InterruptedSet {
             let record = openat(descriptor, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             guard record >= 0 else { return nil }
             let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-            // The record is locked before it is read: a process that has just withdrawn its set has removed
-            // the record, which then has no link.
+            // The record is locked before it is read: a process that has just removed the record leaves a file
+            // without links.
             guard copy >= 0, flock(record, LOCK_EX | LOCK_NB) == 0, let intent = SetIntent.read(record) else {
                 close(record)
                 if copy >= 0 { close(copy) }
@@ -72,7 +72,7 @@ package final class InterruptedSet {
         }
     }
 
-    /// Returns the files without their final names; nil if the set can't be completed, because a file is
+    /// Returns the files that don't have their final names yet; nil if the set can't be completed, because a file is
     /// missing or differs from the record.
     package func missing() -> [Missing]? {
         var missing: [Missing] = []
@@ -86,7 +86,7 @@ package final class InterruptedSet {
             defer { close(folder) }
             switch SetIntent.occupant(of: member.name, in: folder) {
             case .file(member.new): continue
-            // On a file system without links, the replaced file temporarily has another name.
+            // On a file system without hard links, the replaced file temporarily has another name.
             case .file(member.old), .nothing: break
             case .file, .other: return nil
             }
@@ -99,7 +99,7 @@ package final class InterruptedSet {
         return missing
     }
 
-    /// Returns whether a finished file is as recorded, owned by this user, and not locked.
+    /// Returns whether a finished file equals its record, is owned by this user, and isn't locked.
     private static func isFinished(_ member: SetIntent.Member, in folder: Int32) -> Bool {
         let file = openat(folder, member.part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { return false }
@@ -109,7 +109,8 @@ package final class InterruptedSet {
             && SetIntent.identity(status) == member.new && flock(file, LOCK_SH | LOCK_NB) == 0
     }
 
-    /// Gives the missing files their names and removes the record. If a rename fails, the record stays for
+    /// Renames the missing files to their final names and removes the record. If a rename fails, the record remains
+    /// for
     /// the next run.
     /// - Throws: `SystemError` if a rename fails.
     package func complete(_ missing: [Missing]) throws {
@@ -124,7 +125,7 @@ package final class InterruptedSet {
         discard()
     }
 
-    /// Removes the record. The set is no longer completed, and its finished files are removed like those of
-    /// any killed run.
+    /// Removes the record, so that the set can't be completed. Its finished files are later removed as abandoned
+    /// temporary files.
     package func discard() { unlinkat(folder, name, 0) }
 }

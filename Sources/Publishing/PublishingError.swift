@@ -1,11 +1,11 @@
-/// The reason why a file can't be published, other than a system error.
+/// An error of publishing a file, other than a system error.
 package enum PublishingError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Another file is at the destination.
+    /// A file exists at the destination.
     case destinationExists
-    /// The file belongs to another process, which publishes it.
+    /// The file was received from another process, which publishes it.
     case ownedByOtherProcess
 
-    /// The reason in one line.
+    /// Description of the error in one line.
     package var description: String {
         switch self {
         case .destinationExists: "the destination exists"

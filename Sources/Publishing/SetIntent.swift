@@ -2,14 +2,14 @@ internal import CLinux
 internal import FileSystem
 internal import Glibc
 
-/// The record of a set of files that is about to be replaced. It exists from before the first rename until
-/// after the last.
+/// The record of a set of files that replaces existing files. It exists from before the first rename until after the
+/// last.
 ///
-/// A single rename is atomic, several are not: a process that is killed between two of them leaves files of
-/// two versions. Therefore all new files get a temporary name first, and this record lists them. The record
-/// is complete on disk before the first rename, and the next run of the same job carries out the missing
-/// renames (`InterruptedSet`). Its name is that of the last file of the set, as `.name.<attempt>.set`; a lock
-/// marks the record of a live process.
+/// A single rename is atomic, but several are not: a process that is killed between two renames leaves files of two
+/// versions. Therefore all new files first get temporary names, which this record lists. The record is complete on
+/// disk before the first rename, and the next run of the job performs the missing renames (`InterruptedSet`). The
+/// record's name is derived from the last file of the set, as `.name.<attempt>.set`. A lock marks the record of a
+/// running process.
 struct SetIntent {
     /// A file of the set.
     struct Member: Equatable {
@@ -19,7 +19,7 @@ struct SetIntent {
         var name: String
         /// Temporary name in the same folder.
         var part: String
-        /// Identity of the new file.
+        /// Identity of the new file, as returned by `identity`.
         var new: String
         /// Identity of the file that is replaced; empty if there is none.
         var old: String
@@ -27,8 +27,8 @@ struct SetIntent {
 
     static let suffix = ".set"
     private static let header = "tandem set 1"
-    /// Limits of a record, in bytes and files. A larger record is not written, so that the set can't be
-    /// completed.
+    /// Limits of a record, in bytes and files. A larger record is not written; if the process is killed, the set then
+    /// can't be completed.
     private static let byteLimit = 64 << 20
     private static let memberLimit = 100_000
     private static let fieldsOfMember = 5
@@ -37,7 +37,7 @@ struct SetIntent {
 
     // MARK: Encoding
 
-    /// Fields, each terminated by NUL, which no path contains.
+    /// Encoded record: fields, each terminated by NUL, which paths can't contain.
     var encoded: [UInt8] {
         let fields =
             [Self.header, "\(members.count)"]
@@ -47,7 +47,8 @@ struct SetIntent {
 
     init(members: [Member]) { self.members = members }
 
-    /// Decodes a record. Returns nil if it is incomplete or invalid. Fields are counted before any is copied.
+    /// Decodes a record. Returns nil if it is incomplete or invalid. The number of fields is checked before they are
+    /// copied.
     init?(decoding bytes: [UInt8]) {
         guard bytes.last == 0, bytes.starts(with: Array(Self.header.utf8) + [0]) else { return nil }
         let fields = bytes.dropLast().split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
@@ -67,9 +68,9 @@ struct SetIntent {
 
     // MARK: Writing
 
-    /// Writes the record to disk, locked, in the folder of its last file. Returns nil if the record exceeds
-    /// the limits.
-    /// - Throws: `SystemError` if the record can't be written; no file remains then.
+    /// Writes the record to disk in the folder of the set's last file, and locks it. Returns nil if the record
+    /// exceeds the limits.
+    /// - Throws: `SystemError` if the record can't be written. No file remains in that case.
     func write(inFolderOf file: TemporaryFile) throws -> Written? {
         let bytes = encoded
         guard members.count <= Self.memberLimit, bytes.count <= Self.byteLimit else { return nil }
@@ -101,13 +102,13 @@ struct SetIntent {
         return Written(folder: folder, name: name, descriptor: descriptor)
     }
 
-    /// A record on disk. The folder's descriptor is owned by the file in whose folder the record was written.
+    /// A record on disk. `folder` is a descriptor that is owned by the set's last file.
     struct Written {
         let folder: Int32
         let name: String
         let descriptor: Int32
 
-        /// Removes the record, once every file has its name or the set is withdrawn.
+        /// Removes the record. Called after every file has its final name, or after the set was withdrawn.
         func remove() {
             unlinkat(folder, name, 0)
             fsync(folder)
@@ -117,8 +118,7 @@ struct SetIntent {
 
     // MARK: Reading
 
-    /// Reads the record behind a descriptor. Returns nil if it isn't a valid record of this user, or was
-    /// removed.
+    /// Reads a record from a descriptor. Returns nil if the file isn't a valid record of this user, or was removed.
     static func read(_ descriptor: Int32) -> SetIntent? {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1,
@@ -137,7 +137,7 @@ struct SetIntent {
         return SetIntent(decoding: bytes)
     }
 
-    /// The kind of file at a name.
+    /// The kind of file that has a name in a folder.
     enum Occupant: Equatable {
         case nothing
         /// A regular file with its identity.
@@ -154,12 +154,12 @@ struct SetIntent {
         return status.st_mode & S_IFMT == S_IFREG ? .file(identity(status)) : .other
     }
 
-    /// Returns the identity of a regular file; nil if there is none.
+    /// Returns the identity of a regular file; nil for other files and if there is no file.
     static func identity(of name: String, in folder: Int32) -> String? {
         if case .file(let identity) = occupant(of: name, in: folder) { identity } else { nil }
     }
 
-    /// Returns inode, size and modification time as one text.
+    /// Returns inode, size and modification time as text.
     static func identity(_ status: stat) -> String {
         "\(status.st_ino) " + TemporaryFile.fingerprint(status)
     }

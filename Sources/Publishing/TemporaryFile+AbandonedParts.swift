@@ -3,9 +3,9 @@ internal import ExactStrings
 internal import Glibc
 
 extension TemporaryFile {
-    /// Removes the temporary files of dead runs from a folder, and returns their names. A replaced file
-    /// without another name gets its original name back if no other file has it. Files that are being written
-    /// are locked and stay. `names` are those of the outputs in the folder.
+    /// Removes the temporary files of killed runs from a folder, and returns their names. `names` are the outputs in
+    /// the folder. Files that are being written are locked, and are not removed. A replaced file whose only name is
+    /// temporary gets its original name back, unless another file has that name.
     package static func removeAbandonedParts(in folder: String, of names: Set<String>) -> [String] {
         let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return [] }
@@ -21,7 +21,7 @@ extension TemporaryFile {
             let isDead = flock(descriptor, LOCK_EX | LOCK_NB) == 0
             close(descriptor)
             guard isDead else { continue }
-            // The stem of a long name may be common to several names; the original name is then unknown.
+            // Several long names can have the same stem; the original name is then unknown.
             let isBack =
                 name.hasSuffix(asideSuffix) && owned.count == 1
                 && restore(name, to: owned[0], in: directory)
@@ -32,8 +32,8 @@ extension TemporaryFile {
 
     private static func restore(_ part: String, to name: String, in folder: Int32) -> Bool {
         if tandem_renameat2(folder, part, folder, name, 1) == 0 { return true }
-        // A file without another name is on a file system without links, which often has no exclusive rename
-        // either.
+        // Replaced files are renamed only on file systems without hard links, which often don't support an exclusive
+        // rename either.
         var status = stat()
         guard [EINVAL, ENOSYS, EOPNOTSUPP].contains(errno),
             fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0, errno == ENOENT
@@ -41,7 +41,7 @@ extension TemporaryFile {
         return renameat(folder, part, folder, name) == 0
     }
 
-    /// Returns the names in a folder that may belong to unfinished outputs: those that begin with a dot.
+    /// Returns the names in a folder that begin with a dot, as those of temporary files do.
     static func entries(of folder: Int32) -> [String] {
         let copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0, let stream = fdopendir(copy) else { return [] }
@@ -59,10 +59,10 @@ extension TemporaryFile {
 
     /// The components of a temporary name, `.name.<attempt>.part`.
     struct PartName {
-        /// Final name, truncated to 200 bytes.
+        /// Final name of the file, truncated to 200 bytes.
         let stem: String
 
-        /// Parses a temporary name. Returns nil if it doesn't have that format.
+        /// Parses a temporary name. Returns nil if it has another format.
         init?(_ name: String, suffix: String) {
             guard name.hasPrefix("."), name.hasSuffix(suffix) else { return nil }
             let named = name.dropFirst().dropLast(suffix.count)

@@ -2,9 +2,9 @@ internal import CLinux
 internal import FileSystem
 internal import Glibc
 
-/// Output files that are written into one temporary file, in sequence, and published separately.
+/// Output files that are written sequentially into one temporary file, and published separately.
 extension TemporaryFile {
-    /// A part of a file.
+    /// A byte range of a file.
     package struct Part: Hashable, Codable, Sendable {
         /// Offset of the part in bytes.
         package var offset: Int64
@@ -18,7 +18,7 @@ extension TemporaryFile {
     }
 
     /// Writes bytes at an offset (`pwrite`).
-    /// - Throws: `SystemError` if not all of them can be written.
+    /// - Throws: `SystemError` if not all bytes can be written.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws {
         var done = 0
         while done < bytes.count, let base = bytes.baseAddress {
@@ -46,8 +46,8 @@ extension TemporaryFile {
         }
     }
 
-    /// Fills this file with a part of another one. The data is shared instead of copied if the file system
-    /// supports it (`copy_file_range`).
+    /// Copies a part of another file to the beginning of this one. The data is shared if the file system supports it
+    /// (`copy_file_range`).
     /// - Throws: `SystemError` if a file can't be read or written.
     package func fill(from other: TemporaryFile, _ part: Part) throws {
         var (from, left) = (part.offset, part.length)
@@ -55,7 +55,7 @@ extension TemporaryFile {
         while left > 0 {
             let count = tandem_copy_range(other.descriptor, &from, descriptor, &to, UInt64(left))
             if count < 0, errno == EINTR { continue }
-            // Not supported by older kernels and some file systems.
+            // Older kernels and some file systems don't support the call.
             if count == 0 || count < 0 && [EXDEV, EINVAL, ENOSYS, EOPNOTSUPP, EPERM].contains(errno) {
                 break
             }

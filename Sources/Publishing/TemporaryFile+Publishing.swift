@@ -4,13 +4,13 @@ internal import FileSystem
 internal import Glibc
 internal import Locking
 
-/// The publishing of a file under its name, and its withdrawal.
+/// Publishing of files, and withdrawal of published files.
 extension TemporaryFile {
-    /// Publishes several files, all or none, in the order of the array. `publish` publishes the file at an index,
-    /// and returns false if that is no longer necessary. Replaced files are kept until
-    /// all files are published. If a file can't be published, the others are withdrawn and the error is
-    /// thrown. A process that is killed meanwhile leaves a record, from which the next run publishes the rest
-    /// (`InterruptedSet`). Returns the indices of the published files.
+    /// Publishes all files in the order of the array, or none, and returns the indices of the published files.
+    /// `publish` publishes the file at an index, and returns false if that is no longer necessary. Replaced files are
+    /// kept until all files are published. If a file can't be published, the others are withdrawn and the error is
+    /// thrown. If the process is killed during the call, a record remains, from which the next run publishes the rest
+    /// (`InterruptedSet`).
     package static func publishTogether(
         _ files: [TemporaryFile], _ publish: (_ index: Int, _ keepsReplaced: Bool) throws -> Bool
     ) throws -> [Int] {
@@ -21,14 +21,14 @@ extension TemporaryFile {
             for index in published { files[index].removeReplaced() }
             return published
         } catch {
-            // The file that failed may already have its name.
+            // The failed file may already have its final name.
             for file in files.reversed() { file.withdraw() }
             record?.remove()
             throw error
         }
     }
 
-    /// Gives all files temporary names and writes a record, if there are several files and at least one
+    /// Links all files under temporary names and writes a record, if there are several files and at least one of them
     /// replaces another file.
     private static func recordReplacement(by files: [TemporaryFile]) throws -> SetIntent.Written? {
         guard files.count > 1, let last = files.last else { return nil }
@@ -54,7 +54,7 @@ extension TemporaryFile {
         return try SetIntent(members: members).write(inFolderOf: last)
     }
 
-    /// Returns the file's temporary name, and links the file under one if it has none.
+    /// Returns the file's temporary name. A file without a name is linked first.
     private func assignTemporaryName() throws -> String {
         try state.withLock { state in
             if let part = state.partName { return part }
@@ -66,9 +66,9 @@ extension TemporaryFile {
         }
     }
 
-    /// Gives the file its name at the destination atomically, and syncs the folder to disk. The data must be
-    /// on disk already. Without `replacing`, the call fails if a file exists. `keepsReplaced` keeps the
-    /// replaced file for `withdraw`, until `removeReplaced`.
+    /// Links or renames the file to its final name atomically, and syncs the folder to disk. The data must be on disk
+    /// already. Without `replacing`, throws if a file exists. With `keepsReplaced`, the replaced file is kept for
+    /// `withdraw` until `removeReplaced`.
     package func publish(replacing: Bool, keepsReplaced: Bool = false) throws {
         try publish(as: name, replacing: replacing, keepsReplaced: keepsReplaced)
     }
@@ -106,7 +106,8 @@ extension TemporaryFile {
         } else if !replacing {
             try link(as: name)
         } else {
-            // A link can't replace a file: the new file gets a temporary name first, which is then renamed.
+            // Linking can't replace a file. Therefore the new file gets a temporary name first, which is then
+            // renamed.
             let part = Self.partName(for: name)
             try link(as: part)
             state.partName = part
@@ -115,8 +116,8 @@ extension TemporaryFile {
         state.partName = nil
     }
 
-    /// Gives a file that is about to be replaced another name. On a file system without links, that is its
-    /// only name: if the run dies then, `removeAbandonedParts` restores the original one.
+    /// Links a file that is about to be replaced under a temporary name. On a file system without hard links, the
+    /// file is renamed instead; if the run is killed then, `removeAbandonedParts` restores the original name.
     private func keep(_ name: String, _ state: inout State) throws {
         let lock = openat(directoryDescriptor, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         if lock >= 0 { flock(lock, LOCK_SH | LOCK_NB) }
@@ -134,7 +135,7 @@ extension TemporaryFile {
         }
     }
 
-    /// Withdraws a published file if it still has its name: the replaced file is restored, or the name is removed.
+    /// Withdraws a published file if it still has its final name: restores the replaced file, or removes the name.
     func withdraw() {
         state.withLock { state in
             var (own, other) = (stat(), stat())
@@ -154,21 +155,21 @@ extension TemporaryFile {
         fsync(directoryDescriptor)
     }
 
-    /// Removes the replaced file, which is no longer needed.
+    /// Removes the replaced file, after which `withdraw` can't restore it.
     func removeReplaced() {
         state.withLock { state in
-            // The lock is released first: user-space file systems keep an open file under a hidden name when
-            // its name is removed.
+            // The lock is released first: FUSE file systems keep an open file under a hidden name when its name is
+            // removed.
             state.unlock()
             if let replaced = state.replaced { unlinkat(directoryDescriptor, replaced, 0) }
             state.replaced = nil
         }
     }
 
-    /// Removes an unpublished file and frees its space, since a worker may still have it open.
+    /// Removes an unpublished file, and truncates it to free its space even if a worker still has it open.
     package func discard() {
         state.withLock { state in
-            // A replaced file that couldn't be restored stays for the next run, which tries again.
+            // A replaced file that couldn't be restored remains for the next run.
             let replaced = state.isReplacedMoved && !state.isPublished ? nil : state.replaced
             for part in [state.partName, replaced].compactMap({ $0 }) {
                 unlinkat(directoryDescriptor, part, 0)
@@ -177,7 +178,7 @@ extension TemporaryFile {
             state.unlock()
             guard directoryDescriptor >= 0, !state.isPublished else { return }
             var status = stat()
-            // A file that still has a name is not truncated.
+            // A file that still has a name must not be truncated.
             if fstat(descriptor, &status) == 0, status.st_nlink == 0 { ftruncate(descriptor, 0) }
         }
     }
@@ -193,7 +194,7 @@ extension TemporaryFile {
         if tandem_renameat2(directoryDescriptor, part, directoryDescriptor, name, replacing ? 0 : 1) == 0 {
             return
         }
-        // Network and user-space file systems have no exclusive rename.
+        // Network file systems and FUSE often don't support an exclusive rename.
         if !replacing, [EINVAL, ENOSYS, EOPNOTSUPP].contains(errno) {
             return try moveWithoutFlags(part, to: name)
         }
@@ -201,9 +202,9 @@ extension TemporaryFile {
         throw SystemError("renaming the file", errno: errno)
     }
 
-    /// Renames a file without replacing another one. A link also fails if the name exists. Without links, the
-    /// name is checked before the rename, and a file that is created in between is replaced: reserving the
-    /// name with an empty file would leave a partial output if the run died then.
+    /// Renames a file without replacing another one. Linking fails if the name exists. Without hard links, the name
+    /// is checked before the rename, which replaces a file that is created in between. Reserving the name with an
+    /// empty file isn't an alternative: a partial output would remain if the process were killed.
     private func moveWithoutFlags(_ part: String, to name: String) throws {
         if linkat(directoryDescriptor, part, directoryDescriptor, name, 0) == 0 {
             unlinkat(directoryDescriptor, part, 0)

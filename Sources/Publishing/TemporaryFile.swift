@@ -4,14 +4,13 @@ internal import Glibc
 internal import Locking
 internal import SystemPackage
 
-/// A file that is complete or absent: written without a name in its destination's folder, and linked there
-/// once it is finished and on disk.
+/// A file that is complete or absent at its destination: it is written without a name in the destination's folder,
+/// and linked there when it is complete and on disk.
 ///
-/// The file is created with `O_TMPFILE` if the file system supports that, otherwise as
-/// `.name.<attempt>.part`. A lock marks a named temporary file as in use, which distinguishes it from those
-/// of dead runs.
+/// The file is created with `O_TMPFILE` if the file system supports it, otherwise as `.name.<attempt>.part`. A lock
+/// marks a named temporary file as in use, and distinguishes it from those of killed runs.
 ///
-/// Unchecked `Sendable`: the descriptor is constant; the state is behind the mutex.
+/// Unchecked `Sendable`: the descriptors are constant, and a mutex protects the state.
 package final class TemporaryFile: @unchecked Sendable {
     /// Path under which the file will be published.
     package let destination: String
@@ -22,15 +21,14 @@ package final class TemporaryFile: @unchecked Sendable {
     let name: String
 
     struct State {
-        /// Temporary name; nil while the file has none in the folder.
+        /// Temporary name in the folder; nil if the file has none.
         var partName: String?
         var isPublished = false
-        /// Temporary name of the replaced file, until it is removed.
+        /// Temporary name of the replaced file; nil if there is none, and after its removal.
         var replaced: String?
-        /// Locked descriptor of the replaced file, which prevents other runs from removing it as a dead run's
-        /// file.
+        /// Locked descriptor of the replaced file. The lock prevents other runs from removing the file as abandoned.
         var replacedLock: Int32 = -1
-        /// Whether the replaced file has no other name.
+        /// Whether the temporary name is the only name of the replaced file.
         var isReplacedMoved = false
         var publishedName: String?
         var hasReplaced = false
@@ -42,7 +40,8 @@ package final class TemporaryFile: @unchecked Sendable {
     }
     let state: Guarded<State>
 
-    /// Creates an unnamed file in the destination's folder, which must exist.
+    /// Creates an unnamed file in the destination's folder, which must exist. Without support for unnamed files, the
+    /// file gets a temporary name.
     package init(destination: String, in root: PathRoot) throws {
         let path = FilePath(destination)
         let folder = path.removingLastComponent()
@@ -53,7 +52,7 @@ package final class TemporaryFile: @unchecked Sendable {
         guard directoryDescriptor >= 0 else {
             throw SystemError("opening the folder \(directory)", errno: errno)
         }
-        // O_TMPFILE is a combination of bits that Swift doesn't import.
+        // Value of O_TMPFILE, a macro that Swift doesn't import.
         let unnamed: Int32 = 0o20_000_000 | O_DIRECTORY
         var part: String?
         var descriptor = openat(directoryDescriptor, ".", unnamed | O_RDWR | O_CLOEXEC, 0o666)
@@ -74,15 +73,15 @@ package final class TemporaryFile: @unchecked Sendable {
         state = Guarded(State(partName: part))
     }
 
-    /// Creates a file from the descriptor of another process, which publishes the file. This object owns the
-    /// descriptor.
+    /// Creates a file from a descriptor that another process passed, which publishes the file itself. This object
+    /// owns the descriptor.
     package init(passed descriptor: Int32) {
         self.descriptor = descriptor
         (destination, directory, name, directoryDescriptor) = ("", "", "", -1)
         state = Guarded(State(partName: nil))
     }
 
-    /// Opens a published file for reading. The file can't be published or discarded again.
+    /// Opens a published file for reading. The object can't publish or discard the file.
     /// - Throws: `SystemError` if it can't be opened.
     package convenience init(published path: String, in root: PathRoot) throws {
         let descriptor = root.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -98,26 +97,27 @@ package final class TemporaryFile: @unchecked Sendable {
         if directoryDescriptor >= 0 { close(directoryDescriptor) }
     }
 
-    /// Path through which the file can be opened again before it has a name.
+    /// Path through which the file can be opened again, even while it has no name.
     package var reopenPath: String { "/proc/self/fd/\(descriptor)" }
 
-    /// Whether the file has its final name.
+    /// Whether the file was published and not withdrawn.
     package var isPublished: Bool { state.withLock { $0.isPublished } }
 
-    /// Size of the file in bytes.
+    /// Size of the file in bytes; 0 if it can't be determined.
     package var size: Int64 {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
     }
 
-    /// Size and modification time as text.
+    /// Size and modification time as text; `?` if they can't be determined.
     package var fingerprint: String {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return "?" }
         return Self.fingerprint(status)
     }
 
-    /// Returns size and modification time of the file at a path, without following links; nil if there is none.
+    /// Returns size and modification time of the file at a path as text, without following links; nil if there is no
+    /// file.
     package static func fingerprint(path: String) -> String? {
         var status = stat()
         return lstat(path, &status) == 0 ? fingerprint(status) : nil
@@ -130,7 +130,7 @@ package final class TemporaryFile: @unchecked Sendable {
     /// Sets the modification time in seconds since 1970 (`futimens`), but not the access time.
     /// - Throws: `SystemError` if the file system doesn't allow it.
     package func setModified(seconds: Int64, nanoseconds: Int64) throws {
-        // UTIME_OMIT is a macro that Swift doesn't import.
+        // 0x3fff_fffe is UTIME_OMIT, a macro that Swift doesn't import.
         let times = [
             timespec(tv_sec: 0, tv_nsec: 0x3fff_fffe),
             timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds)),
@@ -140,14 +140,14 @@ package final class TemporaryFile: @unchecked Sendable {
         }
     }
 
-    /// Writes an extended attribute. Returns false if the file system doesn't support it.
+    /// Writes an extended attribute. Returns false if it can't be written, as on file systems without support.
     @discardableResult
     package func setAttribute(_ name: String, _ value: String) -> Bool {
         let bytes = Array(value.utf8)
         return tandem_fsetxattr(descriptor, name, bytes, bytes.count) == 0
     }
 
-    /// Writes an extended attribute of a published file. Returns false if that isn't possible.
+    /// Writes an extended attribute of a published file. Returns false if it can't be written.
     package static func setAttribute(_ name: String, _ value: String, path: String, in root: PathRoot) -> Bool
     {
         let descriptor = root.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -157,7 +157,7 @@ package final class TemporaryFile: @unchecked Sendable {
         return tandem_fsetxattr(descriptor, name, bytes, bytes.count) == 0
     }
 
-    /// Returns whether the file at a path is this file.
+    /// Returns whether a path leads to this file, by device and inode.
     package func isAt(_ path: String) -> Bool {
         var (own, other) = (stat(), stat())
         return fstat(descriptor, &own) == 0 && lstat(path, &other) == 0 && own.st_dev == other.st_dev
@@ -175,7 +175,7 @@ package final class TemporaryFile: @unchecked Sendable {
         guard fsync(descriptor) == 0 else { throw SystemError("fsync", errno: errno) }
     }
 
-    /// Truncates a file whose data is no longer needed, to free its space.
+    /// Truncates the file to free its space when its data is no longer needed.
     package func empty() { ftruncate(descriptor, 0) }
 
     /// Returns a temporary name of at most 255 bytes, regardless of the length of `name`.
@@ -185,7 +185,7 @@ package final class TemporaryFile: @unchecked Sendable {
     }
 
     static let partSuffix = ".part"
-    /// Suffix of a replaced file while it has no other name.
+    /// Suffix of the temporary name of a replaced file that has no other name.
     static let asideSuffix = ".kept"
 
     static func stem(_ name: String) -> String {
