@@ -2,7 +2,7 @@ internal import CFFmpeg
 
 /// A filter that rewrites packets without decoding them (`AVBSFContext`), confined to one queue.
 ///
-/// Unchecked `Sendable`: one owner, which moves with the value.
+/// Unchecked `Sendable`: the noncopyable value is the only owner of the pointer.
 package struct BitstreamFilter: ~Copyable, @unchecked Sendable {
     private let context: UnsafeMutablePointer<AVBSFContext>
 
@@ -13,7 +13,7 @@ package struct BitstreamFilter: ~Copyable, @unchecked Sendable {
         av_bsf_free(&copy)
     }
 
-    /// Opens the bitstream filter with that libav name (`av_bsf_init`).
+    /// Opens a bitstream filter by its FFmpeg name (`av_bsf_init`). Throws if this build doesn't contain it.
     package static func open(_ name: String, _ parameters: CodecParameters, timeBase: Rational)
         throws(AVError)
         -> BitstreamFilter
@@ -33,13 +33,13 @@ package struct BitstreamFilter: ~Copyable, @unchecked Sendable {
         return owner
     }
 
-    /// Sends a packet, whose data is moved to the filter (`av_bsf_send_packet`). All output must be received
-    /// before.
+    /// Sends a packet, whose data is moved to the filter (`av_bsf_send_packet`). All pending output must be received
+    /// first.
     package func send(_ packet: borrowing Packet) throws(AVError) {
         try check(av_bsf_send_packet(context, packet.raw), "av_bsf_send_packet")
     }
 
-    /// Signals the end of the input.
+    /// Signals the end of the input; the remaining packets can then be received.
     package func sendEnd() throws(AVError) {
         try check(av_bsf_send_packet(context, nil), "av_bsf_send_packet")
     }

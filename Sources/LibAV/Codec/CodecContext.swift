@@ -15,7 +15,8 @@ func freeCodec(_ context: UnsafeMutablePointer<AVCodecContext>) {
 }
 
 extension InputLimits {
-    /// Returns the decoder for some parameters. Throws if this build has none, or if it isn't allowed.
+    /// Returns the decoder for codec parameters, with support for a separate alpha plane if the pixel format has
+    /// alpha. Throws if this build has no decoder for the codec, or if the decoder isn't allowed.
     static func decoder(of parameters: CodecParameters) throws(AVError) -> UnsafePointer<AVCodec> {
         if parameters.pixelFormat.hasAlpha, let name = alphaDecoder(of: parameters.raw.pointee.codec_id),
             let codec = avcodec_find_decoder_by_name(name)
@@ -35,14 +36,14 @@ extension InputLimits {
         return codec
     }
 
-    /// Returns whether a decoder is allowed. The list contains the decoders that common files require.
+    /// Returns whether a decoder is allowed: all PCM decoders, and those in `decoders`.
     static func uses(_ decoder: UnsafePointer<AVCodec>) -> Bool {
         let name = String(cString: decoder.pointee.name)
         return decoders.contains(name) || name.hasPrefix("pcm_")
     }
 
-    /// Returns the decoder that outputs the alpha plane of a codec; nil if there is none. libavcodec's own
-    /// VP8 and VP9 decoders omit it, because it is coded as a separate stream.
+    /// Returns the name of the decoder that outputs the alpha plane of a codec; nil if there is none. libavcodec's
+    /// own VP8 and VP9 decoders omit the plane, because it is coded as a separate stream.
     private static func alphaDecoder(of codec: AVCodecID) -> String? {
         switch codec {
         case AV_CODEC_ID_VP8: "libvpx"

@@ -1,10 +1,10 @@
 internal import CFFmpeg
 
-/// The upload of frames into the memory of a hardware device, for encoders that accept no others
+/// The upload of frames into the memory of a hardware device, for encoders that accept only hardware frames
 /// (`AVHWFramesContext`).
 enum DeviceFrames {
-    /// Opens a device and attaches a pool of its frames to an encoder's context, which owns both. The context
-    /// must have the pixel format and the size of the frames that are uploaded.
+    /// Opens a device and attaches a pool of its frames to an encoder's context, which owns both. The context must
+    /// contain the size and the pixel format of the frames to upload; its pixel format becomes that of the device.
     static func attach(
         _ device: String, to context: UnsafeMutablePointer<AVCodecContext>
     ) throws(AVError) {

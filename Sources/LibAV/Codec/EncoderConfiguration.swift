@@ -1,8 +1,8 @@
 /// The configuration of an encoder, as a value that a plan can contain.
 public struct EncoderConfiguration: Hashable, Codable, Sendable {
-    /// Name of the encoder in libav (`libx264`).
+    /// Name of the encoder in FFmpeg (`libx264`).
     public var encoder: String
-    /// Media type of the encoder.
+    /// Media type of the encoder: video or audio.
     public var mediaType: MediaType
     /// Time base of the frames' and packets' timestamps.
     public var timeBase: Rational
@@ -15,13 +15,13 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
     public var pixelFormat: PixelFormat = .none
     /// Nominal frame rate, a hint for rate control; timestamps take precedence.
     public var frameRate: Rational?
-    /// Pixel aspect ratio.
+    /// Pixel aspect ratio; nil for the encoder's default.
     public var sampleAspectRatio: Rational?
-    /// Color properties of the frames.
+    /// Color properties of the frames, which the encoder declares in the stream.
     public var color = ColorDescription()
     /// Maximum number of frames between keyframes; nil for the encoder's default.
     public var keyframeInterval: Int?
-    /// Whether frames are coded as fields.
+    /// Whether frames are coded as interlaced (`AV_CODEC_FLAG_INTERLACED_DCT`, `AV_CODEC_FLAG_INTERLACED_ME`).
     public var isInterlaced = false
     /// Field order, for the container; nil for progressive frames.
     public var fieldOrder: FieldOrder?
@@ -35,25 +35,26 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
 
     /// Average bit rate in bits per second.
     public var bitRate: Int64?
-    /// Maximum bit rate in bits per second, within `bufferSize`.
+    /// Maximum bit rate in bits per second, measured over `bufferSize` (`rc_max_rate`).
     public var maxBitRate: Int64?
-    /// Size of the rate-control buffer in bits.
+    /// Size of the rate-control buffer (VBV) in bits.
     public var bufferSize: Int64?
-    /// Fixed quantizer (`-q`), for codecs without rate control.
+    /// Fixed quantizer (`AV_CODEC_FLAG_QSCALE`, `ffmpeg -q`); nil for other rate control.
     public var fixedQuantizer: Int?
     /// Quality of a variable bit rate, in thousandths of the encoder's scale (`global_quality`).
     public var quality: Int?
-    /// Number of significant bits per sample, if less than the sample format has.
+    /// Number of significant bits per sample (`bits_per_raw_sample`); nil for all bits of the sample format.
     public var bitsPerSample: Int?
-    /// Level in the codec's numbering.
+    /// Level in the codec's numbering (41 for H.264's 4.1); nil for the encoder's choice.
     public var level: Int?
-    /// Private options and `profile`, in order. An option that the encoder doesn't support is an error.
+    /// Options of the encoder and of `AVCodecContext`, in the order in which they are set. An option that the encoder
+    /// doesn't support is an error.
     public var options: [MetadataEntry] = []
-    /// Parameters of options that are lists (`x264-params`), in order.
+    /// Parameters of options whose value is a list (`x264-params`), in the order in which they are set.
     public var parameters: [EncoderParameters] = []
     /// Number of threads; 0 for the encoder's choice.
     public var threads = 0
-    /// Pass of two-pass encoding; nil for a single pass.
+    /// Pass of two-pass encoding; nil for single-pass encoding.
     public var pass: EncoderPass?
 
     /// Creates a configuration without optional settings.
@@ -63,8 +64,8 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
         self.timeBase = timeBase
     }
 
-    /// Returns the configuration with a suitable number of threads, unless one is set. `sourceBitsPerPixel`
-    /// describes the compressed source of the frames; 0 if unknown.
+    /// Returns the configuration with the number of threads that is best for the encoder, unless one is set.
+    /// `sourceBitsPerPixel` is the compressed size of the source per pixel, in bits; 0 if unknown.
     public func withThreads(cores: Int, sourceBitsPerPixel: Double = 0) -> EncoderConfiguration {
         let model = EncoderModel.of(encoder)
         guard threads == 0,
@@ -76,11 +77,12 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
     }
 }
 
-/// The parameters of an encoder's option that is a list, passed on separately.
+/// The parameters of an encoder option whose value is a list. They are set with `av_opt_set_dict_val`, so that values
+/// need no escaping.
 public struct EncoderParameters: Hashable, Codable, Sendable {
     /// Name of the option, such as `x264-params`.
     public var option: String
-    /// Parameters with unique names.
+    /// Names and values of the parameters. Each name occurs once.
     public var entries: [MetadataEntry]
 }
 
@@ -93,7 +95,7 @@ extension EncoderConfiguration {
         return (options.map { "\($0.key)=\($0.value)" } + lists).joined(separator: " ")
     }
 
-    /// Sets a parameter of an option, which replaces an earlier value.
+    /// Sets a parameter of a list option. Replaces an earlier value of the parameter.
     public mutating func set(_ key: String, to value: String, in option: String) {
         let entry = MetadataEntry(key: key, value: value)
         guard let index = parameters.firstIndex(where: { $0.option == option }) else {
@@ -104,7 +106,7 @@ extension EncoderConfiguration {
     }
 }
 
-/// One of two passes over the same frames.
+/// A pass of two-pass encoding.
 public enum EncoderPass: Hashable, Codable, Sendable {
     /// The analysis pass. `statistics` is the path to which encoders with a statistics file write.
     case first(statistics: String)

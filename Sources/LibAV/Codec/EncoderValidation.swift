@@ -10,8 +10,8 @@ package enum EncoderValidation {
         }
     }
 
-    /// Opens the encoder and returns the parameters of its packets: the codec's headers, and the bit rate
-    /// that the encoder chose.
+    /// Opens the encoder and returns the parameters of its packets, which contain the codec's headers and the bit
+    /// rate that the encoder chose.
     package static func parameters(_ configuration: EncoderConfiguration) throws(AVError) -> CodecParameters {
         var trial = configuration
         // One thread suffices, since at most one frame is encoded.
@@ -26,7 +26,7 @@ package enum EncoderValidation {
         return encoder.parameters
     }
 
-    /// Encodes a frame and drains the encoder: SVT-AV1 1.4 blocks if it is closed before.
+    /// Encodes a frame and drains the encoder: SVT-AV1 1.4 blocks if it is closed without having encoded a frame.
     private static func encodeOne(
         _ trial: EncoderConfiguration, _ encoder: borrowing FrameEncoder
     ) throws(AVError) {

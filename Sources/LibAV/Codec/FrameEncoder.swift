@@ -3,7 +3,7 @@ internal import CLinux
 
 /// An open encoder (`AVCodecContext`), confined to one queue.
 ///
-/// Unchecked `Sendable`: one owner, which moves with the value.
+/// Unchecked `Sendable`: the noncopyable value is the only owner of the pointer.
 package struct FrameEncoder: ~Copyable, @unchecked Sendable {
     private let context: UnsafeMutablePointer<AVCodecContext>
     /// Time base of the packets' timestamps.
@@ -71,16 +71,16 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Runs `body` without real-time priority. SVT-AV1 gives the thread that opens it that priority where
-    /// permitted, as for root in containers; its own threads and every child process inherit it and starve
-    /// all others.
+    /// Runs `body` without the capability to raise priorities. If permitted, as for root in containers, SVT-AV1 sets
+    /// real-time priority on the thread that opens it. Its threads and all child processes inherit the priority and
+    /// starve others.
     private static func withoutRealTime<Result>(_ body: () -> Result) -> Result {
         guard tandem_drop_priority() != 0 else { return body() }
         defer { tandem_restore_priority() }
         return body()
     }
 
-    /// Returns the configuration with the settings that field coding and a pass require.
+    /// Returns the configuration with the additional settings for bottom field first and for the pass.
     private static func completed(
         _ configuration: EncoderConfiguration, for context: UnsafeMutablePointer<AVCodecContext>
     ) -> EncoderConfiguration {
@@ -112,7 +112,7 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
         return result
     }
 
-    /// Sets options that are lists, value by value (`av_opt_set_dict_val`).
+    /// Sets options whose value is a list, entry by entry (`av_opt_set_dict_val`).
     private static func apply(
         _ parameters: [EncoderParameters], to context: UnsafeMutablePointer<AVCodecContext>
     ) throws(AVError) {
@@ -124,7 +124,7 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Statistics of a first pass, available after draining; nil if the encoder writes a file.
+    /// Statistics of a first pass, available after draining; nil if the encoder writes them to a file.
     package var statistics: String? { context.pointee.stats_out.map { String(cString: $0) } }
 
     private static func apply(
@@ -172,16 +172,16 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Number of samples that the encoder requires in each frame; 0 for any number.
+    /// Number of samples per channel that the encoder requires in each frame; 0 for any number.
     package var frameSize: Int {
         context.pointee.codec.pointee.capabilities & AV_CODEC_CAP_VARIABLE_FRAME_SIZE != 0
             ? 0 : Int(context.pointee.frame_size)
     }
 
-    /// Encoder delay at the start, in samples.
+    /// Encoder delay at the start, in samples (`initial_padding`).
     package var initialPadding: Int { Int(context.pointee.initial_padding) }
 
-    /// Whether the encoder outputs delayed packets when it is drained.
+    /// Whether the encoder outputs delayed packets when it is drained (`AV_CODEC_CAP_DELAY`).
     package var drainsByItself: Bool {
         context.pointee.codec.pointee.capabilities & AV_CODEC_CAP_DELAY != 0
     }
@@ -201,8 +201,8 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
         return true
     }
 
-    /// Sets the color properties of a frame to those of the encoder: some encoders (ProRes) write those of
-    /// each frame, which conversions leave incomplete.
+    /// Sets the color properties of a frame to those of the encoder. Some encoders (ProRes) write the properties of
+    /// each frame, which are incomplete after conversions.
     private func setColor(_ frame: borrowing Frame) {
         let (own, raw) = (context, frame.raw)
         guard own.pointee.codec_type == AVMEDIA_TYPE_VIDEO else { return }
@@ -216,7 +216,7 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Signals the end of the input.
+    /// Starts draining: the remaining packets can then be received.
     package func sendEnd() throws(AVError) {
         if SharedEncoder.endsWithoutFrames(context) { return }
         let code = avcodec_send_frame(context, nil)

@@ -12,11 +12,12 @@ package enum CodecOutput: Sendable {
 
 /// An open decoder (`AVCodecContext`), confined to one queue.
 ///
-/// Unchecked `Sendable`: one owner, which moves with the value.
+/// Unchecked `Sendable`: the noncopyable value is the only owner of the pointer.
 package struct PacketDecoder: ~Copyable, @unchecked Sendable {
     private let context: UnsafeMutablePointer<AVCodecContext>
 
-    /// Whether errors are read from the log: FFV1 conceals data with a wrong checksum and reports it only there.
+    /// Whether errors are read from the log: the FFV1 decoder conceals data with a wrong checksum and only logs the
+    /// error.
     private var readsLog = false
 
     private init(adopting context: UnsafeMutablePointer<AVCodecContext>) { self.context = context }
@@ -24,7 +25,8 @@ package struct PacketDecoder: ~Copyable, @unchecked Sendable {
     deinit { freeCodec(context) }
 
     /// Opens the decoder of a stream. With `threads` 0, libavcodec chooses the number. `isReduced` requests frames of
-    /// an eighth of the width and height, where the decoder supports that (`AVCodecContext.lowres`).
+    /// an eighth of the width and height, if the decoder supports that (`AVCodecContext.lowres`). With `isStrict`,
+    /// damaged data is an error (`AV_EF_EXPLODE`).
     package static func open(
         _ parameters: CodecParameters, timeBase: Rational, threads: Int = 0,
         limits: InputLimits, isReduced: Bool = false, isStrict: Bool = false
@@ -36,13 +38,13 @@ package struct PacketDecoder: ~Copyable, @unchecked Sendable {
         context.pointee.pkt_timebase = timeBase.av
         context.pointee.thread_count = Int32(clamping: threads)
         context.pointee.max_pixels = limits.maxPixels
-        // A stream may begin between keyframes; its frames are output as far as they can be decoded.
+        // A stream may begin between keyframes. Frames with missing references are output nevertheless;
         // `Frame.isDamaged` reports errors.
         context.pointee.flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT
         // For codecs with checksums, a mismatch is an error, even if the decoder outputs a frame.
         if parameters.traits.hasChecksums {
             context.pointee.err_recognition |= AV_EF_CRCCHECK | AV_EF_EXPLODE
-            // Frame threads would log with separate contexts.
+            // Each frame thread would log with a separate context.
             context.pointee.thread_type = FF_THREAD_SLICE
             decoder.readsLog = true
         }
@@ -52,7 +54,7 @@ package struct PacketDecoder: ~Copyable, @unchecked Sendable {
         return decoder
     }
 
-    /// Number of times that width and height are halved.
+    /// Number of times that width and height are halved (`lowres`).
     package var reduction: Int { Int(context.pointee.lowres) }
 
     /// Number of packets by which errors are delayed. With frame threading, the error of a packet is reported when a
@@ -70,13 +72,14 @@ package struct PacketDecoder: ~Copyable, @unchecked Sendable {
         return true
     }
 
-    /// Signals the end of the input.
+    /// Starts draining: the remaining frames can then be received.
     package func sendEnd() throws(AVError) {
         let code = avcodec_send_packet(context, nil)
         if code != tandem_eof { try check(code, "decoding", context: context) }
     }
 
-    /// Skips packets that no other packet references (`AVDISCARD_NONREF`). Applies to packets sent afterwards.
+    /// Skips frames that no other frame references (`AVDISCARD_NONREF`), or decodes all frames again. Applies to
+    /// packets that are sent afterwards.
     package func setSkipping(unreferenced: Bool) {
         context.pointee.skip_frame = unreferenced ? AVDISCARD_NONREF : AVDISCARD_DEFAULT
     }

@@ -2,19 +2,18 @@ internal import CFFmpeg
 internal import Glibc
 internal import Locking
 
-/// The workarounds for SVT-AV1 1.4: its encoders share a variable without a lock, and an encoder that has
-/// received no frame blocks when it is drained. Other encoders are unaffected.
+/// Workarounds for SVT-AV1 1.4: its encoders share a variable without a lock, and an encoder that has received no
+/// frame blocks when it is drained. Other encoders are unaffected.
 enum SharedEncoder {
-    /// State of such an encoder, as value of `AVCodecContext.opaque`.
+    /// State of an SVT-AV1 encoder, stored in `AVCodecContext.opaque`; nil before the first frame.
     private static var receivedFrames: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: 1) }
     private static var ended: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: 2) }
 
-    /// Lock of the library's list of processors, which is created and read when an encoder is opened, and
-    /// freed when any encoder is closed.
+    /// Lock for SVT-AV1's global list of processors, which is created and read when an encoder is opened, and freed
+    /// when any encoder is closed.
     private static let lock = Guarded(())
 
-    /// Runs `body`, which opens or closes an encoder, while no other encoder of this kind is opened or
-    /// closed.
+    /// Runs `body`, which opens or closes an encoder, while no other SVT-AV1 encoder is opened or closed.
     static func serialized<Result>(
         _ context: UnsafeMutablePointer<AVCodecContext>, as name: String, _ body: () -> Result
     ) -> Result {
@@ -42,7 +41,7 @@ enum SharedEncoder {
         context.pointee.opaque == ended
     }
 
-    /// Closes and frees an encoder, which may be open.
+    /// Frees an encoder's context; an open encoder is drained and closed first.
     static func free(_ context: UnsafeMutablePointer<AVCodecContext>) {
         guard isShared(context), avcodec_is_open(context) != 0 else { return freeCodec(context) }
         if context.pointee.opaque != receivedFrames { sendBlack(to: context) }

@@ -3,7 +3,7 @@ internal import CFFmpeg
 /// A converter of text subtitles with a decoder and an encoder (`avcodec_decode_subtitle2`,
 /// `avcodec_encode_subtitle`), confined to one queue.
 ///
-/// Unchecked `Sendable`: one owner, which moves with the value.
+/// Unchecked `Sendable`: the noncopyable value is the only owner of the pointer.
 package struct SubtitleConverter: ~Copyable, @unchecked Sendable {
     private let decoder: UnsafeMutablePointer<AVCodecContext>
     private let encoder: UnsafeMutablePointer<AVCodecContext>
@@ -30,7 +30,7 @@ package struct SubtitleConverter: ~Copyable, @unchecked Sendable {
         return descriptor.pointee.props & AV_CODEC_PROP_TEXT_SUB != 0
     }
 
-    /// Opens the decoder and the encoder.
+    /// Opens the decoder of the source and the encoder `encoderName`. Throws if either isn't available.
     package static func open(_ source: CodecParameters, timeBase: Rational, to encoderName: String)
         throws(AVError) -> SubtitleConverter
     {
@@ -49,7 +49,7 @@ package struct SubtitleConverter: ~Copyable, @unchecked Sendable {
             decoder.pointee.pkt_timebase = timeBase.av
             try check(avcodec_open2(decoder, codec, nil), "avcodec_open2", context: decoder)
             encoder.pointee.time_base = AVRational(num: 1, den: 1000)
-            // The ASS header with the styles is passed from the decoder to the encoder.
+            // The decoder's ASS header, which contains the styles, is copied to the encoder.
             if let header = decoder.pointee.subtitle_header, decoder.pointee.subtitle_header_size > 0 {
                 let size = Int(decoder.pointee.subtitle_header_size)
                 guard let copy = av_mallocz(size + 1) else { throw .outOfMemory("av_mallocz") }
@@ -80,8 +80,8 @@ package struct SubtitleConverter: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Escapes `<` and `&`, which have a meaning in WebVTT and which libavcodec writes unchanged. Formatting of the
-    /// source is in ASS override codes at this point.
+    /// Escapes `&`, `<` and `>`, which libavcodec writes unchanged although they have a meaning in WebVTT. The
+    /// formatting of the source consists of ASS override codes at this point.
     private static func escaped(_ text: String) -> String {
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
@@ -92,7 +92,7 @@ package struct SubtitleConverter: ~Copyable, @unchecked Sendable {
     /// Maximum size of an encoded event in bytes.
     private static let limit = 1 << 20
 
-    /// Converts a subtitle event. Returns nil if the packet contains none.
+    /// Converts a subtitle event. Returns nil if the packet contains no event.
     package func convert(_ packet: borrowing Packet) throws(AVError) -> [UInt8]? {
         var subtitle = AVSubtitle()
         var hasSubtitle: Int32 = 0

@@ -1,13 +1,13 @@
 internal import CFFmpeg
 
-/// A parser of the durations of Vorbis packets. A packet overlaps with the previous one, whose size affects
-/// its duration (`AVVorbisParseContext`). Confined to one queue.
+/// A parser of the durations of Vorbis packets (`AVVorbisParseContext`). A packet overlaps the previous one, whose
+/// block size affects the duration. Confined to one queue.
 package final class VorbisPackets {
     private var parser: OpaquePointer?
     /// Sizes of the short and the long block in samples; nil if the identification header isn't found.
     package let blockSizes: ClosedRange<Int>?
 
-    /// Creates a parser; nil if the headers are invalid.
+    /// Creates a parser; nil if the codec headers are invalid.
     package init?(_ parameters: CodecParameters) {
         let headers = parameters.extradata
         blockSizes = Self.blockSizes(headers)

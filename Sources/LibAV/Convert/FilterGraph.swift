@@ -1,8 +1,8 @@
 internal import CFFmpeg
 
-/// A graph of libavfilter's filters with any number of inputs and one output, confined to one queue.
+/// A libavfilter graph with any number of inputs and one output, confined to one queue.
 ///
-/// Unchecked `Sendable`: one owner, which moves with the value.
+/// Unchecked `Sendable`: the noncopyable value is the only owner of the pointer.
 package struct FilterGraph: ~Copyable, @unchecked Sendable {
     private let library: FilterLibrary
     private let graph: UnsafeMutablePointer<AVFilterGraph>
@@ -21,8 +21,8 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
 
     deinit { library.free(graph) }
 
-    /// Creates a chain for frames with the properties of `frame` and timestamps in `timeBase`. `scaling` are options
-    /// for every `scale` without `flags`, including those that libavfilter inserts.
+    /// Creates a chain for frames with the properties of `frame` and timestamps in `timeBase`. `scaling` are default
+    /// options of all `scale` filters without `flags`, including those that libavfilter inserts.
     package static func video(
         _ steps: [FilterStep], like frame: borrowing Frame, timeBase: Rational, sampleAspectRatio: Rational,
         frameRate: Rational?, scaling: [MetadataEntry] = []
@@ -106,7 +106,7 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
         return source
     }
 
-    /// Returns the properties of frames after a chain, determined with a black frame.
+    /// Returns the properties of the frames that a chain outputs, determined by filtering a black frame.
     package static func filteredFormat(
         _ steps: [FilterStep], of format: FrameFormat, scaling: [MetadataEntry]
     )
@@ -127,8 +127,8 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
             sampleAspectRatio: result.sampleAspectRatio, color: result.color)
     }
 
-    /// Returns the properties of frames after a chain without filtering a frame; the color properties are those of
-    /// the input.
+    /// Returns the properties of the frames that a chain outputs, without filtering a frame. The color properties are
+    /// those of the input.
     package static func format(after steps: [FilterStep], of format: FrameFormat, scaling: [MetadataEntry])
         throws(AVError) -> FrameFormat
     {
@@ -148,7 +148,7 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
             sampleAspectRatio: Rational(library.c.av_buffersink_get_sample_aspect_ratio(sink)), color: color)
     }
 
-    /// Creates a chain's filters with their options, without frames; throws libavfilter's error.
+    /// Validates a chain by creating each filter with its options. Throws libavfilter's error.
     package static func check(_ steps: [FilterStep], mediaType: MediaType) throws(AVError) {
         let library = try FilterLibrary.load()
         let graph = try library.allocate()
@@ -160,8 +160,8 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Loads libavfilter before the process is sandboxed, if it isn't in a system folder and thus would be
-    /// inaccessible later.
+    /// Loads libavfilter before the process is sandboxed if the library isn't in a system folder, which alone remain
+    /// accessible.
     package static func prepareForLocking() {
         if !FilterLibrary.isOfSystem { _ = try? FilterLibrary.load() }
     }
@@ -178,7 +178,7 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
         let library = try FilterLibrary.load()
         let graph = try library.allocate()
         do throws(AVError) {
-            // The options apply to the scalers that libavfilter inserts.
+            // These options apply to the `scale` filters that libavfilter inserts.
             if !scaling.isEmpty {
                 graph.pointee.scale_sws_opts = av_strdup(
                     scaling.map { "\($0.key)=\($0.value)" }.joined(separator: ":"))
@@ -217,7 +217,7 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Returns the context at an index; throws if there is none.
+    /// Returns the filter context at an index; throws if the index is out of bounds.
     private static func member(
         _ index: Int, of contexts: [UnsafeMutablePointer<AVFilterContext>]
     ) throws(AVError) -> UnsafeMutablePointer<AVFilterContext> {
@@ -228,7 +228,7 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
         return contexts[index]
     }
 
-    /// Checks that a filter has `inputs` inputs and one output, all of one media type.
+    /// Throws unless a filter has `inputs` inputs and one output, all of one media type.
     private static func checkPads(
         of context: UnsafeMutablePointer<AVFilterContext>, _ step: FilterStep, inputs: Int, type: AVMediaType,
         _ library: FilterLibrary
@@ -247,7 +247,7 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
             detail: "`\(step.name)` doesn't have \(wanted) and one output of the required type")
     }
 
-    /// Sends a frame to an input, which takes ownership of its buffers (`av_buffersrc_add_frame_flags`).
+    /// Sends a frame to an input, which takes ownership of the frame's buffers (`av_buffersrc_add_frame_flags`).
     package func send(_ frame: consuming Frame, to input: Int = 0) throws(AVError) {
         let source = try Self.member(input, of: sources)
         try LibAV.check(

@@ -1,25 +1,23 @@
-/// A filter of a graph with the sources of its inputs.
+/// A filter of a graph, and the connections of its inputs.
 package struct FilterNode: Hashable, Sendable {
     /// The source of an input.
     public enum Source: Hashable, Sendable {
-        /// One of the graph's inputs.
+        /// The input of the graph at an index.
         case input(Int)
-        /// The output of an earlier node.
+        /// The output of the node at an index, which must be an earlier one.
         case node(Int)
     }
 
-    /// The filter.
     package var step: FilterStep
-    /// The source of each input.
+    /// Source of each input, in the order of the filter's input pads.
     package var inputs: [Source]
 
-    /// Creates a node.
     package init(_ step: FilterStep, inputs: [Source]) {
         self.step = step
         self.inputs = inputs
     }
 
-    /// Returns a chain of filters, of which the first has `inputs` inputs.
+    /// Returns the nodes of a chain of filters. The first filter has `inputs` inputs, which are those of the graph.
     static func chain(_ steps: [FilterStep], of inputs: Int) -> [FilterNode] {
         steps.enumerated().map { index, step in
             FilterNode(step, inputs: index > 0 ? [.node(index - 1)] : (0..<inputs).map(Source.input))
@@ -28,7 +26,7 @@ package struct FilterNode: Hashable, Sendable {
 }
 
 extension FilterStep {
-    /// Returns a `scale` without flags with additional options; any other filter unchanged.
+    /// Returns a `scale` filter without `flags` with additional default options, or any other filter unchanged.
     func scaling(as options: [MetadataEntry]) -> FilterStep {
         guard name == "scale", !self.options.contains(where: { ["flags", "sws_flags"].contains($0.key) })
         else { return self }

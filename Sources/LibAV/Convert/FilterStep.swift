@@ -1,22 +1,23 @@
-/// A filter with named options, from which graphs are created. libavfilter never parses it as text.
+/// A libavfilter filter with its options. Options are set individually, so that values need no escaping.
 public struct FilterStep: Hashable, Codable, Sendable {
-    /// The filter's libavfilter name.
+    /// Name of the filter in libavfilter.
     public var name: String
-    /// The options; each value is set unchanged (`av_opt_set`).
+    /// Options in the order in which they are set; values are passed unchanged (`avfilter_init_dict`).
     public var options: [MetadataEntry]
 
-    /// Creates a step.
+    /// Creates a step from a filter name and an array of options.
     public init(_ name: String, options: [MetadataEntry] = []) {
         self.name = name
         self.options = options
     }
 
-    /// Creates a step with options in order.
+    /// Creates a step from a filter name and a literal of options, whose order is kept.
     public init(_ name: String, _ options: KeyValuePairs<String, String>) {
         self.init(name, options: options.map { MetadataEntry(key: $0.key, value: $0.value) })
     }
 
-    /// Returns a filter that changes the volume of audio in double precision. `gain` has libavfilter's syntax.
+    /// Returns a filter that changes the volume of audio in double precision. `gain` is an expression in
+    /// libavfilter's syntax (`0.5`, `-6dB`).
     public static func volume(_ gain: String) -> FilterStep {
         FilterStep("volume", ["volume": gain, "precision": "double"])
     }
@@ -24,13 +25,13 @@ public struct FilterStep: Hashable, Codable, Sendable {
 
 /// A chain of filters, each with one input and one output.
 public struct FilterChain: Hashable, Codable, Sendable, CustomStringConvertible {
-    /// The filters in order.
+    /// Filters in processing order.
     public var steps: [FilterStep]
 
-    /// Creates a chain.
+    /// Creates a chain from filters in processing order.
     public init(_ steps: [FilterStep]) { self.steps = steps }
 
-    /// Returns the chain followed by other filters.
+    /// Returns the chain with other filters appended.
     public func followed(by other: [FilterStep]) -> FilterChain { FilterChain(steps + other) }
 
     /// The chain in libavfilter's syntax, for display. Values with special characters are quoted.

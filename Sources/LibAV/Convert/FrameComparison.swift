@@ -1,7 +1,7 @@
 internal import CFFmpeg
 internal import Glibc
 
-/// A measure of the similarity of frames, computed by libavfilter.
+/// A similarity metric of frames, which libavfilter computes.
 public enum SimilarityMetric: String, Codable, Hashable, Sendable, CaseIterable {
     /// Structural similarity from 0 to 1 (`ssim`).
     case ssim
@@ -11,7 +11,7 @@ public enum SimilarityMetric: String, Codable, Hashable, Sendable, CaseIterable 
     var key: String { self == .ssim ? "lavfi.ssim.All" : "lavfi.psnr.mse_avg" }
 }
 
-/// A comparison of two sequences of frames of the same size and format, pair by pair; confined to one thread.
+/// A comparison of two sequences of frames of the same size and format, pair by pair. Confined to one thread.
 package struct FrameComparison: ~Copyable {
     private let graph: FilterGraph
     private let metric: SimilarityMetric
@@ -49,8 +49,8 @@ package struct FrameComparison: ~Copyable {
         try drain()
     }
 
-    /// Returns the mean over all pairs and ends the comparison; nil if there were none. Equal frames have a PSNR of
-    /// infinity.
+    /// Ends the comparison and returns the result over all pairs: the mean SSIM, or the PSNR of the mean square error
+    /// (infinity for equal frames). Returns nil if no pair was added.
     package mutating func result() throws(AVError) -> Double? {
         for input in 0..<2 { try graph.sendEnd(at: pairs, to: input) }
         try drain()

@@ -1,17 +1,18 @@
 internal import CFFmpeg
 
-/// A filter graph that outputs one frame for each input frame. Created with the first frame. Confined to one queue.
+/// A filter graph that outputs one frame for each input frame. The graph is created with the first frame. Confined to
+/// one queue.
 package final class FrameFilter {
     private let operation: String
     private var graph: FilterGraph?
 
-    /// Creates a filter. `operation` describes it in errors.
+    /// Creates a filter without a graph. `operation` describes the filter in errors.
     package init(_ operation: String) { self.operation = operation }
 
-    /// Whether the first frame has been filtered.
+    /// Whether the graph has been created.
     package var isBuilt: Bool { graph != nil }
 
-    /// Filters a frame with the given index.
+    /// Filters a frame. `index` becomes its timestamp; `build` creates the graph for the first frame.
     package func frame(
         of one: consuming Frame, at index: Int64,
         build: (borrowing Frame) throws(AVError) -> FilterGraph
@@ -22,7 +23,8 @@ package final class FrameFilter {
         return try next()
     }
 
-    /// Filters a pair of frames, one for each input, with the given index.
+    /// Filters a pair of frames, one for each input of the graph. `index` becomes their timestamp; `build` creates
+    /// the graph for the first pair.
     package func frame(
         of one: consuming Frame, and other: consuming Frame, at index: Int64,
         build: (borrowing Frame, borrowing Frame) throws(AVError) -> FilterGraph

@@ -1,15 +1,15 @@
 internal import CFFmpeg
 
-/// A format of decoded audio.
+/// The format of decoded audio.
 public struct AudioFormat: Hashable, Codable, Sendable {
-    /// The format of one sample.
+    /// Type of the samples, and whether they are planar.
     public var sampleFormat: SampleFormat
     /// Samples per second.
     public var sampleRate: Int32
-    /// The channel layout.
+    /// Number and positions of the channels.
     public var layout: ChannelLayout
 
-    /// Creates a format.
+    /// Creates a format from its three properties.
     public init(sampleFormat: SampleFormat, sampleRate: Int32, layout: ChannelLayout) {
         self.sampleFormat = sampleFormat
         self.sampleRate = sampleRate
@@ -19,10 +19,9 @@ public struct AudioFormat: Hashable, Codable, Sendable {
 
 /// A converter of audio between formats (`SwrContext`), confined to one queue.
 ///
-/// Unchecked `Sendable`: one owner, which moves with the value.
+/// Unchecked `Sendable`: the noncopyable value is the only owner of the pointer.
 package struct Resampler: ~Copyable, @unchecked Sendable {
     private let context: OpaquePointer
-    /// The output format.
     package let output: AudioFormat
 
     private init(adopting context: OpaquePointer, output: AudioFormat) {
@@ -35,8 +34,8 @@ package struct Resampler: ~Copyable, @unchecked Sendable {
         swr_free(&copy)
     }
 
-    /// Creates a converter between two formats. A downmix never clips, because its matrix is normalized.
-    /// Dither is used only if bit depth is lost.
+    /// Creates a converter between two formats. A downmix doesn't clip, because its matrix is normalized. Dither is
+    /// used only if the samples become smaller.
     package static func open(from input: AudioFormat, to output: AudioFormat) throws(AVError) -> Resampler {
         var inputLayout = AVChannelLayout()
         var outputLayout = AVChannelLayout()
@@ -62,7 +61,7 @@ package struct Resampler: ~Copyable, @unchecked Sendable {
         return resampler
     }
 
-    /// Converts a frame. The result may be empty, or contain samples of earlier frames (`swr_convert`).
+    /// Converts a frame (`swr_convert`). The result may be empty, or contain samples of earlier frames.
     package func convert(_ frame: borrowing Frame) throws(AVError) -> Frame {
         let capacity = swr_get_out_samples(context, frame.raw.pointee.nb_samples)
         let target = try makeOutputFrame(capacity)
@@ -74,7 +73,7 @@ package struct Resampler: ~Copyable, @unchecked Sendable {
         return target
     }
 
-    /// Returns at most `samples` of the remaining samples; empty if there are none.
+    /// Returns at most `samples` of the samples that remain in the converter; an empty frame if there are none.
     package func drain(_ samples: Int = 4096) throws(AVError) -> Frame {
         let target = try makeOutputFrame(Int32(clamping: samples))
         let count = swr_convert(

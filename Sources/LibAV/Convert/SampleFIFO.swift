@@ -1,14 +1,13 @@
 internal import CFFmpeg
 
-/// A queue of audio samples from which any number can be taken (`AVAudioFifo`), confined to one queue.
+/// A FIFO of audio samples from which any number can be taken (`AVAudioFifo`), confined to one queue.
 ///
-/// Unchecked `Sendable`: one owner, which moves with the value.
+/// Unchecked `Sendable`: the noncopyable value is the only owner of the pointer.
 package struct SampleFIFO: ~Copyable, @unchecked Sendable {
     private let fifo: OpaquePointer
-    /// The format of the samples.
     package let format: AudioFormat
 
-    /// Creates an empty queue for samples of a format.
+    /// Creates an empty FIFO for samples of a format.
     package init(format: AudioFormat) throws(AVError) {
         guard
             let fifo = av_audio_fifo_alloc(
@@ -20,10 +19,10 @@ package struct SampleFIFO: ~Copyable, @unchecked Sendable {
 
     deinit { av_audio_fifo_free(fifo) }
 
-    /// Number of samples in the queue, per channel.
+    /// Number of samples per channel in the FIFO.
     package var count: Int { Int(av_audio_fifo_size(fifo)) }
 
-    /// Appends the samples of a frame from index `from` up to `to`; nil for all that follow.
+    /// Appends the samples of a frame from index `from` up to `to`, exclusive; nil for the end of the frame.
     package func append(_ frame: borrowing Frame, from: Int = 0, to: Int? = nil) throws(AVError) {
         let end = min(to ?? frame.sampleCount, frame.sampleCount)
         guard from < end else { return }
@@ -32,7 +31,7 @@ package struct SampleFIFO: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Appends silence.
+    /// Appends `samples` samples of silence per channel.
     package func appendSilence(_ samples: Int) throws(AVError) {
         var remaining = samples
         while remaining > 0 {

@@ -1,12 +1,12 @@
 internal import CFFmpeg
 
-/// An error of FFmpeg's libraries: the operation, its context, and the library's message.
+/// An error of FFmpeg's libraries: return code, failed operation, and explanation.
 public struct AVError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The negative return code (`AVERROR(…)`).
     public var code: Int32
-    /// Failed operation, as a C function or in plain words.
+    /// Failed operation: the name of a C function, or a description.
     public var operation: String
-    /// Last line that the library logged about the error; nil if there is none.
+    /// Explanation: the last error line that the library logged, or a message of this module; nil if there is none.
     public var detail: String?
     /// Whether the library read part of the data, so that reading can continue after the error.
     public internal(set) var isPartial = false
@@ -18,7 +18,7 @@ public struct AVError: Error, Hashable, Sendable, CustomStringConvertible {
         self.detail = detail
     }
 
-    /// Text of the library for the code (`av_strerror`).
+    /// FFmpeg's text for the code (`av_strerror`).
     public var reason: String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
             guard let base = buffer.baseAddress, av_strerror(code, base, buffer.count) >= 0 else {
@@ -28,7 +28,7 @@ public struct AVError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Description in one line: the library's last log line if there is one, otherwise its text for the code.
+    /// Description in one line: `detail` if there is one, `reason` and `operation`.
     public var description: String {
         if let detail, !detail.isEmpty { return "\(detail) (\(operation): \(reason))" }
         return "\(reason) (\(operation))"
@@ -36,7 +36,7 @@ public struct AVError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// Whether the data is invalid (`AVERROR_INVALIDDATA`).
     public var isInvalidData: Bool { code == tandem_invaliddata }
-    /// The positive `errno` of the code; nil if it isn't one.
+    /// The positive `errno` of the code; nil for error codes that FFmpeg defines.
     public var errnoValue: Int32? { code < 0 && code > -4096 ? -code : nil }
 
     static func outOfMemory(_ operation: String) -> AVError {
@@ -44,7 +44,8 @@ public struct AVError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Throws an error with the operation and the context's last log line if a return code is negative.
+/// Returns a return code unless it is negative. Otherwise throws an error with the operation and the context's last
+/// log line.
 @discardableResult
 func check(
     _ code: Int32, _ operation: StaticString, context: UnsafeMutableRawPointer? = nil

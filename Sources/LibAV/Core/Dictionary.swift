@@ -1,6 +1,6 @@
 internal import CFFmpeg
 
-/// An option or metadata dictionary (`AVDictionary`), freed with its scope.
+/// An option or metadata dictionary (`AVDictionary`), freed by its destructor.
 struct AVDictionaryOwner: ~Copyable {
     var raw: OpaquePointer?
 
@@ -16,17 +16,17 @@ struct AVDictionaryOwner: ~Copyable {
         av_dict_free(&copy)
     }
 
-    /// Remaining keys, which belong to options that no component consumed.
+    /// Keys in the dictionary. After a call that consumes options, these are the unknown options.
     var keys: [String] { LibAV.metadata(raw).map(\.key) }
 }
 
-/// A metadata tag of a container or track.
+/// A key and its value: a metadata tag of a container or track, or an option.
 public struct MetadataEntry: Hashable, Codable, Sendable {
-    /// The key, by libavformat's name (`title`, `artist`, …).
+    /// Key: libavformat's name of the tag (`title`, `artist`, …), or the name of the option.
     public var key: String
-    /// The value, with control characters unchanged.
+    /// Value, with control characters unchanged.
     public var value: String
-    /// Creates an entry.
+    /// Creates an entry; neither part is validated.
     public init(key: String, value: String) {
         self.key = key
         self.value = value

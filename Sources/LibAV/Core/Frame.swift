@@ -1,13 +1,13 @@
 internal import CFFmpeg
 
-/// A decoded video frame or block of audio samples (`AVFrame`) with a single owner. The library
-/// reference-counts its buffers; they are never copied.
+/// A decoded video frame or block of audio samples (`AVFrame`) with a single owner. Its buffers are
+/// reference-counted, so that several frames can share them.
 ///
-/// Unchecked `Sendable`: the pointer has one owner, which moves between queues with the value.
+/// Unchecked `Sendable`: the noncopyable value is the only owner of the pointer.
 public struct Frame: ~Copyable, @unchecked Sendable {
     let raw: UnsafeMutablePointer<AVFrame>
 
-    /// Creates an empty frame.
+    /// Creates a frame without buffers (`av_frame_alloc`).
     public init() throws(AVError) {
         guard let raw = av_frame_alloc() else { throw .outOfMemory("av_frame_alloc") }
         self.raw = raw
@@ -42,7 +42,7 @@ public struct Frame: ~Copyable, @unchecked Sendable {
     }
 
     /// Calls `body` with the writable bytes of the first plane of audio, which contains all channels if samples are
-    /// interleaved.
+    /// interleaved. Returns nil if the frame contains no samples.
     public func withSamples<R>(_ body: (UnsafeMutableRawBufferPointer) throws -> R) rethrows -> R? {
         guard sampleCount > 0, let bytes = raw.pointee.data.0 else { return nil }
         return try body(UnsafeMutableRawBufferPointer(start: bytes, count: bytesOfSamples))
@@ -68,12 +68,12 @@ public struct Frame: ~Copyable, @unchecked Sendable {
     }
     /// The decoder's estimate of the presentation time, for frames without `pts`.
     public var bestEffortPTS: Int64 { raw.pointee.best_effort_timestamp }
-    /// Duration in the same time base; 0 if unknown.
+    /// Duration in the time base of `pts`; 0 if unknown.
     public var duration: Int64 {
         get { tandem_frame_duration(raw) }
         nonmutating set { tandem_frame_set_duration(raw, newValue) }
     }
-    /// Returns a value that a filter has added, by key (`AVFrame.metadata`).
+    /// Returns the metadata value that a filter added under a key (`AVFrame.metadata`); nil if there is none.
     public func metadata(_ key: String) -> String? {
         av_dict_get(raw.pointee.metadata, key, nil, 0).map { String(cString: $0.pointee.value) }
     }
@@ -90,13 +90,13 @@ public struct Frame: ~Copyable, @unchecked Sendable {
     public var pixelFormat: PixelFormat { PixelFormat(AVPixelFormat(rawValue: raw.pointee.format)) }
     /// The sample format; meaningless for video.
     public var sampleFormat: SampleFormat { SampleFormat(AVSampleFormat(rawValue: raw.pointee.format)) }
-    /// The channel layout of audio.
+    /// The channel layout of audio; meaningless for video.
     public var channelLayout: ChannelLayout { ChannelLayout(raw.pointee.ch_layout) }
-    /// The pixel aspect ratio.
+    /// The pixel aspect ratio; 0/1 if unknown.
     public var sampleAspectRatio: Rational { Rational(raw.pointee.sample_aspect_ratio) }
-    /// The color properties of the frame.
+    /// The color properties of the frame; unspecified ones are nil.
     public var color: ColorDescription { ColorDescription(frame: raw) }
-    /// Whether the frame is coded as two fields.
+    /// Whether the frame is interlaced (`AV_FRAME_FLAG_INTERLACED`).
     public var isInterlaced: Bool { tandem_frame_is_interlaced(raw) != 0 }
     /// The field order of an interlaced frame; nil for a progressive one.
     public var fieldOrder: FieldOrder? {
@@ -105,24 +105,24 @@ public struct Frame: ~Copyable, @unchecked Sendable {
     }
     /// Whether the decoder reports a keyframe, from which decoding can begin.
     package var isKey: Bool { tandem_frame_is_key(raw) != 0 }
-    /// Whether the frame is coded without references.
+    /// Whether the frame is an I picture (`AV_PICTURE_TYPE_I`).
     package var isIntra: Bool { raw.pointee.pict_type == AV_PICTURE_TYPE_I }
-    /// Whether the decoder has not reached a random-access point since it began (`AV_FRAME_FLAG_CORRUPT`, H.264).
+    /// Whether the decoder hasn't reached a random-access point yet (`AV_FRAME_FLAG_CORRUPT`, H.264).
     package var lacksReferences: Bool { raw.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0 }
     /// Whether the frame contains closed captions (CEA-608 or 708 in ATSC A/53).
     public var hasCaptions: Bool { av_frame_get_side_data(raw, AV_FRAME_DATA_A53_CC) != nil }
-    /// Elements of the display matrix that the decoder found in the frame, as in an image from a camera; nil
-    /// without one.
+    /// Elements of the display matrix in the frame's side data, such as the orientation of a camera image; nil
+    /// without a matrix.
     package var displayMatrix: [Int32]? {
         guard let data = av_frame_get_side_data(raw, AV_FRAME_DATA_DISPLAYMATRIX), data.pointee.size >= 36,
             let bytes = data.pointee.data
         else { return nil }
         return (0..<9).map { UnsafeRawPointer(bytes).loadUnaligned(fromByteOffset: $0 * 4, as: Int32.self) }
     }
-    /// Whether the decoder found errors in the frame. Frames before the first keyframe are not marked: they
-    /// are as coded.
+    /// Whether the decoder reports errors in the frame (`decode_error_flags`). Frames that precede the first keyframe
+    /// are not marked.
     public var isDamaged: Bool { raw.pointee.decode_error_flags != 0 }
-    /// Size of the frame's planes in bytes.
+    /// Size of all planes in bytes, without the padding of rows.
     public var byteCount: Int {
         if width > 0 {
             let format = AVPixelFormat(rawValue: raw.pointee.format)
@@ -131,16 +131,16 @@ public struct Frame: ~Copyable, @unchecked Sendable {
         return sampleCount * sampleFormat.bytesPerSample * Int(raw.pointee.ch_layout.nb_channels)
     }
 
-    /// Clears the source's frame type, so that the encoder chooses its own.
+    /// Clears the frame type of the source, so that the encoder chooses the type.
     public func clearPictureType() { raw.pointee.pict_type = AV_PICTURE_TYPE_NONE }
 
-    /// Narrows audio to `count` samples from `start` on, by moving pointers, without copying.
+    /// Restricts audio to `count` samples from `start` on, without copying. Invalid ranges are ignored.
     public func narrow(start: Int, count: Int) {
         guard start >= 0, start <= sampleCount, count >= 0, count <= sampleCount - start else { return }
         if start > 0 {
             let planes = sampleFormat.isPlanar ? channels : 1
             let stride = sampleFormat.bytesPerSample * (sampleFormat.isPlanar ? 1 : channels)
-            // With more than eight planes, `data` duplicates the first eight pointers.
+            // With more than eight planes, `data` contains copies of the first eight pointers of `extended_data`.
             let own = withUnsafeMutablePointer(to: &raw.pointee.data) {
                 UnsafeMutableRawPointer($0).assumingMemoryBound(to: UnsafeMutablePointer<UInt8>?.self)
             }
@@ -152,7 +152,7 @@ public struct Frame: ~Copyable, @unchecked Sendable {
         raw.pointee.nb_samples = Int32(clamping: count)
     }
 
-    /// Calls `body` with the bytes of one plane; for tests and measurements.
+    /// Calls `body` with the bytes and the stride of a plane. Returns nil if the plane doesn't exist.
     public func withPlane<R>(_ index: Int, _ body: (UnsafeRawBufferPointer, _ stride: Int) -> R) -> R? {
         guard let data = planeBytes(index) else { return nil }
         let stride = withUnsafeBytes(of: raw.pointee.linesize) {
@@ -162,7 +162,7 @@ public struct Frame: ~Copyable, @unchecked Sendable {
         return body(UnsafeRawBufferPointer(start: data, count: max(0, length)), stride)
     }
 
-    /// Size of a plane of audio in bytes.
+    /// Size of an audio plane in bytes.
     private var bytesOfSamples: Int {
         sampleCount * sampleFormat.bytesPerSample * (sampleFormat.isPlanar ? 1 : channels)
     }

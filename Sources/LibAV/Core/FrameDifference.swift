@@ -4,13 +4,13 @@ internal import Glibc
 extension Frame {
     /// The difference between two frames of the same size and format.
     package struct Difference: Hashable, Sendable {
-        /// Whether all samples are equal.
+        /// Whether all samples of all planes are equal.
         package var isNone: Bool
         /// The mean absolute difference of the first plane's samples, as a fraction of the maximum value.
         package var mean: Double
     }
 
-    /// Compares two frames sample by sample; nil if size or format differ.
+    /// Compares two frames sample by sample. Returns nil if their sizes or formats differ.
     package func difference(from other: borrowing Frame) -> Difference? {
         guard width > 0, width == other.width, height == other.height,
             raw.pointee.format == other.raw.pointee.format

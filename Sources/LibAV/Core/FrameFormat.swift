@@ -1,19 +1,19 @@
 internal import CFFmpeg
 
-/// The properties of a frame without its content.
+/// The format of video frames: size, pixel format, pixel aspect ratio and color properties.
 public struct FrameFormat: Hashable, Codable, Sendable {
     /// Width in pixels.
     public var width: Int
     /// Height in pixels.
     public var height: Int
-    /// The pixel format.
+    /// Pixel format (`AVPixelFormat`).
     public var format: PixelFormat
-    /// The pixel aspect ratio; 0/1 if unknown.
+    /// Pixel aspect ratio; 0/1 if unknown.
     public var sampleAspectRatio: Rational
-    /// The color properties.
+    /// Color properties; unspecified ones are nil.
     public var color: ColorDescription
 
-    /// Creates a description.
+    /// Creates a format from its properties.
     public init(
         width: Int, height: Int, format: PixelFormat, sampleAspectRatio: Rational, color: ColorDescription
     ) {
@@ -26,7 +26,7 @@ public struct FrameFormat: Hashable, Codable, Sendable {
 }
 
 extension Frame {
-    /// Returns a black frame with some properties.
+    /// Returns a black frame of a format.
     package static func black(_ format: FrameFormat) throws(AVError) -> Frame {
         let frame = try Frame()
         let raw = frame.raw
@@ -41,7 +41,7 @@ extension Frame {
         var strides = (0..<4).map { index in
             withUnsafeBytes(of: raw.pointee.linesize) { Int($0.bindMemory(to: Int32.self)[index]) }
         }
-        // av_image_fill_black fails for some formats, whose frames remain as allocated.
+        // av_image_fill_black fails for some formats, whose frames remain uninitialized.
         _ = withUnsafeMutablePointer(to: &planes) { planes in
             planes.withMemoryRebound(to: UnsafeMutablePointer<UInt8>?.self, capacity: 4) {
                 av_image_fill_black(
@@ -55,7 +55,7 @@ extension Frame {
     /// Sets the pixel aspect ratio to 1:1.
     package func setSquarePixels() { raw.pointee.sample_aspect_ratio = AVRational(num: 1, den: 1) }
 
-    /// Sets the color properties that are known.
+    /// Sets the frame's color properties; those that are nil or unknown to FFmpeg remain unchanged.
     package func applyColor(_ color: ColorDescription) {
         func code<T>(_ name: String?, _ find: (String) -> Int32, _ make: (UInt32) -> T) -> T? {
             guard let name else { return nil }

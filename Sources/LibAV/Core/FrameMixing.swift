@@ -1,7 +1,7 @@
 internal import CFFmpeg
 
 extension Frame {
-    /// Returns a silent frame (`av_samples_set_silence`).
+    /// Returns a frame of silence with `samples` samples per channel (`av_samples_set_silence`).
     package static func silence(_ format: AudioFormat, samples: Int32) throws(AVError) -> Frame {
         let frame = try audio(
             format: format.sampleFormat, layout: format.layout.specified, sampleRate: format.sampleRate,
@@ -13,14 +13,15 @@ extension Frame {
         return frame
     }
 
-    /// Replaces this frame's content by that of another, which is consumed (`av_frame_move_ref`).
+    /// Moves the buffers and properties of another frame to this one (`av_frame_move_ref`).
     package func take(_ other: consuming Frame) {
         av_frame_unref(raw)
         av_frame_move_ref(raw, other.raw)
     }
 
-    /// Adds the samples from `from` on to another frame's from `at` on, multiplied by a gain that grows by `step` per
-    /// sample. Both frames must be planar floats of one layout; samples outside of either frame are ignored.
+    /// Adds `count` samples from index `from` to those of `sum` from index `at`. The samples are multiplied by
+    /// `gain`, which changes by `step` per sample. Both frames must be planar floats with equal numbers of channels.
+    /// Samples outside of either frame are ignored.
     package func mix(
         from: Int, count: Int, into sum: borrowing Frame, at: Int, gain: Float, step: Float
     ) throws(AVError) {

@@ -6,15 +6,14 @@ public struct FramePlane: Hashable, Sendable {
     public let bytesPerRow: Int
     /// Bytes of a row that contain pixels.
     public let rowSize: Int
-    /// Number of rows.
+    /// Number of rows, which is lower for subsampled chroma planes.
     public let rows: Int
 }
 
 extension Frame {
-    /// Number of planes.
     package var planeCount: Int { max(0, Int(av_pix_fmt_count_planes(pixelFormat.av))) }
 
-    /// Whether a plane's rows are stored bottom-up (negative stride).
+    /// Whether the rows of any plane are stored bottom-up (negative stride).
     package var isUpsideDown: Bool {
         withUnsafeBytes(of: raw.pointee.linesize) { $0.bindMemory(to: Int32.self).contains { $0 < 0 } }
     }
@@ -27,7 +26,7 @@ extension Frame {
         return copy
     }
 
-    /// Returns the memory layout of a plane; nil if there is no such plane.
+    /// Returns the memory layout of a plane; nil if the plane doesn't exist or is stored bottom-up.
     package func plane(_ index: Int) -> FramePlane? {
         guard width > 0, (0..<planeCount).contains(index) else { return nil }
         let stride = withUnsafeBytes(of: raw.pointee.linesize) {
@@ -38,7 +37,7 @@ extension Frame {
         return FramePlane(bytesPerRow: stride, rowSize: size, rows: planeHeight(index))
     }
 
-    /// Returns a pointer to the first byte of a plane; nil if there is none.
+    /// Returns a pointer to the first byte of a plane; nil if the plane doesn't exist.
     func planeBytes(_ index: Int) -> UnsafeMutablePointer<UInt8>? {
         guard (0..<8).contains(index) else { return nil }
         return withUnsafeBytes(of: raw.pointee.data) {
@@ -47,7 +46,7 @@ extension Frame {
     }
 
     /// Calls `body` with the bytes of a plane of pixels, for reading or writing. A writer must be the only owner of
-    /// the buffers. Nil if there is no such plane.
+    /// the buffers. Returns nil if the plane doesn't exist or is stored bottom-up.
     package func withPixels<R, Failure: Error>(
         ofPlane index: Int, _ body: (UnsafeMutableRawBufferPointer, FramePlane) throws(Failure) -> R
     ) throws(Failure) -> R? {
@@ -57,7 +56,6 @@ extension Frame {
         return try body(UnsafeMutableRawBufferPointer(start: bytes, count: count), plane)
     }
 
-    /// Returns the number of rows of a plane.
     func planeHeight(_ index: Int) -> Int {
         guard let descriptor = av_pix_fmt_desc_get(AVPixelFormat(rawValue: raw.pointee.format)),
             index == 1 || index == 2

@@ -2,20 +2,19 @@ internal import CFFmpeg
 
 /// A pool of reusable frame buffers of one size and format (`AVBufferPool`). Thread-safe.
 ///
-/// Unchecked `Sendable`: libavutil's pool has a lock of its own, and the pointer is written once.
+/// Unchecked `Sendable`: `AVBufferPool` is thread-safe, and the pointer is constant.
 package final class FramePool: @unchecked Sendable {
     private let pool: OpaquePointer
-    /// The pixel format of the frames.
     package let format: PixelFormat
-    /// Width in pixels.
+    /// Width of the frames in pixels.
     package let width: Int
-    /// Height in pixels.
+    /// Height of the frames in pixels.
     package let height: Int
 
     /// Row alignment in bytes, for vector instructions.
     private static let alignment: Int32 = 64
 
-    /// Creates a pool of frames in this process's memory; throws for hardware formats and for invalid sizes.
+    /// Creates a pool of frames in main memory. Throws for hardware formats, palettes and invalid sizes.
     package init(format: PixelFormat, width: Int, height: Int) throws(AVError) {
         guard Self.canHold(format, width, height) else {
             throw AVError(
@@ -24,7 +23,7 @@ package final class FramePool: @unchecked Sendable {
         }
         let size = av_image_get_buffer_size(format.av, Int32(width), Int32(height), Self.alignment)
         try check(size, "av_image_get_buffer_size")
-        // Vectorized code may read past the end.
+        // The additional bytes allow vectorized code to read past the end.
         guard let pool = av_buffer_pool_init(Int(size) + Int(Self.alignment), nil) else {
             throw .outOfMemory("av_buffer_pool_init")
         }
@@ -33,7 +32,7 @@ package final class FramePool: @unchecked Sendable {
     }
 
     deinit {
-        // Frames in use keep the pool's memory alive.
+        // The memory is freed after the last frame that uses it.
         var copy: OpaquePointer? = pool
         av_buffer_pool_uninit(&copy)
     }

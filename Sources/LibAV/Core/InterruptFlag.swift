@@ -1,20 +1,20 @@
 internal import CFFmpeg
 internal import Synchronization
 
-/// A flag that interrupts blocking reads (`AVIOInterruptCB`). Shared between the canceller and the reader.
+/// A flag that interrupts blocking reads (`AVIOInterruptCB`), shared between a reader and the code that cancels it.
 public final class InterruptFlag: Sendable {
     private let flag = Atomic<Bool>(false)
 
     /// Creates a flag that is not raised.
     public init() {}
 
-    /// Raises the flag permanently.
+    /// Raises the flag, which can't be lowered again.
     public func raise() { flag.store(true, ordering: .releasing) }
 
     /// Whether the flag was raised.
     public var isRaised: Bool { flag.load(ordering: .acquiring) }
 
-    /// A callback that reads this flag; the caller keeps the flag alive for as long as it is installed.
+    /// A callback that reads this flag. The caller must keep the flag alive while the callback is installed.
     var callback: AVIOInterruptCB {
         AVIOInterruptCB(
             callback: { opaque in

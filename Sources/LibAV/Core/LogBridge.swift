@@ -2,7 +2,7 @@ internal import CFFmpeg
 internal import Glibc
 internal import Locking
 
-/// The redirection of FFmpeg's log away from the terminal. The last error line of each context is stored for
+/// A log callback that replaces FFmpeg's output to the terminal. The last error line of each context is stored for
 /// `AVError.detail`.
 package enum LogBridge {
     private struct State: Sendable {
@@ -10,14 +10,14 @@ package enum LogBridge {
         var errors = RecentLines()
         /// The last error line of any context, with the thread that logged it.
         var lastLine: (thread: pthread_t, text: String)?
-        /// The first warning of each encoder about an option that it ignores or can't meet.
+        /// The first warning of each context about an option that the encoder ignores or can't satisfy.
         var warnings = RecentLines()
-        /// Incomplete lines.
+        /// Beginnings of lines that are logged in several parts.
         var pieces = RecentLines()
     }
 
-    /// The most recent lines by context. The number is limited, so that a file with many messages, or contexts that
-    /// the libraries create and free internally, can't exhaust memory.
+    /// The most recent lines by context. Their number is limited, so that neither a file with many messages nor
+    /// contexts that the libraries create internally can exhaust memory.
     private struct RecentLines: Sendable {
         private static let capacity = 256
         private var recent: [UInt: String] = [:]
@@ -44,10 +44,10 @@ package enum LogBridge {
     private static let ignoredOptionMessages = [
         "Error parsing option", "Unknown option", "Invalid value for", "Bad value for", levelLimit,
     ]
-    /// x264's message if frame size, frame rate or buffer size exceed the level.
+    /// Part of x264's warning if frame size, frame rate or buffer size exceed the level.
     static let levelLimit = "> level limit"
 
-    /// Installation of the log callback, once, on first use of the library (`av_log_set_callback`).
+    /// Initializer that installs the log callback once (`av_log_set_callback`).
     private static let installed: Void = {
         av_log_set_level(AV_LOG_WARNING)
         av_log_set_callback { context, level, format, arguments in
@@ -56,7 +56,7 @@ package enum LogBridge {
         }
     }()
 
-    /// Redirects the libraries' log to this type. Every entry point of the module calls this function.
+    /// Installs the log callback. Functions that create the first FFmpeg object of an operation call this function.
     package static func install() { installed }
 
     private static func record(
@@ -90,7 +90,8 @@ package enum LogBridge {
         }
     }
 
-    /// Removes the line end and control characters, so that an untrusted file can't control a terminal.
+    /// Removes the line break, control characters and trailing spaces, so that an untrusted file can't control a
+    /// terminal.
     private static func tidied(_ line: String) -> String {
         let printable = line.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7f }
         var text = String(String.UnicodeScalarView(printable))
@@ -98,7 +99,8 @@ package enum LogBridge {
         return text
     }
 
-    /// Removes and returns the last error line of a context; for nil, the last one that this thread logged.
+    /// Removes and returns the last error line of a context; for a nil context, the last line that this thread
+    /// logged.
     static func takeLastLine(of context: UnsafeMutableRawPointer?) -> String? {
         state.withLock { state in
             let last = state.lastLine
@@ -109,14 +111,14 @@ package enum LogBridge {
         }
     }
 
-    /// Removes and returns the first warning of a context about an option that it ignores or can't meet.
+    /// Removes and returns the first warning of a context about an option that the encoder ignores or can't satisfy.
     static func takeIgnoredOption(of context: UnsafeMutableRawPointer?) -> String? {
         guard let context else { return nil }
         return state.withLock { $0.warnings.take(UInt(bitPattern: context)) }
     }
 
-    /// Discards log lines of an earlier context with the same address, and returns the newly allocated context. The
-    /// earlier one may have been internal to a library.
+    /// Discards log lines of an earlier context at the same address, and returns the newly allocated context.
+    /// Libraries free internal contexts without a notification.
     static func fresh<Context>(_ context: UnsafeMutablePointer<Context>?) -> UnsafeMutablePointer<Context>? {
         install()
         let key = UInt(bitPattern: context)

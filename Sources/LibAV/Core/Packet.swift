@@ -1,14 +1,14 @@
 internal import CFFmpeg
 internal import Glibc
 
-/// Coded data with its timestamps (`AVPacket`) with a single owner. The library reference-counts the data,
-/// which is never copied.
+/// A packet of coded data with its timestamps (`AVPacket`) and a single owner. The data is reference-counted, so that
+/// several packets can share it.
 ///
-/// Unchecked `Sendable`: the pointer has one owner, which moves between queues with the value.
+/// Unchecked `Sendable`: the noncopyable value is the only owner of the pointer.
 public struct Packet: ~Copyable, @unchecked Sendable {
     let raw: UnsafeMutablePointer<AVPacket>
 
-    /// Creates an empty packet.
+    /// Creates a packet without data (`av_packet_alloc`).
     public init() throws(AVError) {
         guard let raw = av_packet_alloc() else { throw .outOfMemory("av_packet_alloc") }
         self.raw = raw
@@ -19,7 +19,7 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         av_packet_free(&copy)
     }
 
-    /// Creates a packet with these bytes and the padding that decoders require (`av_new_packet`).
+    /// Creates a packet with a copy of the bytes and the padding that decoders require (`av_new_packet`).
     public static func of(_ bytes: [UInt8]) throws(AVError) -> Packet {
         let packet = try Packet()
         try check(av_new_packet(packet.raw, Int32(clamping: bytes.count)), "av_new_packet")
@@ -29,7 +29,7 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         return packet
     }
 
-    /// Creates a packet with all bytes of a source.
+    /// Creates a packet with all bytes of a source. Throws if the source is larger than 2 GiB or became shorter.
     public static func of(_ source: any ByteSource) throws(AVError) -> Packet {
         let packet = try Packet()
         guard let size = Int32(exactly: source.size) else {
@@ -49,12 +49,12 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         return packet
     }
 
-    /// Calls `body` with the data.
+    /// Calls `body` with the packet's data, which is valid only during the call.
     public func withBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
         try body(UnsafeRawBufferPointer(start: raw.pointee.data, count: raw.pointee.data == nil ? 0 : size))
     }
 
-    /// Drops bytes at the start and the end without moving data in memory; at most all of it.
+    /// Removes `first` bytes at the start and `last` bytes at the end, without moving data in memory.
     public func trim(first: Int, last: Int) {
         let first = min(max(0, first), size)
         let rest = min(max(0, last), size - first)
@@ -79,15 +79,15 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         raw.pointee.data.advanced(by: own).update(from: bytes, count: added)
     }
 
-    /// Copies times, flags and side data of another packet (`av_packet_copy_props`).
+    /// Copies timestamps, flags and side data of another packet (`av_packet_copy_props`).
     public func copyProperties(of other: borrowing Packet) throws(AVError) {
         try check(av_packet_copy_props(raw, other.raw), "av_packet_copy_props")
     }
 
-    /// Whether the packet contains new codec parameters (`AV_PKT_DATA_NEW_EXTRADATA`).
+    /// Whether the packet contains new extradata (`AV_PKT_DATA_NEW_EXTRADATA`).
     public var changesParameters: Bool { newHeaders != nil }
 
-    /// The extradata that applies from this packet on; nil if it contains none.
+    /// The extradata that applies from this packet on; nil if the packet contains none.
     public var newHeaders: [UInt8]? {
         var size = 0
         guard let bytes = av_packet_get_side_data(raw, AV_PKT_DATA_NEW_EXTRADATA, &size) else { return nil }
@@ -119,7 +119,7 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         get { Int(raw.pointee.stream_index) }
         nonmutating set { raw.pointee.stream_index = Int32(clamping: newValue) }
     }
-    /// Number that the reader has assigned; references keep it (`AVPacket.opaque`). Default: 0.
+    /// Number that the reader assigned to the packet; copied by `reference()` (`AVPacket.opaque`). Default: 0.
     public var number: Int {
         get { Int(bitPattern: raw.pointee.opaque) }
         nonmutating set { raw.pointee.opaque = UnsafeMutableRawPointer(bitPattern: newValue) }
@@ -128,16 +128,16 @@ public struct Packet: ~Copyable, @unchecked Sendable {
     public var size: Int { Int(raw.pointee.size) }
     /// Whether the packet is a keyframe (`AV_PKT_FLAG_KEY`).
     public var isKey: Bool { raw.pointee.flags & AV_PKT_FLAG_KEY != 0 }
-    /// Marks the packet as a keyframe.
+    /// Marks the packet as a keyframe (`AV_PKT_FLAG_KEY`).
     public func markKey() { raw.pointee.flags |= AV_PKT_FLAG_KEY }
-    /// Whether the packet is only decoded as a reference and not presented, as before an edit's start
+    /// Whether the packet is decoded as a reference but not presented, such as before the start of an edit
     /// (`AV_PKT_FLAG_DISCARD`).
     public var isDiscarded: Bool { raw.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
-    /// Marks the packet as only decoded as a reference and not presented.
+    /// Marks the packet as decoded but not presented (`AV_PKT_FLAG_DISCARD`).
     package func markDiscarded() { raw.pointee.flags |= AV_PKT_FLAG_DISCARD }
-    /// Clears the flag that the packet's frames are not presented, overriding an edit list.
+    /// Clears `AV_PKT_FLAG_DISCARD`, so that the packet is presented regardless of an edit list.
     package func clearDiscard() { raw.pointee.flags &= ~AV_PKT_FLAG_DISCARD }
-    /// Whether the demuxer has marked the packet as damaged.
+    /// Whether the demuxer has marked the packet as damaged (`AV_PKT_FLAG_CORRUPT`).
     public var isCorrupt: Bool { raw.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
 
     /// Number of decoded samples to drop at the start and at the end (`AV_PKT_DATA_SKIP_SAMPLES`).
@@ -150,8 +150,8 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         return (little(0), little(4))
     }
 
-    /// Sets the number of decoded samples that are not presented at the start (encoder delay) and at the end (padding
-    /// of the last packet).
+    /// Sets the number of decoded samples to drop at the start (encoder delay) and at the end (padding of the last
+    /// packet).
     public func setSkippedSamples(start: UInt32 = 0, end: UInt32 = 0) throws(AVError) {
         guard let data = av_packet_new_side_data(raw, AV_PKT_DATA_SKIP_SAMPLES, 10) else {
             throw .outOfMemory("av_packet_new_side_data")
@@ -163,7 +163,7 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         (data[8], data[9]) = (0, 0)
     }
 
-    /// Clears the number of samples to skip at the start. The number at the end is unchanged.
+    /// Clears the number of samples to drop at the start. The number at the end is unchanged.
     public func presentFromStart() {
         var size = 0
         guard let data = av_packet_get_side_data(raw, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 10 else {
@@ -172,7 +172,7 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         for i in 0..<4 { data[i] = 0 }
     }
 
-    /// Whether the packet contains only a codec's final extradata.
+    /// Whether the packet has no data and contains the final extradata of an encoder.
     public var isHeader: Bool {
         var size = 0
         return self.size == 0 && av_packet_get_side_data(raw, AV_PKT_DATA_NEW_EXTRADATA, &size) != nil
@@ -189,6 +189,6 @@ public struct Packet: ~Copyable, @unchecked Sendable {
         return packet
     }
 
-    /// Releases the data.
+    /// Releases data and side data and resets all fields (`av_packet_unref`).
     func unreference() { av_packet_unref(raw) }
 }

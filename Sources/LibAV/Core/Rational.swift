@@ -5,7 +5,7 @@ internal import CFFmpeg
 public struct Rational: Hashable, Codable, Sendable, CustomStringConvertible {
     /// The numerator.
     public var num: Int32
-    /// The denominator; 0 with numerator 0 means "unknown".
+    /// The denominator; 0 with numerator 0 if the ratio is unknown.
     public var den: Int32
 
     /// Creates a ratio without reducing it.
@@ -18,17 +18,17 @@ public struct Rational: Hashable, Codable, Sendable, CustomStringConvertible {
 
     var av: AVRational { AVRational(num: num, den: den) }
 
-    /// Whether both parts are positive.
+    /// Whether numerator and denominator are positive.
     public var isPositive: Bool { num > 0 && den > 0 }
-    /// The reciprocal.
+    /// The reciprocal, such as a frame rate for a frame duration.
     public var inverted: Rational { Rational(den, num) }
-    /// The nearest `Double`, for display and estimates only.
+    /// The nearest `Double`, for display and estimates only; 0 for a denominator of 0.
     public var double: Double { den == 0 ? 0 : Double(num) / Double(den) }
 
     /// The ratio as `30000/1001`, or as `25` if the denominator is 1.
     public var description: String { den == 1 ? "\(num)" : "\(num)/\(den)" }
 
-    /// Decodes `description`, so that ratios remain readable in a plan.
+    /// Decodes the text that `description` returns, which is readable in a plan.
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
         let parts = text.split(separator: "/")
@@ -41,14 +41,15 @@ public struct Rational: Hashable, Codable, Sendable, CustomStringConvertible {
         self.init(num, den)
     }
 
-    /// Encodes `description`.
+    /// Encodes `description` as a string.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
     }
 
-    /// Converts a value from this time base to another, rounded to the nearest integer, half away from zero
-    /// (`av_rescale_q`). Results are clamped so that sums of a few don't overflow.
+    /// Converts a value from this time base to another (`av_rescale_q`), rounded to the nearest integer, half away
+    /// from zero. Results are clamped to an eighth of `Int64.max`, so that sums of a few don't overflow. An unknown
+    /// timestamp remains unknown.
     public func rescale(_ value: Int64, to other: Rational) -> Int64 {
         if self == other || value == noTimestamp { return value }
         guard isPositive, other.isPositive else { return noTimestamp }

@@ -1,6 +1,6 @@
 internal import CFFmpeg
 
-/// An SHA-256 hasher (`av_sha_init`), for identifying contents.
+/// A SHA-256 hasher (`av_sha_init`).
 package struct SHA256Hasher: ~Copyable {
     private let context: OpaquePointer?
 
@@ -12,13 +12,11 @@ package struct SHA256Hasher: ~Copyable {
 
     deinit { av_free(UnsafeMutableRawPointer(context)) }
 
-    /// Adds bytes.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         guard let context, let base = bytes.bindMemory(to: UInt8.self).baseAddress else { return }
         av_sha_update(context, base, bytes.count)
     }
 
-    /// Adds bytes.
     package mutating func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
 
     /// Adds text as UTF-8.

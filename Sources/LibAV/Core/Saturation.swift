@@ -1,5 +1,5 @@
 extension FixedWidthInteger {
-    /// Returns the sum, clamped to the type's range. For values from files and workers.
+    /// Returns the sum, clamped to the type's range; for untrusted values.
     package func adding(upToLimit other: Self) -> Self {
         let (sum, isTooLarge) = addingReportingOverflow(other)
         return isTooLarge ? (other < 0 ? Self.min : Self.max) : sum
