@@ -1,10 +1,10 @@
-/// An encoder of libavcodec as the job language, the planners and the media pipeline use it: bounds and
-/// defaults of rate control, presets, profiles, the option of each setting, its private options, its
-/// requirements, and figures for the size of its output. Each encoder has a file beside this one and a line
-/// in `EncoderModel.table`.
+/// The properties of a libavcodec encoder that the job language, the planners and the media pipeline require: bounds
+/// and defaults of rate control, presets, profiles, the option of each setting, private options, required hardware,
+/// and figures for the size of the output. Each encoder has a separate file in this folder and a line in
+/// `EncoderModel.table`.
 ///
-/// The ranges of libavcodec's options are wider than those of the encoders (`crf` up to `FLT_MAX`, presets as
-/// free text), so that a model defines the encoder's own. Properties of a codec that don't depend on the
+/// The ranges of libavcodec's options are wider than those of the encoders (`crf` up to `FLT_MAX`, presets as free
+/// text). Therefore a model contains the ranges of the encoder itself. Properties of a codec that don't depend on the
 /// encoder are in `BitstreamTraits`, and in `CodecModel` of the job language.
 package struct EncoderModel: Sendable {
     /// The kind of output that an encoder is used for.
@@ -17,7 +17,7 @@ package struct EncoderModel: Sendable {
         case animations
     }
 
-    /// Constant quality (`crf`).
+    /// The constant-quality rate control (`crf`) of an encoder.
     package struct ConstantQuality: Sendable {
         /// Maximum `crf`.
         package let maximum: Int
@@ -31,13 +31,13 @@ package struct EncoderModel: Sendable {
         package var isWhole = false
         /// Whether the encoder also requires a bit rate of 0.
         package var needsZeroBitRate = false
-        /// Option that sets it.
+        /// Encoder option that sets `crf`.
         package var option = SettingOption.option("crf")
     }
 
     /// The support of lossless encoding.
     package enum Lossless: Sendable {
-        /// Not supported.
+        /// Lossless encoding isn't supported.
         case never
         /// The encoder is always lossless.
         case always
@@ -55,12 +55,13 @@ package struct EncoderModel: Sendable {
 
     /// The coding of interlaced frames.
     package enum FieldCoding: Sendable {
-        /// Frames are coded as fields where that is efficient, and the stream declares it.
+        /// Interlaced coding tools are enabled (`AV_CODEC_FLAG_INTERLACED_DCT`), and the stream declares the field
+        /// order.
         case coded
-        /// Whole frames are coded without loss of the fields, and stream or container declare the field
+        /// Whole frames are coded without loss of the fields, and the stream or the container declares the field
         /// order.
         case marked
-        /// Whole frames are coded, and neither stream nor container declare that they are interlaced.
+        /// Whole frames are coded, and neither the stream nor the container declares that they are interlaced.
         case unmarked
     }
 
@@ -70,15 +71,15 @@ package struct EncoderModel: Sendable {
         case text
         /// In a file whose path is the value of an option.
         case file(option: String)
-        /// In a file; pass and path are parameters of an option that is a list.
+        /// In a file; pass and path are parameters of a list option (`x265-params`).
         case fileInParameters(option: String)
     }
 
-    /// The codec headers that contain profile and level.
+    /// The codec headers from which profile and level are read.
     package enum Headers: Sendable {
-        /// Headers of H.264.
+        /// The SPS of H.264.
         case avc
-        /// Headers of HEVC.
+        /// The SPS of HEVC.
         case hevc
     }
 
@@ -86,13 +87,13 @@ package struct EncoderModel: Sendable {
     package enum Requirement: Sendable {
         /// A hardware device, which the encoder opens.
         case device
-        /// A hardware device of a type, by libav's name (`vaapi`), into whose memory frames are uploaded.
+        /// A hardware device of a type, by FFmpeg's name (`vaapi`), into whose memory frames are uploaded.
         case deviceFrames(String)
     }
 
     /// A profile of a codec.
     package struct Profile: Sendable {
-        /// Name in job files and of the encoder.
+        /// Name in job files, which is also the encoder's name.
         package let name: String
         /// `profile_idc` in the codec's headers; nil if the headers aren't read.
         package var number: UInt8?
@@ -104,40 +105,39 @@ package struct EncoderModel: Sendable {
 
     /// The settings for visually lossless encoding, which are used for the edges of a smart cut.
     package struct NearLossless: Sendable {
-        /// Constant quality (CRF).
+        /// CRF of visually lossless quality.
         package let crf: Int
         package let preset: String
-        /// Option for the encoder's own parameters (`x264-params`).
+        /// Name of the list option for private parameters (`x264-params`).
         package let parameters: String
     }
 
     // MARK: Identity
 
-    /// Name of the encoder in libav.
+    /// Name of the encoder in FFmpeg.
     package let name: String
-    /// Name of the codec in libav.
+    /// Name of the codec in FFmpeg.
     package let codec: String
     package let mediaType: MediaType
     /// Kinds of output that the encoder is used for.
     package var purposes: Set<Purpose> = [.tracks]
-    /// Names of the encoder in other tools.
+    /// Names of the encoder in other tools, for suggestions.
     package var aliases: [String] = []
-    /// Beginning of the file name of the encoder's library, such as `libx264.`; nil for libavcodec's own
-    /// encoders.
+    /// Beginning of the file name of the encoder's library, such as `libx264.`; nil for encoders in libavcodec
+    /// itself.
     package var library: String?
-    /// Required hardware; nil for software. Encoders that require a device are used only if the job sets
-    /// them.
+    /// Required hardware; nil for software. Encoders that require hardware are used only if the job names them.
     package var requirement: Requirement?
 
     // MARK: Rate control
 
-    /// Constant quality (`crf`); nil if it isn't supported.
+    /// Constant-quality rate control (`crf`); nil if it isn't supported.
     package var constantQuality: ConstantQuality?
     /// Range of `qp`; nil if it isn't supported.
     package var qpRange: ClosedRange<Int>?
     /// Option that sets `qp`.
     package var qpOption = SettingOption.option("qp")
-    /// Default `qp`, if the job file sets no rate control; nil if that isn't the default rate control.
+    /// Default `qp`, if the job file sets no rate control; nil if the default rate control isn't `qp`.
     package var defaultQP: Int?
     /// Whether `bitrate` is supported.
     package var acceptsBitRate = true
@@ -145,24 +145,23 @@ package struct EncoderModel: Sendable {
     package var acceptsMaxBitRate = false
     /// Default bit rate for a number of channels, in bits per second; nil for the encoder's own default.
     package var defaultBitRate: @Sendable (_ channels: Int) -> Int64? = { _ in nil }
-    /// Supported bit rates at a sample rate, of which the encoder uses the nearest; nil if any rate is
+    /// Supported bit rates at a sample rate, in bits per second; the encoder uses the nearest one. Nil if any rate is
     /// supported.
     package var bitRates: (@Sendable (_ sampleRate: Int32) -> [Int64])?
     /// Range of `quality`; nil if it isn't supported.
     package var qualities: ClosedRange<Int>?
     /// `quality` of still images; nil for lossless encoders.
     package var imageQuality: ImageQuality?
-    /// Support of lossless encoding.
     package var lossless = Lossless.never
-    /// Default rate control, as the plan prints it.
+    /// Default rate control, as text for the printed plan.
     package var defaultRate = ""
     /// Whether two passes are supported.
     package var supportsTwoPasses = false
-    /// Values of the preset's option that allow only one pass.
+    /// Presets that don't support two passes, as values of `presetOption`.
     package var presetsOfOnePass: Set<String> = []
-    /// Whether two passes count in ticks of the time base, so that each frame must last one tick.
+    /// Whether two-pass rate control counts ticks of the time base instead of frames, so that each frame must last
+    /// one tick.
     package var countsFramesInTwoPasses = false
-    /// Storage of a first pass's statistics.
     package var passStatistics = PassStatistics.text
 
     // MARK: Settings
@@ -177,7 +176,7 @@ package struct EncoderModel: Sendable {
     package var tuneOption = SettingOption.option("tune")
     /// Profiles; nil if no profile can be set.
     package var profiles: [Profile]?
-    /// The profile that a pixel format determines; nil if the profile can be set.
+    /// Function that returns the profile that a pixel format requires; nil if the profile can be set.
     package var profileOfFormat: (@Sendable (PixelFormat) -> String)?
     /// Names of the levels; nil if no level can be set.
     package var levels: [String]?
@@ -185,15 +184,15 @@ package struct EncoderModel: Sendable {
     package var levelOption = SettingOption.option("level")
     /// Codec headers that contain profile and level; nil if they aren't read.
     package var headers: Headers?
-    /// Factor of a level in these headers.
+    /// Factor between a level and its number in the headers (10: level 4.1 is 41).
     package var levelUnit = 10.0
     /// Maximum number of consecutive B-frames; nil if it can't be set.
     package var maxBFrames: Int?
     /// Option that sets the number of B-frames.
     package var bFramesOption = SettingOption.option("bf")
-    /// Whether the interval between keyframes can be set; otherwise every frame is a keyframe.
+    /// Whether the keyframe interval can be set; otherwise every frame is a keyframe.
     package var acceptsKeyframeInterval = true
-    /// Settings of every configuration.
+    /// Settings that every configuration of the encoder contains.
     package var always: [(option: SettingOption, value: String)] = []
     /// Near-lossless settings; nil if smart cuts aren't supported with this encoder.
     package var nearLossless: NearLossless?
@@ -205,52 +204,53 @@ package struct EncoderModel: Sendable {
     package var options = ""
     /// Parameters of options that are lists (`x264-params`), by option, in the same notation.
     package var parameterLists: [String: String] = [:]
-    /// Keys of the job language that correspond to parameters of these lists; an inner nil for parameters
-    /// that only the job, its source and its container determine. These parameters are rejected, because the
-    /// output would differ from the plan.
+    /// Parameters that job files can't set in these lists, because the output would differ from the plan, with the
+    /// key of the job language to use instead. An inner nil marks parameters that only the job, its source and its
+    /// container determine.
     package var parameterKeys = EncoderModel.commonParameterKeys
-    /// Names in job files of options for which libavcodec has several names.
+    /// Alternative names of options, with the names that the encoder is opened with.
     package var optionAliases: [String: String] = [:]
 
     // MARK: Frames
 
-    /// Pixel formats by libav's names; nil for those that libavcodec reports.
+    /// Supported pixel formats by FFmpeg's names; nil for all that libavcodec reports.
     package var pixelFormats: [String]?
-    /// Function that returns whether a pixel format can be encoded with a profile, in a container that
-    /// supports a separate alpha plane or doesn't.
+    /// Function that returns whether a pixel format can be encoded with a profile. Some formats require a container
+    /// that supports a separate alpha plane.
     package var supports: @Sendable (PixelFormat, _ profile: String?, _ supportsSeparateAlpha: Bool) -> Bool =
         {
             _, _, _ in true
         }
-    /// Pixel formats in which frames are read if several of them are encoded together, and the format that
-    /// the encoder receives; nil for the encoder's own.
+    /// Pixel formats of frames that are processed together before they are encoded, as for a common palette, and the
+    /// resulting format; nil if frames are encoded individually.
     package var composed: (frames: [String], encoded: String)?
-    /// Whether sides are rounded to multiples of the chroma subsampling.
+    /// Whether width and height are rounded to multiples of the chroma subsampling.
     package var roundsToChroma = false
-    /// Coding of interlaced frames.
+    /// Coding of interlaced frames; by default, the output doesn't declare them.
     package var fields = FieldCoding.unmarked
-    /// Option and parameter that declare bottom field first; nil if the frames suffice.
+    /// List option and parameter that declare bottom field first; nil if the encoder reads the order from the frames.
     package var bottomFieldFirst: (option: String, parameter: String)?
-    /// Whether the alpha plane is stored separately from the packets.
+    /// Whether the alpha plane is stored as side data of packets, which requires support by the container.
     package var writesSeparateAlpha = false
-    /// Whether closed captions in the frames' side data are written.
+    /// Whether the encoder writes closed captions in the side data of frames (CEA-608, CEA-708).
     package var acceptsCaptions = false
 
     // MARK: Samples
 
-    /// Supported bits per sample.
+    /// Supported numbers of bits per sample; nil if they can't be set.
     package var bitDepths: [Int]?
-    /// Channel layouts that are decoded as they were encoded, if the encoder accepts more; nil for all.
+    /// Channel layouts that the stream preserves; nil if it preserves all layouts that the encoder accepts.
     package var layouts: [String]?
     /// Whether the output begins with samples that aren't in the source (encoder delay).
     package var hasEncoderDelay = false
 
     // MARK: Operation
 
-    /// Whether encoders of this kind must be opened and closed one at a time, and require a frame before they
-    /// are drained.
+    /// Whether encoders of this kind must be opened and closed one at a time, and require a frame before they are
+    /// drained; see `SharedEncoder`.
     package var isShared = false
-    /// Function that returns the number of threads; nil for the encoder's choice.
+    /// Function that returns the best number of threads; nil for the encoder's choice. `bitsPerPixel` is that of the
+    /// compressed source.
     package var threads: @Sendable (_ cores: Int, _ bitsPerPixel: Double, _ preset: String?) -> Int? = {
         _, _, _ in nil
     }
@@ -259,7 +259,7 @@ package struct EncoderModel: Sendable {
 
     /// Approximate bits per pixel at the default rate control; nil if unknown.
     package var bitsPerPixel: Double?
-    /// Compressed size of lossless audio, as a fraction.
+    /// Typical size of lossless audio, as a fraction of the uncompressed size.
     package var compression = 1.0
 
     /// Creates a model with default values.
@@ -269,7 +269,7 @@ package struct EncoderModel: Sendable {
         self.mediaType = mediaType
     }
 
-    /// Returns a model of a lossless audio encoder with the codec's name.
+    /// Returns a model of a lossless audio encoder whose name is that of the codec.
     static func losslessAudio(_ name: String) -> EncoderModel {
         var model = EncoderModel(name, codec: name, .audio)
         model.acceptsBitRate = false
@@ -288,10 +288,10 @@ extension EncoderModel {
     package var canBeLossless: Bool { if case .never = lossless { false } else { true } }
     /// Whether encoding is always lossless.
     package var isLossless: Bool { if case .always = lossless { true } else { false } }
-    /// Whether a first pass's statistics are stored in a file.
+    /// Whether the statistics of a first pass are stored in a file.
     package var keepsStatisticsInFile: Bool { if case .text = passStatistics { false } else { true } }
 
-    /// Keys of the job language by the encoder options that they set.
+    /// Job language keys by the encoder option that they set.
     package var keysOfOptions: [String: String] {
         let settingOptions = [
             ("crf", constantQuality?.option), ("qp", qpOption), ("preset", presetOption),

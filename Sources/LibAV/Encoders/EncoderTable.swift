@@ -1,6 +1,6 @@
 extension EncoderModel {
-    /// Encoders, those of each codec in the order of preference. A new encoder requires a file beside this
-    /// one, and a line here.
+    /// Supported encoders; those of a codec are in order of preference. A new encoder requires a file in this folder
+    /// and a line in this table.
     package static let table: [EncoderModel] = [
         .x264,
         .openH264,
@@ -36,15 +36,16 @@ extension EncoderModel {
     private static let byName = Dictionary(uniqueKeysWithValues: table.map { ($0.name, $0) })
     private static let byCodec = Dictionary(grouping: table, by: \.codec)
 
-    /// Returns the encoder with a name in libavcodec; nil if the table doesn't contain it.
+    /// Returns the model of an encoder by its FFmpeg name; nil if the table doesn't contain it.
     package static func named(_ encoder: String) -> EncoderModel? { byName[encoder] }
 
-    /// Returns the encoder with a name in libavcodec; for an unlisted encoder, a model with default values.
+    /// Returns the model of an encoder by its FFmpeg name; a model with default values if the table doesn't contain
+    /// it.
     package static func of(_ encoder: String) -> EncoderModel {
         byName[encoder] ?? EncoderModel(encoder, codec: "", .video)
     }
 
-    /// Returns the encoders of a codec by its libav name, in the order of preference.
+    /// Returns the models of a codec's encoders by the codec's FFmpeg name, in order of preference.
     package static func encoders(of codec: String, for purpose: Purpose = .tracks) -> [EncoderModel] {
         (byCodec[codec] ?? []).filter { $0.purposes.contains(purpose) }
     }

@@ -7,7 +7,7 @@ extension EncoderModel {
         model.acceptsBitRate = false
         model.defaultRate = "256 colours"
         model.bitsPerPixel = 4
-        // All frames share one palette, which is computed from all of them.
+        // All frames share one palette, which is computed from the whole animation.
         model.composed = (frames: ["rgb24", "rgba"], encoded: "pal8")
         return model
     }()

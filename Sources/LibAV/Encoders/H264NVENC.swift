@@ -21,8 +21,8 @@ extension EncoderModel {
         model.maxBFrames = 4
         model.roundsToChroma = true
         model.acceptsCaptions = true
-        // The other formats are frames in the device's memory, or RGB that the device converts with an
-        // unknown matrix.
+        // The encoder's other formats are frames in device memory, or RGB, which the device converts with an unknown
+        // matrix.
         model.pixelFormats = ["yuv420p", "nv12", "yuv444p"]
         model.options = """
             rc-lookahead spatial-aq temporal-aq aq-strength zerolatency nonref_p strict_gop b_adapt b_ref_mode multipass \

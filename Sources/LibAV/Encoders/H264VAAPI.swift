@@ -1,6 +1,5 @@
 extension EncoderModel {
-    /// The hardware encoder for H.264 of the Video Acceleration API. Frames are uploaded into the memory of
-    /// its device.
+    /// The VAAPI hardware encoder for H.264. Frames are uploaded into the memory of the device.
     static let h264VAAPI: EncoderModel = {
         var model = EncoderModel("h264_vaapi", codec: "h264", .video)
         model.requirement = .deviceFrames("vaapi")

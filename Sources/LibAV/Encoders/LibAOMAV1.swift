@@ -13,7 +13,7 @@ extension EncoderModel {
         model.presetOption = .option("cpu-used")
         model.tunes = ["psnr", "ssim"]
         model.supportsTwoPasses = true
-        // libaom distributes bits by ticks of its time base, like libvpx.
+        // Like libvpx, libaom distributes bits by ticks of its time base, not by frames.
         model.countsFramesInTwoPasses = true
         model.roundsToChroma = true
         model.options = """

@@ -11,7 +11,7 @@ extension EncoderModel {
         model.presets = (0...10).map(String.init)
         model.presetOption = .option("speed")
         model.roundsToChroma = true
-        // Pixel formats that imply full range are deprecated; the range is declared separately.
+        // Pixel formats that imply full range (`yuvj420p`) are deprecated; the range is declared separately.
         model.supports = { format, _, _ in !format.isFullRangeByName }
         model.options = "tiles tile-rows tile-columns"
         return model

@@ -17,9 +17,9 @@ extension EncoderModel {
         }
         model.levels = ["1", "1.1", "2", "2.1", "3", "3.1", "4", "4.1", "5", "5.1", "5.2", "6", "6.1", "6.2"]
         model.supportsTwoPasses = true
-        // The real-time mode, whose number is 1, writes no statistics.
+        // The real-time deadline (`realtime` or 1) writes no statistics.
         model.presetsOfOnePass = ["realtime", "1"]
-        // libvpx distributes bits by ticks of its time base.
+        // libvpx distributes bits by ticks of its time base, not by frames.
         model.countsFramesInTwoPasses = true
         model.writesSeparateAlpha = true
         model.supports = { format, _, supportsSeparateAlpha in !format.hasAlpha || supportsSeparateAlpha }

@@ -1,11 +1,11 @@
 extension EncoderModel {
-    /// The Vorbis encoder of libvorbis, in the separate library libvorbisenc.
+    /// The Vorbis encoder libvorbis, whose encoding functions are in libvorbisenc.
     static let vorbis: EncoderModel = {
         var model = EncoderModel("libvorbis", codec: "vorbis", .audio)
         model.library = "libvorbisenc."
         model.defaultRate = "by quality"
         model.qualities = -1...10
-        // The number of channels determines the layout.
+        // The bitstream stores only the number of channels, which implies the layout.
         model.layouts = ["mono", "stereo", "3.0", "quad", "5.0", "5.1", "6.1", "7.1"]
         model.options = "iblock"
         return model

@@ -26,7 +26,7 @@ extension EncoderModel {
         model.tunes = ["psnr", "ssim", "grain", "zerolatency", "fastdecode", "animation"]
         model.maxBFrames = 16
         model.bFramesOption = .entry("bframes", of: "x265-params")
-        // With the default log level, x265 writes to the terminal.
+        // With its default log level, x265 prints to the terminal.
         model.always = [(.entry("log-level", of: "x265-params"), "error")]
         model.supportsTwoPasses = true
         model.passStatistics = .fileInParameters(option: "x265-params")

@@ -9,9 +9,10 @@ extension EncoderModel {
         model.acceptsKeyframeInterval = false
         model.defaultRate = "qp 3"
         model.bitsPerPixel = 0.9
-        // libavcodec's limited-range formats are unofficial.
+        // libavcodec classifies limited-range JPEG as unofficial.
         model.supports = { format, _, _ in format.isFullRangeByName }
-        // Scale of libjpeg's quantization tables, in eighths of MPEG's default quantizer.
+        // libjpeg's scale of the quantization tables in percent, divided by 12.5: the quantizer 8 corresponds to 100
+        // %.
         model.imageQuality = ImageQuality(defaultValue: 90) { quality in
             let percent = quality < 50 ? 5000 / quality : 200 - 2 * quality
             return min(31, max(1, Int((Double(percent) / 12.5).rounded())))

@@ -8,8 +8,8 @@ extension EncoderModel {
         model.lossless = .always
         model.defaultRate = "lossless"
         model.bitsPerPixel = 12
-        // 8 bits per sample, which every viewer supports; conversion to a palette or to bitmaps would lose
-        // data.
+        // Formats with 8 bits per sample, which every viewer supports. Conversion to a palette or to 1-bit pixels
+        // would lose data.
         model.supports = { format, _, _ in ["rgb24", "rgba", "gray", "ya8"].contains(format.description) }
         return model
     }()

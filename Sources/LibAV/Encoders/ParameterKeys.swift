@@ -1,5 +1,5 @@
 extension EncoderModel {
-    /// Keys of the job language for parameters of x264, x265 and SVT-AV1, which share most names.
+    /// Parameters of x264, x265 and SVT-AV1, which share most names, that job files can't set; see `parameterKeys`.
     static let commonParameterKeys: [String: String?] = [
         "keyint": "keyframe_interval", "bframes": "b_frames", "crf": "crf", "qp": "qp", "bitrate": "bitrate",
         "tbr": "bitrate", "vbv-maxrate": "max_bitrate", "vbv-bufsize": "buffer_size", "pass": "passes",

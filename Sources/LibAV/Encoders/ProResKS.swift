@@ -9,7 +9,7 @@ extension EncoderModel {
         model.profiles = ["proxy", "lt", "standard", "hq", "4444", "4444xq"].map { Profile(name: $0) }
         model.fields = .coded
         model.roundsToChroma = true
-        // A profile determines the chroma subsampling.
+        // The profile determines the chroma subsampling.
         model.supports = { format, profile, _ in
             (format.chromaSubsampling == (1, 1)) == (profile?.hasPrefix("4444") == true)
         }

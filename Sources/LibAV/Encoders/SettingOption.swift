@@ -1,15 +1,15 @@
-/// The option with which a setting is passed to an encoder.
+/// The option by which a setting is passed to an encoder.
 package enum SettingOption: Sendable, Hashable {
-    /// A separate option.
+    /// An option of the encoder or of `AVCodecContext`.
     case option(String)
-    /// An entry of an option that is a list of settings, such as `x265-params`.
+    /// A parameter of a list option, such as `x265-params`.
     case entry(String, of: String)
     /// The quantizer of every frame (`AVCodecContext.global_quality`).
     case quantizer
 }
 
 extension EncoderConfiguration {
-    /// Sets a setting with the option that the encoder has for it.
+    /// Sets an encoder option to a value. A list option contains only the last value of a parameter.
     package mutating func set(_ value: String, at option: SettingOption) {
         switch option {
         case .option(let key): options.append(MetadataEntry(key: key, value: value))
@@ -18,7 +18,7 @@ extension EncoderConfiguration {
         }
     }
 
-    /// Returns the value that was last set; nil if there is none.
+    /// Returns the value that an encoder option was last set to; nil if it isn't set.
     package func value(at option: SettingOption) -> String? {
         switch option {
         case .option(let key): options.last { $0.key == key }?.value

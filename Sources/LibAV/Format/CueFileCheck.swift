@@ -1,11 +1,11 @@
 /// The detection of errors in subtitle files that libavformat 5.1 misreads without reporting them.
 enum CueFileCheck {
-    /// Returns the error of a subtitle file; nil if none is known.
+    /// Returns the error because of which libavformat misreads a subtitle file; nil if none is detected.
     static func problem(of source: any ByteSource, format: String) -> InputError.Reason? {
         guard ["srt", "webvtt", "ass"].contains(format), source.size <= WebVTTText.maxBytes,
             let bytes = source.bytes(at: 0, Int(source.size))
         else { return nil }
-        // Files with a UTF-16 byte order mark are converted by the demuxer.
+        // The demuxer converts files with a UTF-16 byte order mark.
         if bytes.starts(with: [0xff, 0xfe]) || bytes.starts(with: [0xfe, 0xff]) { return nil }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             return .notUTF8(line: lineThatIsNotUTF8(bytes))
@@ -22,13 +22,14 @@ enum CueFileCheck {
         return line
     }
 
-    /// Fields of an event in the order that the demuxer assumes.
+    /// Names of an event's fields in the order that the demuxer assumes.
     private static let fields: [Set<String>] = [
         ["layer", "marked"], ["start"], ["end"], ["style"], ["name", "actor"], ["marginl"], ["marginr"],
         ["marginv"], ["effect"], ["text"],
     ]
 
-    /// Returns the line of an ASS `Format:` whose fields or their order differ; nil if there is none.
+    /// Returns the line number of the `Format:` line in the `[Events]` section of ASS if its fields differ from those
+    /// that the demuxer assumes; otherwise nil.
     private static func lineOfUnexpectedFields(_ text: String) -> Int? {
         var isEvents = false
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)

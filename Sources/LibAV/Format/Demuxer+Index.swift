@@ -1,6 +1,5 @@
 internal import CFFmpeg
 
-/// Access to a file's index.
 extension Demuxer {
     /// Returns the timestamp of a stream's last indexed keyframe at or before `timestamp`, in the stream's
     /// time base; nil if there is no index or no such keyframe (`avformat_index_get_entry_from_timestamp`).

@@ -2,28 +2,28 @@ internal import CFFmpeg
 
 /// An open source (`AVFormatContext` for reading), confined to one queue at a time.
 ///
-/// Opening is safe by default: the file is opened by this process and read through its descriptor, its format
-/// must be on a list, files that it refers to aren't opened, and resource limits apply.
+/// Opening is safe by default: this process opens the file and reads it through a descriptor, the format must be on a
+/// list, files that the source refers to aren't opened, and resource limits apply.
 ///
-/// Unchecked `Sendable`: one owner, which moves with the value.
+/// Unchecked `Sendable`: the noncopyable value is the only owner of the pointer.
 package struct Demuxer: ~Copyable, @unchecked Sendable {
     let context: UnsafeMutablePointer<AVFormatContext>
     private let io: UnsafeMutablePointer<AVIOContext>
     // Kept alive for the context's interrupt callback, which refers to it.
     private let interrupt: InterruptFlag
-    /// Path as given to `open`.
+    /// Path or URL that was passed to `open`.
     package let path: String
     /// Bytes of the file, for inspection of structures that libavformat doesn't report.
     package let source: any ByteSource
     /// Size of the file in bytes.
     package let fileSize: Int64
-    /// Kinds of blocks of a WebVTT file that aren't read.
+    /// Kinds of blocks of a WebVTT file that were dropped (`WebVTTText`).
     private let droppedText: Set<String>
     private let isMatroska: Bool
-    /// Media times at which the presentation of streams begins, by stream index, if they are known from a tag
-    /// that libavformat doesn't apply. They are subtracted from the packets' times, and times to seek to are
-    /// relative to them. The samples to skip (`AV_PKT_DATA_SKIP_SAMPLES`) that libavformat derives from the
-    /// same tag are removed.
+    /// Media time at which a stream's presentation begins, by stream index, for streams that declare it in a tag that
+    /// libavformat doesn't apply to timestamps. `read` subtracts the time from timestamps, and `seek` adds it. `read`
+    /// also clears the samples to drop at the start (`AV_PKT_DATA_SKIP_SAMPLES`), which libavformat derives from the
+    /// same tag.
     package var origins: [Int: Int64] = [:]
 
     private init(
@@ -47,9 +47,9 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
     }
 
     /// Opens a file, or a URL if network access is allowed, and determines the parameters of its tracks
-    /// (`avformat_open_input`, `avformat_find_stream_info`). `container` is the format that an earlier call
-    /// detected, which saves probing with some 350 demuxers. `read` parses the properties of a track's frames
-    /// from its codec's headers and its first packet; nil if frames must be decoded.
+    /// (`avformat_open_input`, `avformat_find_stream_info`). `container` is the format that an earlier call detected;
+    /// it makes probing with some 350 demuxers unnecessary. `read` parses the properties of a track's frames from the
+    /// codec's headers and the first packet, or returns nil if frames must be decoded.
     package static func open(
         path: String, environment: SourceEnvironment, interrupt: InterruptFlag = InterruptFlag(),
         discovery: StreamDiscovery = .decoding, container: String? = nil,
@@ -79,8 +79,8 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
             InputContext.free(io)
             throw file.failure.map { InputError(path: path, reason: .library($0)) } ?? error
         }
-        // The header's data (attachments, a long codec configuration) is read completely; payloads are
-        // skipped afterwards.
+        // Data in the header (attachments, long codec headers) must be read completely. Payloads are skipped only
+        // after the header.
         let format = String(cString: context.pointee.iformat.pointee.name)
         if discovery == .counting, discovery.isEnough(in: format) { InputContext.skipPayloads(of: io) }
         let demuxer = Demuxer(
@@ -138,7 +138,8 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         return context
     }
 
-    /// Detects the format by content; the file's name is ignored.
+    /// Detects the format by content unless `container` is set; the file's name is ignored. Throws if the format
+    /// isn't allowed.
     private static func recognize(
         io: UnsafeMutablePointer<AVIOContext>, path: String, container: String?
     ) throws(InputError) -> UnsafePointer<AVInputFormat> {
@@ -184,10 +185,11 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         read: StreamReader
     ) throws(InputError) {
         try checkCounts(context, path: path)
-        // In other containers, libavformat decodes frames to determine their presentation times.
+        // In other containers, libavformat must decode frames to determine presentation times.
         let isMovie = String(cString: context.pointee.iformat.pointee.name).hasPrefix("mov,")
         let count = Int(context.pointee.nb_streams)
-        // One dictionary for each stream known so far; streams found later have the library's own limits.
+        // One option dictionary for each stream that is known so far. Streams that are found later have libavformat's
+        // limits.
         let options = UnsafeMutablePointer<OpaquePointer?>.allocate(capacity: max(count, 1))
         options.initialize(repeating: nil, count: max(count, 1))
         defer {
@@ -205,7 +207,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
             let headers = [UInt8](
                 UnsafeBufferPointer(start: bytes, count: Int(parameters.pointee.extradata_size)))
             let codec = String(cString: avcodec_get_name(parameters.pointee.codec_id))
-            // Decoding the first frame only for its headers would be the most expensive part of probing.
+            // Decoding the first frame for its properties would be the most expensive part of probing.
             if let declared = read(codec, headers, stream),
                 declared.apply(&parameters.pointee, maxPixels: limits.maxPixels)
             {
@@ -247,7 +249,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
     /// Names of the format, separated by commas (`mov,mp4,m4a,3gp,3g2,mj2`).
     package var formatName: String { String(cString: context.pointee.iformat.pointee.name) }
 
-    /// Number of streams known so far.
+    /// Number of streams that are known so far; some demuxers add streams while packets are read.
     package var streamCount: Int { Int(context.pointee.nb_streams) }
 
     /// Tags of the file.
@@ -296,21 +298,21 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         return info
     }
 
-    /// The properties of a stream's packets according to the index: packets that are never presented, and the
-    /// order of times.
+    /// The properties of a stream according to its index: the number of packets that are never presented, and the
+    /// order of decoding times.
     package struct IndexSummary: Sendable {
         /// Whether decoding times don't increase strictly.
         package var isUnordered = false
         /// Number of packets that are never presented.
         package var all = 0
-        /// Number of those before the first presented packet.
+        /// Number of such packets before the first presented packet.
         package var leading = 0
-        /// Number of those between presented packets, in decoding order.
+        /// Number of such packets between presented packets, in decoding order.
         package var inner = 0
         /// Decoding time of the first packet; nil without an index.
         package var firstTime: Int64?
 
-        /// Creates the summary of a track without an index.
+        /// Creates the summary of a stream without an index.
         package init() {}
     }
 
@@ -374,7 +376,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Returns the bytes of a cover (`AVStream.attached_pic`); nil for other streams.
+    /// Returns the image file of a cover stream (`AVStream.attached_pic`); nil for other streams.
     package func attachedPicture(of index: Int) -> [UInt8]? {
         guard let stream = tandem_stream(context, UInt32(clamping: index)),
             stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0,
@@ -407,7 +409,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
             return false
         }
         try check(code, "av_read_frame", context: context)
-        // Matroska's demuxer skips invalid data, and reports the loss only in its log.
+        // The Matroska demuxer skips invalid data and reports the loss only in its log.
         if isMatroska, let line = LogBridge.takeLastLine(of: context) {
             var error = AVError(code: tandem_invaliddata, operation: "av_read_frame", detail: line)
             error.isPartial = true

@@ -2,7 +2,7 @@ internal import CFFmpeg
 
 extension StreamSideData {
     /// Parses the 24-byte mastering display message of H.264 and HEVC (ITU-T H.265, D.2.28) into an
-    /// `AVMasteringDisplayMetadata`.
+    /// `AVMasteringDisplayMetadata`. Returns nil if the message is shorter.
     package static func mastering(message: [UInt8]) -> StreamSideData? {
         guard message.count >= 24 else { return nil }
         func number(_ at: Int, _ count: Int) -> Int32 {
@@ -11,7 +11,7 @@ extension StreamSideData {
         func chromaticity(_ at: Int) -> AVRational { AVRational(num: number(at, 2), den: 50_000) }
         func primary(_ at: Int) -> (AVRational, AVRational) { (chromaticity(at), chromaticity(at + 2)) }
         var datum = AVMasteringDisplayMetadata()
-        // The usual order of primaries: green, blue, red.
+        // The message contains the primaries in the order green, blue, red.
         datum.display_primaries = (primary(8), primary(0), primary(4))
         datum.white_point = primary(12)
         datum.max_luminance = AVRational(num: number(16, 4), den: 10_000)
@@ -21,6 +21,7 @@ extension StreamSideData {
     }
 
     /// Parses the 4-byte content light level message of H.264 and HEVC (D.2.35) into an `AVContentLightMetadata`.
+    /// Returns nil if the message is shorter.
     package static func contentLight(message: [UInt8]) -> StreamSideData? {
         guard message.count >= 4 else { return nil }
         var datum = AVContentLightMetadata()

@@ -1,11 +1,12 @@
 internal import CFFmpeg
 
-/// An output that is written to a file descriptor (`AVFormatContext` for writing), confined to one queue.
+/// An output file that is written through a file descriptor (`AVFormatContext` for writing), confined to one queue.
 /// `finish()` writes the trailer and must be called once; deinitialization only frees memory.
 ///
-/// Unchecked `Sendable`: one owner, which moves with the value.
+/// Unchecked `Sendable`: the noncopyable value is the only owner of the pointer.
 package struct Muxer: ~Copyable, @unchecked Sendable {
-    /// Whether libavformat's Matroska muxer shifts packets by the codec delay, which all demuxers subtract.
+    /// Whether libavformat's Matroska muxer adds the codec delay to timestamps. The demuxers of all versions subtract
+    /// it.
     package static var addsCodecDelay: Bool { tandem_matroska_adds_delay() != 0 }
 
     private let context: UnsafeMutablePointer<AVFormatContext>
@@ -28,7 +29,8 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
         FileSink.free(io)
     }
 
-    /// Opens a muxer by its name in libavformat (`mp4`, `matroska`, …) on an open descriptor.
+    /// Opens a muxer by its name in libavformat (`mp4`, `matroska`, …) on an open descriptor, which the caller
+    /// closes.
     package static func open(format: String, descriptor: Int32) throws(AVError) -> Muxer {
         var allocated: UnsafeMutablePointer<AVFormatContext>?
         let code = avformat_alloc_output_context2(&allocated, nil, format, nil)
@@ -44,13 +46,13 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
             throw error
         }
         context.pointee.pb = io
-        // Time in microseconds by which data is sent before it must be decoded, as with `ffmpeg -muxdelay`.
-        // Without it, the clock of a transport stream requires every packet at the last moment, and each
-        // audio packet fills TS packets of its own.
+        // Maximum demux-decode delay in microseconds, as with `ffmpeg -muxdelay 0.7`. With a delay of 0, MPEG-TS
+        // sends each packet just before its decoding time, so that each audio packet occupies separate TS packets.
         context.pointee.max_delay = 700_000
         context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
         context.pointee.opaque = Unmanaged.passUnretained(sink).toOpaque()
-        // The pass that moves the index to the front opens the output for reading; other files aren't opened.
+        // The faststart pass, which moves the index to the front, opens the output for reading. Other files aren't
+        // opened.
         context.pointee.io_open = { context, target, _, flags, _ in
             guard let context, let target, let opaque = context.pointee.opaque, flags & AVIO_FLAG_WRITE == 0
             else {
@@ -65,7 +67,7 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
                 return error.code
             }
         }
-        // That pass takes a read error for the end of data, so that it checks only the result of closing.
+        // The faststart pass treats a read error as the end of the data, and checks only the result of closing.
         context.pointee.io_close2 = { _, io in
             guard let io else { return 0 }
             let failure = io.pointee.error
@@ -81,12 +83,12 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
         context.pointee.oformat.pointee.flags & AVFMT_GLOBALHEADER != 0
     }
 
-    /// Disables the shift of negative timestamps to 0.
+    /// Disables the shift of negative timestamps to 0 (`avoid_negative_ts`).
     package func keepNegativeTimestamps() { context.pointee.avoid_negative_ts = 0 }
 
-    /// Adds chapters, once: before the header, or for mp4, mov and Matroska before the trailer (`AVChapter`).
-    /// With `titlesAll`, chapters without a title get an empty one: the mov muxer writes no sample for a
-    /// chapter without a title, and its demuxer then pairs the other titles with the wrong times.
+    /// Adds chapters (`AVChapter`). Must be called once: before the header, or for mp4, mov and Matroska before the
+    /// trailer. With `titlesAll`, chapters without a title get an empty one: the mov muxer writes no sample for a
+    /// chapter without a title, and the demuxer then pairs the other titles with the wrong times.
     package func setChapters(
         _ chapters: [(start: Int64, end: Int64, title: String?)], timeBase: Rational,
         titlesAll: Bool = false
@@ -98,8 +100,8 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
                     context.pointee.chapters, index + 1, MemoryLayout<UnsafeMutablePointer<AVChapter>?>.size)
             else { throw .outOfMemory("av_mallocz") }
             let entry = memory.assumingMemoryBound(to: AVChapter.self)
-            // Matroska's muxer compares each identifier with all previous ones until it finds a 0; it then
-            // numbers the chapters itself.
+            // The Matroska muxer compares each identifier with all previous ones until it finds a 0; then it numbers
+            // the chapters itself.
             entry.pointee.id = Int64(index)
             entry.pointee.time_base = timeBase.av
             entry.pointee.start = chapter.start
@@ -120,12 +122,13 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
         context.pointee.nb_chapters > 0 ? context.pointee.chapters[0]?.pointee.id : nil
     }
 
-    /// Adds tags of the file.
+    /// Adds tags to the file. Must be called before the header is written.
     package func setMetadata(_ entries: [MetadataEntry]) {
         for entry in entries { av_dict_set(&context.pointee.metadata, entry.key, entry.value, 0) }
     }
 
-    /// Adds a stream and returns its index. `codecTag` forces a four-character code (`hvc1`).
+    /// Adds a stream and returns its index. `codecTag` sets the four-character code (`hvc1`); without it, see
+    /// `tag(for:forced:)`.
     package func addStream(
         _ parameters: CodecParameters, timeBase: Rational, frameRate: Rational? = nil,
         sampleAspectRatio: Rational? = nil, metadata: [MetadataEntry] = [], disposition: Set<String> = [],
@@ -165,10 +168,10 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
         return Int(stream.pointee.index)
     }
 
-    /// Hides the pixel format of H.264 from the mov muxer. If pixel format, size and rate match an AVC-Intra
-    /// class, the muxer would otherwise choose the tag of that class (`ai1q`), regardless of the tag that is
-    /// set (`mov_get_h264_codec_tag`). Demuxers take packets with such a tag for Annex B, so that they can't
-    /// be decoded. Copied AVC-Intra keeps its tag.
+    /// Removes the pixel format of H.264 from the parameters for the mov muxer. If pixel format, size and rate match
+    /// an AVC-Intra class, the muxer would otherwise choose the tag of that class (`ai1q`) and ignore `codec_tag`
+    /// (`mov_get_h264_codec_tag`). Demuxers treat packets with such a tag as Annex B, so that they can't be decoded.
+    /// Copied AVC-Intra keeps its tag.
     private func keepMuxerFromGuessing(_ parameters: UnsafeMutablePointer<AVCodecParameters>) {
         guard parameters.pointee.codec_id == AV_CODEC_ID_H264 else { return }
         // The characters "ai", in the byte order of the file.
@@ -197,8 +200,8 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
         for entry in metadata { av_dict_set(&stream.pointee.metadata, entry.key, entry.value, 0) }
     }
 
-    /// Returns the source's tag if it means the same codec in this container, or `forced`; 0 leaves the
-    /// choice to the muxer.
+    /// Returns the codec tag of a stream: `forced` if it is set, otherwise the source's tag if it denotes the same
+    /// codec in this container, otherwise 0, for which the muxer chooses a tag.
     private func tag(for parameters: CodecParameters, forced: String?) -> UInt32 {
         if let forced, forced.utf8.count == 4 {
             return forced.utf8.enumerated().reduce(0) { $0 | UInt32($1.element) << (8 * UInt32($1.offset)) }
@@ -232,22 +235,23 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
         try checkSink("write")
     }
 
-    /// Ends a fragment of a fragmented file; the next packet begins a new one.
+    /// Ends the current fragment of a fragmented file. The next packet begins another one.
     package mutating func endFragment() throws(AVError) {
         // The first call writes the header, which waits for the first packet of every track.
         for _ in 0..<(hasFragments ? 1 : 2) {
             try check(av_write_frame(context, nil), "av_write_frame", context: context)
         }
         hasFragments = true
-        // Makes the fragment available on disk.
+        // Writes buffered data, so that the file contains the complete fragment.
         avio_flush(io)
         try checkSink("write")
     }
 
-    /// Drains the muxer's bitstream filters, writes the trailer and all buffered data, and throws any earlier
+    /// Drains the muxer's bitstream filters, writes the trailer and all buffered data, and throws any earlier write
     /// write error.
     ///
-    /// `flushing` drains before the trailer. Ogg, whose last page is marked by the trailer, requires false.
+    /// `flushing` drains the muxer before the trailer is written. Ogg requires false, since the trailer marks the
+    /// last page.
     package func finish(flushing: Bool = true) throws(AVError) {
         if flushing {
             try check(av_write_frame(context, nil), "av_write_frame", context: context)

@@ -1,13 +1,13 @@
-/// The effort for determining a file's codec parameters (`avformat_find_stream_info`).
+/// The method for determining a file's codec parameters (`avformat_find_stream_info`).
 public enum StreamDiscovery: Sendable {
     /// Decodes some frames of each track.
     case decoding
-    /// The codec parameters are known from an earlier probe. Nothing is decoded if the header contains all
-    /// that reading requires (mp4, mov).
+    /// Decodes nothing if the header contains everything that reading requires (mp4, mov): the codec parameters are
+    /// known from an earlier probe.
     case known
-    /// Decodes nothing if the container has a sufficient header.
+    /// Decodes nothing if the header contains the codec parameters (mp4, mov, Matroska).
     case header
-    /// Decodes as little as `header`, and only counts packets: the data of large ones isn't read.
+    /// Decodes as little as `header`. The data of large packets isn't read, since packets are only counted.
     case counting
 
     func isEnough(in format: String) -> Bool {

@@ -8,13 +8,13 @@ package struct StreamInfo: Sendable {
     package var index: Int
     /// Id of the stream in the file (track id, PID); 0 if it has none.
     package var id: Int
-    /// Codec and format.
+    /// Codec, format and codec headers.
     package var parameters: CodecParameters
     /// Time base of the stream's timestamps.
     package var timeBase: Rational
-    /// First presentation time, in `timeBase`.
+    /// First presentation time, in `timeBase`; nil if unknown.
     package var startTime: Int64?
-    /// Duration that the container declares, in `timeBase`.
+    /// Duration that the container declares, in `timeBase`; nil if unknown.
     package var duration: Int64?
     /// Number of indexed packets, including those that are never presented; 0 without an index.
     package var indexedPackets: Int
@@ -24,20 +24,20 @@ package struct StreamInfo: Sendable {
     package var lastIndexedTime: Int64?
     /// Average frame rate in frames/s; nil if unknown.
     package var averageFrameRate: Rational?
-    /// Lowest frame rate that represents all timestamps.
+    /// Lowest frame rate that represents all timestamps (`r_frame_rate`); nil if unknown.
     package var baseFrameRate: Rational?
-    /// Pixel aspect ratio that the container declares.
+    /// Pixel aspect ratio that the container declares; nil if it declares none.
     package var sampleAspectRatio: Rational?
-    /// Dispositions by libav's names (`default`, `attached_pic`, …).
+    /// Dispositions by FFmpeg's names (`default`, `attached_pic`, …).
     package var disposition: Set<String>
-    /// Metadata tags.
+    /// Metadata tags of the stream.
     package var metadata: [MetadataEntry]
-    /// Global side data, to be copied to an output's stream.
+    /// Side data of the stream, which a copy adds to the output's stream.
     package var sideData: [StreamSideData]
     /// Field order of the first decoded frames; nil if they are progressive or weren't decoded.
     package var fields: FieldOrder?
 
-    /// Creates a stream of a generated source, with no properties other than format and duration.
+    /// Creates the description of a generated source's stream, with no properties other than format and duration.
     package init(index: Int, parameters: CodecParameters, timeBase: Rational, duration: Int64, packets: Int) {
         self.init(
             index: index, id: index + 1, parameters: parameters, timeBase: timeBase, startTime: 0,
@@ -68,8 +68,8 @@ package struct StreamInfo: Sendable {
         self.sideData = sideData
     }
 
-    /// Whether Matroska's flag for a separate alpha plane (VP8 and VP9) is set, which libavformat converts to
-    /// a tag.
+    /// Whether the stream has a separate alpha plane (VP8 and VP9), for which Matroska has a flag. libavformat
+    /// represents the flag by a tag.
     var hasSeparateAlpha: Bool { metadata.contains(where: \.isSeparateAlphaTag) }
 
     /// Whether the stream is a cover or poster and not a video track.
@@ -88,21 +88,22 @@ package struct StreamInfo: Sendable {
 }
 
 extension MetadataEntry {
-    /// Tag by which libavformat represents a separate alpha plane, for reading and writing.
+    /// Tag by which libavformat represents a separate alpha plane, when reading and writing.
     package static let separateAlphaTag = MetadataEntry(key: "alpha_mode", value: "1")
 
-    /// Whether the entry is that tag; keys are compared without case, since libavformat writes capitals.
+    /// Whether the entry equals `separateAlphaTag`. Keys are compared case-insensitively, since libavformat writes
+    /// upper-case keys.
     package var isSeparateAlphaTag: Bool {
         key.lowercased() == Self.separateAlphaTag.key && value == Self.separateAlphaTag.value
     }
 }
 
-/// A global side datum of a stream (`AVPacketSideData`).
+/// An item of side data that applies to a whole stream (`AVPacketSideData`).
 public struct StreamSideData: Hashable, Sendable {
     let type: UInt32
-    /// Short stable name: `displaymatrix`, `mastering`, `cll`, `dovi`, or libav's own.
+    /// Stable short name: `displaymatrix`, `mastering`, `cll`, `dovi`, or FFmpeg's name of the type.
     public let kind: String
-    /// Data in libav's memory layout.
+    /// Data in FFmpeg's memory layout.
     public let bytes: [UInt8]
 }
 
@@ -110,16 +111,16 @@ public struct StreamSideData: Hashable, Sendable {
 package struct ChapterInfo: Hashable, Sendable {
     /// Time base of `start` and `end`.
     package var timeBase: Rational
-    /// Start, in `timeBase`.
+    /// Start of the chapter, in `timeBase`.
     package var start: Int64
-    /// End, in `timeBase`.
+    /// End of the chapter, in `timeBase`.
     package var end: Int64
     /// Metadata tags; the key of the title is `title`.
     package var metadata: [MetadataEntry]
 }
 
 extension StreamSideData {
-    /// Returns a display matrix of nine numbers.
+    /// Returns side data with a display matrix of nine elements (16.16 and 2.30 fixed point).
     public static func displayMatrix(_ matrix: [Int32]) -> StreamSideData {
         StreamSideData(
             type: displayMatrixType, kind: "displaymatrix", bytes: matrix.withUnsafeBytes { Array($0) })

@@ -1,10 +1,10 @@
 /// A source that corrects the lengths of a file that was written to a pipe.
 ///
-/// A program that writes to a pipe can't seek back to complete the header. WAV, RF64 and Wave64 then contain
-/// 0 or the maximum as sizes, CAF −1, IVF a frame count of 0 or the maximum, AVI lengths and sizes of either
-/// kind. libavformat reads some of these as the actual length, so that a file appears to last hours or its
-/// last packet appears truncated, and can't read others at all. The placeholders are replaced by the actual
-/// values, as the writer would have done. All other bytes and valid lengths are unchanged.
+/// A program that writes to a pipe can't seek back to complete the header. WAV, RF64 and Wave64 then contain 0 or the
+/// maximum as sizes, CAF −1, IVF a frame count of 0 or the maximum, AVI lengths and sizes of either kind. libavformat
+/// interprets some of these as the actual length, so that a file appears to last hours or its last packet appears
+/// truncated; other placeholders make a file unreadable. This source replaces the placeholders by the actual values.
+/// All other bytes, and valid lengths, are unchanged.
 final class StreamedLengths: ByteSource {
     private let source: any ByteSource
     private let patches: [Patch]
@@ -14,7 +14,7 @@ final class StreamedLengths: ByteSource {
         let bytes: [UInt8]
     }
 
-    /// Creates a source; nil if no field is a placeholder.
+    /// Creates a corrected source; nil if no length is a placeholder.
     init?(_ source: any ByteSource) {
         let patches = Self.patches(of: source)
         if patches.isEmpty { return nil }
@@ -75,14 +75,14 @@ final class StreamedLengths: ByteSource {
             offset: offset, bytes: (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * Int64($0))) })
     }
 
-    /// Rounds a length down to whole packets.
+    /// Rounds a length down to a multiple of `unit` bytes.
     private static func roundedDown(_ length: Int64, of unit: Int64) -> Int64 {
         unit > 0 ? length - length % unit : length
     }
 
     // MARK: Audio
 
-    /// Returns the corrections of WAV, and of RF64, which has its sizes in a separate chunk.
+    /// Returns the corrections of WAV and RF64. RF64 stores its sizes in a separate chunk (`ds64`).
     private static func wave(_ source: any ByteSource, is64: Bool) -> [Patch] {
         var (at, unit, sizes) = (Int64(12), Int64(0), Int64?.none)
         for _ in 0..<256 {
@@ -155,7 +155,7 @@ final class StreamedLengths: ByteSource {
                 unit = Int64(little(packet.reversed()))
             }
             if head.starts(with: "data".utf8) {
-                // The edit count precedes the samples.
+                // The samples follow an edit count of 4 bytes.
                 let rest = source.size - at - 16
                 guard size == -1, rest > 0 else { return [] }
                 let value = 4 + roundedDown(rest, of: unit)
@@ -171,10 +171,10 @@ final class StreamedLengths: ByteSource {
 
     // MARK: Video
 
-    /// Maximum number of frames or chunks; more than any real file has.
+    /// Maximum number of frames or chunks that are counted, which limits the time for untrusted files.
     private static let maxChunks = 1 << 26
 
-    /// Returns the corrections of IVF, whose length is in units of the timestamps that precede each frame.
+    /// Returns the corrections of IVF. Its length is in units of the timestamps, which precede each frame.
     private static func ivf(_ source: any ByteSource) -> [Patch] {
         guard let length = u32(source, 24), let skipped = source.bytes(at: 6, 2), isPlaceholder(length) else {
             return []
@@ -226,8 +226,7 @@ final class StreamedLengths: ByteSource {
         return []
     }
 
-    /// Returns the corrections of AVI, for which the chunks of each stream are counted, from the first chunk
-    /// on.
+    /// Returns the corrections of AVI. The chunks of each stream are counted, from the first chunk on.
     private static func avi(
         _ source: any ByteSource, frames: Int64, listSize: Int64, _ mainHeader: Int64?, _ found: [AVIStream]
     ) -> [Patch] {

@@ -12,7 +12,7 @@ package struct PacketOpening {
     package var size: Int
 }
 
-/// Properties of a track's frames from its headers, which make decoding a frame unnecessary.
+/// Properties of a track's frames from its headers. If they are known, no frame must be decoded.
 package struct VideoHeaders: Hashable, Sendable {
     /// The chroma subsampling of the frames.
     package enum Chroma: Sendable {
@@ -31,7 +31,7 @@ package struct VideoHeaders: Hashable, Sendable {
         /// Code point of the matrix.
         public var matrix: UInt32
 
-        /// Creates a description.
+        /// Creates color properties from code points.
         public init(primaries: UInt32, transfer: UInt32, matrix: UInt32) {
             (self.primaries, self.transfer, self.matrix) = (primaries, transfer, matrix)
         }
@@ -46,7 +46,7 @@ package struct VideoHeaders: Hashable, Sendable {
     package var bitDepth: Int
     /// Pixel aspect ratio; 0/1 if unspecified.
     package var sampleAspectRatio: Rational
-    /// Whether the range is full; nil if unspecified.
+    /// Whether samples use the full range; nil if unspecified.
     package var isFullRange: Bool?
     /// Color properties; nil if unspecified.
     package var color: Color?
@@ -55,14 +55,14 @@ package struct VideoHeaders: Hashable, Sendable {
     /// Chroma sample location as a code point of ISO/IEC 14496-10 (0: left).
     package var chromaLocation = 0
 
-    /// Creates a description without optional properties.
+    /// Creates a description without aspect ratio, range and color.
     package init(width: Int, height: Int, chroma: Chroma, bitDepth: Int) {
         (self.width, self.height, self.chroma, self.bitDepth) = (width, height, chroma, bitDepth)
         sampleAspectRatio = Rational(0, 1)
     }
 
-    /// Sets codec parameters as the decoder would. Returns false if the container declares another size, or
-    /// if libav has no such pixel format; frames must then be decoded.
+    /// Sets codec parameters as the decoder would. Returns false, so that frames must be decoded, if the container
+    /// declares another size, if the size exceeds `maxPixels`, or if FFmpeg has no corresponding pixel format.
     func apply(_ parameters: inout AVCodecParameters, maxPixels: Int64) -> Bool {
         guard width > 0, height > 0, Int(parameters.width) == width, Int(parameters.height) == height,
             Int64(width) * Int64(height) <= maxPixels

@@ -1,15 +1,15 @@
-/// A WebVTT file in the subset that libavformat 5.1 can read. libavformat treats the first block that is neither a
-/// cue nor a comment (a style, a region), and a cue with an invalid time, as the end of the file. Here such blocks
-/// are dropped and reported; an invalid time is an error.
+/// A WebVTT file reduced to the subset that libavformat 5.1 can read. libavformat treats the first block that is
+/// neither a cue nor a comment (a style, a region), and a cue with an invalid time, as the end of the file. This
+/// source drops and reports such blocks; an invalid time is an error.
 final class WebVTTText: ByteSource {
-    /// Kinds of dropped blocks, as text for messages.
+    /// Kinds of dropped blocks, as words for messages.
     private(set) var droppedBlocks: Set<String> = []
     private var text: [UInt8] = []
 
-    /// Maximum size of a file, more than the cues of a film need: libavformat would keep them all in memory.
+    /// Maximum file size in bytes, far more than the cues of a film need. libavformat keeps all cues in memory.
     static let maxBytes: Int64 = 64 << 20
 
-    /// Creates a source; nil if the file isn't WebVTT or has another encoding.
+    /// Creates a source; nil if the file isn't WebVTT in UTF-8 or is larger than `maxBytes`.
     init?(_ source: any ByteSource, path: String) throws(InputError) {
         guard source.size <= Self.maxBytes, let head = source.bytes(at: 0, min(9, Int(source.size))),
             Self.withoutMark(head[...]).starts(with: "WEBVTT".utf8),

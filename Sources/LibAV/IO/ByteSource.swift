@@ -1,20 +1,21 @@
-/// The bytes of a source, read by offset. Sources are accessed only in this way, so that a playlist or a
-/// reference inside a file can't cause another file to be read. Used by one owner at a time.
+/// The bytes of a source file, read by offset. Sources are accessed only through this protocol, so that a playlist or
+/// a reference inside a file can't cause another file to be read. Used by one owner at a time.
 public protocol ByteSource: AnyObject {
-    /// Number of bytes.
+    /// Size of the source in bytes.
     var size: Int64 { get }
-    /// Reads bytes from an offset. Returns their number; 0 at the end.
+    /// Reads bytes from an offset. Returns the number of bytes read, which may be less than the buffer's size; 0 at
+    /// the end.
     func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(AVError) -> Int
-    /// First error that the system reported while bytes were read; nil if there was none. Demuxers interpret
-    /// such an error as the end of the data, as damage, or as another format.
+    /// First read error of the system; nil if there was none. Demuxers interpret a read error as the end of the data,
+    /// as damage, or as another format.
     var failure: AVError? { get }
 }
 
 extension ByteSource {
-    /// Nil, for sources that aren't read from a file.
+    /// Default: nil, for sources without a file.
     public var failure: AVError? { nil }
 
-    /// Returns bytes from an offset; nil if there are fewer, or if they can't be read.
+    /// Returns `count` bytes from an offset; nil if there are fewer, or if they can't be read.
     public func bytes(at offset: Int64, _ count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         let isWhole = bytes.withUnsafeMutableBytes { buffer in

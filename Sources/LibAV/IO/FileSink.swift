@@ -3,20 +3,20 @@ internal import CLinux
 internal import Dispatch
 internal import Glibc
 
-/// A seekable output over a file descriptor, written by offset. The descriptor belongs to the caller.
+/// A seekable output on a file descriptor, written by offset. The caller owns the descriptor.
 ///
-/// Unchecked `Sendable`: used by the one muxer that owns it, on the muxer's queue.
+/// Unchecked `Sendable`: used only by the muxer that owns it, on the muxer's queue.
 final class FileSink: @unchecked Sendable {
     let descriptor: Int32
     private var position: Int64 = 0
-    /// First write error, as a negative code. Never cleared.
+    /// First write error, as an `AVERROR`; 0 if there was none. Never cleared.
     private(set) var failure: Int32 = 0
     /// Number of bytes written so far, including rewrites.
     private(set) var bytesWritten: Int64 = 0
 
     init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Write size in bytes: 256 KiB, as for libavformat's own files, instead of one packet.
+    /// Size of the write buffer: 256 KiB, as for libavformat's own files.
     private static let blockSize: Int32 = 1 << 18
 
     func makeContext() throws(AVError) -> UnsafeMutablePointer<AVIOContext> {
@@ -46,12 +46,12 @@ final class FileSink: @unchecked Sendable {
         if let opaque { Unmanaged<FileSink>.fromOpaque(opaque).release() }
     }
 
-    /// Queue that starts writeback to disk while writing continues. Published data must be on disk, so that
-    /// all of it would otherwise be written at the end.
+    /// Queue that starts writeback to disk while writing continues. Publishing requires all data on disk; without
+    /// early writeback, all of it would be written at the end.
     private static let writeback = DispatchQueue(label: "tandem.writeback", qos: .utility)
     private static let writebackBlock: Int64 = 8 << 20
     private var writebackEnd: Int64 = 0
-    /// Whether the data is moved at the end, so that early writeback would write it to disk twice.
+    /// Whether the data is moved at the end (`faststart`), so that early writeback would write it to disk twice.
     var isMovedAtEnd = false
 
     private func startWriteback() {
@@ -59,13 +59,14 @@ final class FileSink: @unchecked Sendable {
         let (descriptor, start, length) = (descriptor, writebackEnd, position - writebackEnd)
         writebackEnd = position
         Self.writeback.async { @Sendable in
-            // Writeback is only started. On a file system without support, the data is written at the end.
+            // The call doesn't wait for the writeback. On a file system without support, the data is written at the
+            // end.
             _ = tandem_begin_writeback(descriptor, start, length)
         }
     }
 
     private func write(_ data: UnsafePointer<UInt8>, _ count: Int32) -> Int32 {
-        // After a write error the file has a hole, so later writes fail as well.
+        // After a write error the file has a gap, so that later writes fail as well.
         if failure != 0 { return failure }
         var done = 0
         while done < Int(count) {

@@ -3,13 +3,13 @@ public import Glibc
 public import FileSystem
 internal import Synchronization
 
-/// The reason why a path can't be read as a media file, determined before libav reads any byte of it.
+/// The reason why a path can't be read as a media file, determined before FFmpeg reads any byte of the file.
 public enum FileSourceProblem: Hashable, Sendable {
     /// No file is at the path.
     case missing
-    /// A folder.
+    /// The path is that of a folder.
     case directory
-    /// A pipe, a device or a socket.
+    /// The path is that of a pipe, a device or a socket.
     case notRegular
     /// The file is empty.
     case empty
@@ -18,7 +18,7 @@ public enum FileSourceProblem: Hashable, Sendable {
     /// The system denied access, with the `errno`.
     case system(Int32)
 
-    /// Creates the reason for a failure of `open(2)` beneath a root.
+    /// Creates the reason for an error of `open(2)` beneath a root.
     public init(errno code: Int32, beneath root: PathRoot) {
         switch code {
         case ENOENT: self = .missing
@@ -28,7 +28,7 @@ public enum FileSourceProblem: Hashable, Sendable {
     }
 }
 
-/// An open source file.
+/// A source file that is read through a descriptor (`pread`).
 public final class FileSource: ByteSource, Sendable {
     private let descriptor: Int32
     private let ownsDescriptor: Bool
@@ -38,7 +38,7 @@ public final class FileSource: ByteSource, Sendable {
     /// First error of `pread` as an `AVERROR`; 0 if there was none.
     private let failureCode = Atomic<Int32>(0)
 
-    /// Creates a source on a descriptor of another owner, which must stay open. Returns nil if `fstat` fails.
+    /// Creates a source on a descriptor that another object owns and must keep open. Returns nil if `fstat` fails.
     public init?(borrowing descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
@@ -102,7 +102,7 @@ public final class FileSource: ByteSource, Sendable {
         }
     }
 
-    /// First read error; see `ByteSource`.
+    /// First read error; nil if there was none.
     public var failure: AVError? {
         let code = failureCode.load(ordering: .relaxed)
         return code == 0 ? nil : AVError(code: code, operation: "pread")

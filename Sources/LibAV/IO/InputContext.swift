@@ -1,25 +1,26 @@
 internal import CFFmpeg
 
-/// The I/O context of a demuxer on a source (`AVIOContext`): the read position, with errors as libav's codes.
+/// The I/O context of a demuxer (`AVIOContext`) on a source. It tracks the read position and returns errors as
+/// `AVERROR`.
 ///
-/// Unchecked `Sendable`: used only by the demuxer that owns it.
+/// Unchecked `Sendable`: used only by the demuxer that owns the context.
 final class InputContext: @unchecked Sendable {
     private let source: any ByteSource
     private var position: Int64 = 0
-    /// Whether only the beginning of reads larger than the buffer is filled; the rest is undefined. After the
-    /// header, only packet payloads are that large.
+    /// Whether reads that are larger than the buffer fill only the beginning of their target. The rest is undefined.
+    /// After the header, only packet payloads are that large.
     private var skipsPayloads = false
 
     private init(_ source: any ByteSource) { self.source = source }
 
     /// Size of the read buffer in bytes.
     private static let bufferSize: Int32 = 1 << 16
-    /// Size of the read buffer if payloads are skipped, and the number of bytes that are read of each: enough for the
-    /// headers of a frame.
+    /// Size of the read buffer if payloads are skipped, and the number of bytes that are read of each payload: enough
+    /// for the headers of a frame.
     private static let (countingBufferSize, payloadHead): (Int32, Int) = (1 << 13, 1 << 12)
 
-    /// Creates a read context on a source, which remains open until `free`. `onlyCounts`: whether payloads
-    /// will be skipped.
+    /// Creates a read context on a source, which remains open until `free`. `onlyCounts` is whether payloads will be
+    /// skipped.
     static func make(
         over source: any ByteSource, onlyCounts: Bool = false
     ) throws(AVError) -> UnsafeMutablePointer<AVIOContext> {
@@ -66,7 +67,7 @@ final class InputContext: @unchecked Sendable {
 
     private func skips(_ count: Int32) -> Bool { skipsPayloads && count > Self.countingBufferSize }
 
-    /// Skips packet payloads from here on, which saves copying when packets are only counted.
+    /// Skips packet payloads from now on, which saves copying when packets are only counted.
     static func skipPayloads(of context: UnsafeMutablePointer<AVIOContext>) {
         guard let opaque = context.pointee.opaque else { return }
         Unmanaged<InputContext>.fromOpaque(opaque).takeUnretainedValue().skipsPayloads = true

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// The reason why a source can't be opened.
+/// An error that prevents a source from being opened.
 public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kind of an error.
+    /// The cause of an error.
     public enum Reason: Hashable, Sendable {
         /// The file can't be read.
         case file(FileSourceProblem)
@@ -14,23 +14,23 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
         case unrecognized
         /// libavformat returned an error.
         case library(AVError)
-        /// The file is shorter than it declares, in bytes.
+        /// The file is shorter than its header declares; sizes in bytes.
         case truncated(expected: Int64, actual: Int64)
-        /// A subtitle file that isn't UTF-8, with the first such line.
+        /// A subtitle file that isn't UTF-8, with the number of the first invalid line.
         case notUTF8(line: Int)
-        /// An ASS file whose events have unexpected fields, with the line of their declaration.
+        /// An ASS file whose events have unexpected fields, with the number of the line that declares them.
         case unexpectedFields(line: Int)
-        /// A cue with invalid times, with its line.
+        /// A WebVTT cue with invalid times, with its line number.
         case unreadableCue(line: Int)
         /// The file has no tracks.
         case noTracks
-        /// The file isn't a single image.
+        /// The file doesn't contain exactly one image.
         case noImage(format: String)
         /// The source is a URL, and network access isn't allowed.
         case networkNotAllowed
-        /// A URL can't be read.
+        /// The URL can't be opened or read.
         case notFetched(AVError)
-        /// A server doesn't report the size, or doesn't support range requests.
+        /// The server doesn't report the size, or doesn't support range requests.
         case notSeekable
         /// The number of tracks exceeds the limit.
         case tooManyTracks(Int)
@@ -40,18 +40,18 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
         case tooManyTags(Int)
     }
 
-    /// Path or URL as given.
+    /// Path or URL as passed to `open`.
     public var path: String
-    /// Reason of the error.
+    /// Cause of the error.
     public var reason: Reason
 
-    /// Creates an error.
+    /// Creates an error for a path or URL.
     public init(path: String, reason: Reason) {
         self.path = path
         self.reason = reason
     }
 
-    /// Explanation in one line, without the path.
+    /// Explanation in one line for the user, without the path.
     public var explanation: String {
         switch reason {
         case .file(.missing): "no such file"
@@ -86,6 +86,6 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Path and explanation.
+    /// Path and explanation in one line.
     public var description: String { "\(path): \(explanation)" }
 }

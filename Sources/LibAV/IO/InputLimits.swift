@@ -17,8 +17,8 @@ public struct InputLimits: Hashable, Sendable {
     /// Creates the default limits.
     public init() {}
 
-    /// Allowed formats: media containers. Formats that refer to other files (playlists, scripts, image
-    /// sequences) aren't allowed.
+    /// Names of allowed demuxers. Those of formats that refer to other files (playlists, scripts, image sequences)
+    /// aren't allowed.
     static let formats = [
         "mov", "mp4", "m4a", "3gp", "3g2", "mj2", "matroska", "webm", "mpegts", "mpeg", "mpegvideo", "avi",
         "wav",
@@ -38,7 +38,7 @@ public struct InputLimits: Hashable, Sendable {
         "webm_dash_manifest", "alias_pix", "lavfi",
     ]
 
-    /// Allowed decoders: those that common files require. Rare decoders would increase the attack surface.
+    /// Names of allowed decoders, which are those of common formats. Rare decoders would increase the attack surface.
     static let decoders: Set<String> = [
         "h264", "hevc", "vp8", "vp9", "libvpx", "libvpx-vp9", "av1", "libdav1d", "libaom-av1", "mpeg1video",
         "mpeg2video", "mpegvideo", "mpeg4", "msmpeg4v1", "msmpeg4", "msmpeg4v2", "h261", "h263", "h263p",

@@ -2,11 +2,12 @@ internal import ExactStrings
 internal import Glibc
 internal import Locking
 
-/// Open file descriptors by path, possibly from another process, for a process that can't open files itself.
+/// Open file descriptors by path, possibly received from another process, for a process that can't open files itself.
 public final class PassedDescriptors: Sendable {
     private struct State: Sendable {
         var files: [ExactString: Int32] = [:]
-        /// Descriptors that this object owns, and the order in which they were added.
+        /// Descriptors that this object owns, by path. `order` contains the paths in the order in which they were
+        /// added.
         var owned: [ExactString: Int32] = [:]
         var order: [ExactString] = []
         var isOver = false
@@ -14,24 +15,25 @@ public final class PassedDescriptors: Sendable {
 
     private let state = Guarded(State())
     private static let maxOwned = 128
-    /// Function that requests a file that isn't available yet, and waits for it. Returns false if there is no
-    /// file at that path.
+    /// Function that requests the descriptor of a path and waits for it. Returns false if there is no file at the
+    /// path.
     private let fetch: @Sendable (_ path: String) -> Bool
 
-    /// Creates an empty set. `fetch` is called for a path without a descriptor. It may wait until one is added, and
-    /// returns whether to look it up again.
+    /// Creates an empty set. `fetch` is called for a path without a descriptor. It may wait until a descriptor is
+    /// added, and returns whether to search for the path again.
     public init(fetch: @escaping @Sendable (_ path: String) -> Bool = { _ in false }) { self.fetch = fetch }
 
-    /// Adds a descriptor through which a path is read. It must stay open until `revoke`.
+    /// Adds a descriptor for a path, which the caller must keep open until `revoke`.
     public func add(_ descriptor: Int32, for path: String) {
         state.withLock { $0.files[path.exact] = descriptor }
     }
 
-    /// Adds a descriptor through which a path is read. This object owns it, and closes it after many others were added.
+    /// Adds a descriptor for a path, which this object owns. It is closed after 128 others were added.
     public func addOwned(_ descriptor: Int32, for path: String) {
         let unwanted = state.withLock { state -> [Int32] in
             if state.isOver { return [descriptor] }
-            // Readers that requested the latest files may not have opened them yet.
+            // Only the oldest descriptor is closed: readers that requested the latest ones may not have duplicated
+            // them yet.
             var unwanted: [Int32] = []
             if state.order.count >= Self.maxOwned {
                 unwanted += state.owned.removeValue(forKey: state.order.removeFirst()).map { [$0] } ?? []
@@ -46,8 +48,8 @@ public final class PassedDescriptors: Sendable {
         for descriptor in unwanted { close(descriptor) }
     }
 
-    /// Ends reading through these descriptors, so that they may be closed and their numbers reused. Later readers
-    /// open the file at the path, as far as permitted.
+    /// Removes all descriptors, so that they may be closed and their numbers reused. Later readers open the file at
+    /// the path, if permitted.
     public func revoke() {
         let revoked = state.withLock { state in
             defer { (state.files, state.owned, state.order, state.isOver) = ([:], [:], [], true) }

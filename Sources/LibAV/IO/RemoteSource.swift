@@ -1,16 +1,16 @@
 internal import CFFmpeg
 
-/// A source behind an http or https URL (`avio_open2`), read by one range request for each seek. Redirections
-/// are followed only to the same protocols.
+/// A source at an http or https URL (`avio_open2`), read by one range request for each seek. Redirections are
+/// followed only to the same protocols.
 ///
-/// Unchecked `Sendable`: used only by the owner of its reads.
+/// Unchecked `Sendable`: used by one owner at a time, as `ByteSource` requires.
 final class RemoteSource: ByteSource, @unchecked Sendable {
     let size: Int64
     private let context: UnsafeMutablePointer<AVIOContext>
     // Kept alive for the context's interrupt callback, which refers to it.
     private let interrupt: InterruptFlag
 
-    /// Read timeout in seconds without data.
+    /// Timeout for receiving data, in seconds.
     private static let timeout: Int64 = 30
 
     init(url: String, interrupt: InterruptFlag) throws(InputError) {
@@ -55,8 +55,7 @@ final class RemoteSource: ByteSource, @unchecked Sendable {
         }
         let count = Int32(clamping: min(Int64(buffer.count), size - offset))
         let received = avio_read_partial(context, base.assumingMemoryBound(to: UInt8.self), count)
-        // The server has declared the size, so that a shorter response is a broken connection and not the
-        // end.
+        // The server has declared the size, so that a shorter response means that the connection was lost.
         if received == tandem_eof || received == 0 {
             throw AVError(code: tandem_eio, operation: "avio_read_partial")
         }

@@ -1,15 +1,15 @@
 public import FileSystem
 
-/// The access of sources to files and network, and their resource limits. An asset passes its environment on
-/// when its file is opened again. The environment isn't global to the process.
+/// The files and URLs that sources may access, and their resource limits. An asset keeps its environment and uses it
+/// whenever its file is opened again.
 public struct SourceEnvironment: Sendable {
-    /// Root beneath which all files must lie.
+    /// Root beneath which all files must be.
     public var root: PathRoot
-    /// Whether sources may be URLs. This is the only check, for job files and media alike.
+    /// Whether sources may be URLs. Network access of job files and media is checked only by this property.
     public var allowsNetwork: Bool
-    /// Files that are already open.
+    /// Descriptors of files that this process can't open itself; nil if all files are opened by path.
     public var descriptors: PassedDescriptors?
-    /// Resource limits of sources.
+    /// Resource limits for opening and decoding sources.
     public var limits: InputLimits
 
     /// Creates an environment. By default, any file and no URL is accessible.
@@ -23,7 +23,7 @@ public struct SourceEnvironment: Sendable {
         self.limits = limits
     }
 
-    /// Opens a path, or a URL if permitted. Reads fail once the flag is raised.
+    /// Opens a path, or a URL if network access is allowed. Reads fail once `interrupt` is raised.
     public func open(
         _ location: String, interrupt: InterruptFlag = InterruptFlag()
     ) throws(InputError) -> any ByteSource {
@@ -32,7 +32,8 @@ public struct SourceEnvironment: Sendable {
         return try RemoteSource(url: location, interrupt: interrupt)
     }
 
-    /// Opens a file, or the descriptor that was passed for its path.
+    /// Opens a file, or duplicates the descriptor that was passed for its path. Reads fail once `interrupt` is
+    /// raised.
     public func file(
         _ path: String, interrupt: InterruptFlag = InterruptFlag()
     ) throws(InputError) -> FileSource {

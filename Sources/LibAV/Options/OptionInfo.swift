@@ -1,24 +1,24 @@
 internal import CFFmpeg
 
-/// The declaration of an option of a filter or an encoder (`AVOption`). Reading a declaration creates no
-/// object, because classes are constants of their library.
+/// The declaration of an option of a filter or an encoder (`AVOption`). It is read from the constant `AVClass` of the
+/// library, without creating a filter or an encoder.
 public struct OptionInfo: Sendable {
-    /// The type of the value.
+    /// The type of an option's value (`AVOptionType`).
     public enum Kind: Sendable {
         case flags, integer, real, boolean, string, rational, imageSize, frameRate, pixelFormat, sampleFormat,
             duration, color, channelLayout, dictionary, other
     }
 
-    /// The option's name.
+    /// Name of the option in FFmpeg.
     public let name: String
-    /// The type of the value.
+    /// The type of an option's value (`AVOptionType`).
     public let kind: Kind
-    /// The bounds of a numeric value.
+    /// Bounds of a numeric value; infinite if the option declares none.
     public let range: ClosedRange<Double>
-    /// Named constants.
+    /// Names of the constants that the option accepts; empty if there are none.
     public let constants: [String]
 
-    /// Returns the option of that name in a class or its children (`av_opt_find`); nil if there is none.
+    /// Returns an option of a class or its children by name (`av_opt_find`); nil if it doesn't exist.
     static func find(_ name: String, in type: UnsafePointer<AVClass>) -> OptionInfo? {
         var holder: UnsafePointer<AVClass>? = type
         return withUnsafeMutablePointer(to: &holder) { object in
@@ -70,12 +70,12 @@ public struct OptionInfo: Sendable {
 
 /// Properties of this build's filters (`AVFilter`).
 package enum FilterInfo {
-    /// Returns whether this build has a filter of that name.
+    /// Returns whether this build contains a filter.
     package static func exists(_ name: String) -> Bool {
         (try? FilterLibrary.load())?.c.avfilter_get_by_name(name) != nil
     }
 
-    /// Returns an option of a filter; nil if there is none of that name.
+    /// Returns an option of a filter; nil if the filter or the option doesn't exist.
     package static func option(_ option: String, of filter: String) -> OptionInfo? {
         guard let found = (try? FilterLibrary.load())?.c.avfilter_get_by_name(filter),
             let type = found.pointee.priv_class
@@ -83,14 +83,14 @@ package enum FilterInfo {
         return OptionInfo.find(option, in: type)
     }
 
-    /// Returns whether a filter supports `enable`, which switches it along the time line.
+    /// Returns whether a filter supports timeline editing (`enable`).
     package static func supportsTimeline(_ filter: String) -> Bool {
         guard let found = (try? FilterLibrary.load())?.c.avfilter_get_by_name(filter) else { return false }
         return found.pointee.flags & tandem_timeline_flags() != 0
     }
 
     /// Returns the media types of a filter's inputs and outputs; nil if they depend on its options
-    /// (`AVFILTER_FLAG_DYNAMIC_INPUTS`).
+    /// (`AVFILTER_FLAG_DYNAMIC_INPUTS`) or if the filter doesn't exist.
     package static func pads(of filter: String) -> (inputs: [MediaType], outputs: [MediaType])? {
         guard let library = try? FilterLibrary.load(),
             let found = library.c.avfilter_get_by_name(filter),

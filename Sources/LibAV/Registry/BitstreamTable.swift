@@ -1,11 +1,11 @@
 extension BitstreamTraits {
-    /// Traits of codecs by libav's names.
+    /// Traits of codecs by FFmpeg's names.
     static let table: [String: BitstreamTraits] = [
         // Audio
         "aac": makeTraits { ($0.lengths, $0.fillsPackets, $0.mayDoubleRate) = (.fixed, true, true) },
         "mp1": makeTraits { $0.lengths = .fixed },
         "mp2": makeTraits { ($0.lengths, $0.fillsPackets) = (.fixed, true) },
-        // A packet may use up to 511 bytes of earlier ones, which may be many small packets.
+        // A packet may refer to up to 511 bytes of earlier packets (bit reservoir), which may be many small packets.
         "mp3": makeTraits { ($0.lengths, $0.fillsPackets, $0.preroll) = (.fixed, true, 250) },
         "ac3": makeTraits { ($0.lengths, $0.fillsPackets) = (.fixed, true) },
         "eac3": makeTraits { ($0.lengths, $0.fillsPackets) = (.enhancedAC3, true) },
@@ -31,7 +31,7 @@ extension BitstreamTraits {
         },
         "hevc": makeTraits {
             ($0.parameterSets, $0.storedColor, $0.carriesCaptions) = (.hevc, .all, true)
-            // Parameter sets are only in the header, which Apple's players require the tag to declare.
+            // `hvc1` declares that parameter sets are only in the header, which Apple's players require.
             ($0.movieTag, $0.randomAccess) = ("hvc1", .keyframe)
         },
         "vvc": makeTraits { ($0.storedColor, $0.randomAccess) = (.all, .keyframe) },
@@ -64,7 +64,7 @@ extension BitstreamTraits {
         "webp": makeTraits { $0.cover = Cover(mime: "image/webp", name: "cover.webp") },
         "tiff": makeTraits { $0.cover = Cover(mime: "image/tiff", name: "cover.tiff") },
         "rawvideo": makeTraits { $0.isGenerated = true },
-        // Samples that can't be cut at any sample
+        // PCM that can't be cut at any sample
         "pcm_bluray": blockedPCM, "pcm_dvd": blockedPCM, "pcm_lxf": blockedPCM, "pcm_s24daud": blockedPCM,
         "pcm_s8_planar": blockedPCM, "pcm_s16le_planar": blockedPCM, "pcm_s16be_planar": blockedPCM,
         "pcm_s24le_planar": blockedPCM, "pcm_s32le_planar": blockedPCM,
@@ -81,9 +81,9 @@ extension BitstreamTraits {
         "dvb_subtitle": makeTraits { $0.displaySets = .dvb },
     ]
 
-    /// PCM of any byte order.
+    /// Traits of interleaved PCM.
     static let pcm = makeTraits { ($0.lengths, $0.isPCM, $0.isCutAtSamples) = (.fixed, true, true) }
-    /// PCM in blocks or with separate channels.
+    /// Traits of PCM in blocks or with planar channels.
     private static let blockedPCM = makeTraits { ($0.lengths, $0.isPCM) = (.fixed, true) }
 
     private static let meridian = makeTraits {

@@ -1,30 +1,30 @@
-/// The properties of a codec's packets that readers, copies and containers need, regardless of the encoder.
-/// `BitstreamTraits.table` contains the codecs that differ from these defaults. `EncoderModel` describes
-/// encoding.
+/// The properties of a codec's packets that readers, stream copies and containers depend on, regardless of the
+/// encoder. `BitstreamTraits.table` contains the codecs that differ from these defaults. `EncoderModel` describes
+/// encoders.
 package struct BitstreamTraits: Sendable {
     /// The method by which the number of samples in a packet is determined.
     package enum Lengths: Sendable {
-        /// Neither the codec nor its packets determine the number.
+        /// The number isn't determined by the codec or the packet.
         case unknown
-        /// By the codec's fixed number, or by the packet's size in bytes.
+        /// A fixed number per packet, or a number that follows from the packet's size.
         case fixed
-        /// By the packet's first bytes (Opus).
+        /// The first bytes of the packet (Opus TOC).
         case opus
-        /// By the modes of the packet and of the previous one.
+        /// The block sizes of the packet and of the previous one (Vorbis).
         case vorbis
-        /// By the frame header (FLAC).
+        /// The frame header (FLAC).
         case flac
-        /// By a bit of the packet, and the codec's header.
+        /// A flag in the packet and the codec's header (ALAC).
         case alac
-        /// By the number of blocks in the frames (Enhanced AC-3).
+        /// The number of blocks in the packet's frames (Enhanced AC-3).
         case enhancedAC3
-        /// By the header of the core (DTS).
+        /// The header of the core frame (DTS).
         case dts
-        /// By the sample rate.
+        /// The sample rate (TrueHD, MLP).
         case trueHD
     }
 
-    /// The kind of parameter sets, which may be in the header, in packets, or in both.
+    /// The kind of parameter sets, which may be in the codec headers, in packets, or in both.
     package enum ParameterSets: String, Sendable {
         /// SPS and PPS of H.264.
         case avc = "h264"
@@ -40,14 +40,14 @@ package struct BitstreamTraits: Sendable {
         case mpeg4
     }
 
-    /// The method by which the first frame that decodes without missing references is determined, in a stream
-    /// that begins at any packet.
+    /// The method for finding the first frame that is decoded without missing references, in a stream that begins at
+    /// any packet.
     package enum RandomAccess: Sendable {
-        /// The decoder reports which frames follow a recovery point (H.264).
+        /// The decoder marks frames that precede a recovery point (H.264).
         case recoveryPoint
-        /// The first keyframe.
+        /// The frame is the first keyframe.
         case keyframe
-        /// The decoder doesn't output earlier frames.
+        /// The decoder outputs no earlier frames.
         case withheld
     }
 
@@ -61,9 +61,9 @@ package struct BitstreamTraits: Sendable {
 
     /// The attributes of an attachment that contains a single image of the codec.
     package struct Cover: Sendable {
-        /// Media type.
+        /// Media type (MIME) of the image.
         package let mime: String
-        /// File name.
+        /// File name of the attachment.
         package let name: String
     }
 
@@ -71,27 +71,26 @@ package struct BitstreamTraits: Sendable {
 
     /// Method by which the number of samples in a packet is determined.
     package var lengths = Lengths.unknown
-    /// Preroll in milliseconds: the duration by which decoding must begin earlier, so that audio is correct.
+    /// Preroll in milliseconds: the time by which decoding must begin earlier, so that audio is correct.
     package var preroll: Int64 = 25
-    /// Whether some packets can't be decoded independently.
+    /// Whether only some packets are sync samples, from which decoding can begin.
     package var hasSyncPackets = false
-    /// Whether the codec's header contains the encoder delay, which all decoders apply.
+    /// Whether the codec's header contains the encoder delay, so that all decoders drop it.
     package var hasDelayInHeader = false
-    /// Whether the decoder may double the sample rate of the core (SBR); containers use either rate.
+    /// Whether the decoder may output twice the sample rate of the core (SBR). Containers declare either rate.
     package var mayDoubleRate = false
     /// Whether the codec has its own loudness tags (RFC 7845, 5.2.1) instead of ReplayGain's.
     package var hasOwnLoudnessTags = false
-    /// Whether every packet decodes to a whole frame, including the padding of the last one.
+    /// Whether every packet decodes to a full frame, so that the last one ends with padding.
     package var fillsPackets = false
     /// Whether the durations of packets differ.
     package var hasUnevenPackets = false
     /// Whether the header contains the total length and a checksum.
     package var storesLengthInHeader = false
-    /// Whether the codec is PCM.
     package var isPCM = false
-    /// Whether the audio can be cut at any sample: samples of all channels are interleaved in whole bytes.
+    /// Whether the audio can be cut at any sample, since samples are interleaved and consist of whole bytes.
     package var isCutAtSamples = false
-    /// Minimum number of packets that begin in a second of an elementary stream.
+    /// Minimum number of audio PES packets per second in MPEG-TS, for the estimate of its overhead.
     package var packetsASecond = 3
 
     // MARK: Video
@@ -102,57 +101,57 @@ package struct BitstreamTraits: Sendable {
     package var carriesCaptions = false
     /// Kind of parameter sets; nil if the codec has none.
     package var parameterSets: ParameterSets?
-    /// Whether the fifth bit of a packet determines if its frame is presented; hidden frames serve only as
-    /// references.
+    /// Whether bit 4 of a packet's first byte (`show_frame` of VP8) determines whether the frame is presented. Hidden
+    /// frames serve only as references.
     package var hidesFrames = false
-    /// Older MPEG codec, whose frames contain a code for their reordering; nil for other codecs.
+    /// Older MPEG codec, whose frame headers determine the reordering; nil for other codecs.
     package var olderVideo: OlderVideo?
     /// Whether only decoded frames reveal whether they are interlaced.
     package var declaresFieldsInFrames = false
-    /// Method for finding the start of decoding; nil if every frame is independent, or if it is unknown.
+    /// Method for finding the first correct frame; nil if every frame is independent, or if no method is known.
     package var randomAccess: RandomAccess?
-    /// Tag that players of mp4 and mov require; nil for the muxer's choice.
+    /// Codec tag that players of mp4 and mov require; nil for the muxer's choice.
     package var movieTag: String?
-    /// Whether only the tag declares the profile.
+    /// Whether the profile is declared only by the codec tag.
     package var declaresProfileInTag = false
-    /// Name for the user of a codec that many players decode only in 8-bit 4:2:0; nil for other codecs.
+    /// Display name of a codec that many players decode only in 8-bit 4:2:0; nil for other codecs.
     package var playsPlainAs: String?
-    /// Attributes of an attached image; nil if the codec isn't an image format.
+    /// Attributes of a cover image; nil if the codec isn't an image format.
     package var cover: Cover?
 
     // MARK: Subtitles
 
     /// Format of bitmap subtitles, whose events depend on earlier ones; nil for other codecs.
     package var displaySets: DisplaySets?
-    /// Whether a packet without text ends the previous event.
+    /// Whether an empty packet ends the previous event.
     package var hasEmptyCues = false
-    /// Whether events have styles.
+    /// Whether subtitle events have styles.
     package var hasStyles = false
-    /// Whether events have settings for their position.
+    /// Whether subtitle events have settings for their position.
     package var hasCuePositions = false
 
     // MARK: Names
 
-    /// Whether libav's name doesn't identify a format.
+    /// Whether FFmpeg's name of the codec doesn't identify a format (`bin_data`, `none`).
     package var isNameless = false
     /// Whether the codec is uncompressed video, with frames that last one tick.
     package var isGenerated = false
 
     // MARK: Decoding
 
-    /// Whether the codec has checksums: errors of its decoder then mean damage, even if a frame is output.
+    /// Whether the bitstream contains checksums: decoding errors then indicate damage, even if a frame is output.
     package var hasChecksums = false
 
-    /// Names of the codecs whose frames may be covers.
+    /// Names of the codecs that are supported for cover images.
     package static let covers = Set(table.filter { $0.value.cover != nil }.keys)
 
-    /// Returns the traits of a codec by its libav name.
+    /// Returns the traits of a codec by its FFmpeg name.
     package static func of(_ codec: String) -> BitstreamTraits {
         table[codec] ?? (codec.hasPrefix("pcm_") ? pcm : BitstreamTraits())
     }
 }
 
 extension CodecParameters {
-    /// Traits of the packets.
+    /// Traits of the codec.
     package var traits: BitstreamTraits { BitstreamTraits.of(codecName) }
 }

@@ -1,8 +1,8 @@
 internal import CFFmpeg
 
-/// The codecs that libavcodec has a descriptor for, including those that it can't encode.
+/// The codecs for which libavcodec has a descriptor, including those without an encoder or a decoder.
 package enum CodecNames {
-    /// Returns whether a codec with that name exists.
+    /// Returns whether libavcodec has a descriptor for a codec.
     package static func isCodec(_ name: String) -> Bool { avcodec_descriptor_get_by_name(name) != nil }
 
     package static let all: [String] = {
@@ -20,7 +20,7 @@ package enum CodecNames {
         avcodec_descriptor_get_by_name(name).map { Int(av_get_exact_bits_per_sample($0.pointee.id)) } ?? 0
     }
 
-    /// Names of the codecs that this build decodes.
+    /// Names of the codecs that this build can decode with allowed decoders.
     package static let decodable = all.filter { name in
         guard let descriptor = avcodec_descriptor_get_by_name(name),
             let decoder = avcodec_find_decoder(descriptor.pointee.id)

@@ -1,7 +1,6 @@
 internal import CFFmpeg
 
-/// Parameters of a track's packets (`AVCodecParameters`). Immutable after creation, so that they may be
-/// shared.
+/// The parameters of a track's packets (`AVCodecParameters`), which don't change after initialization.
 ///
 /// Unchecked `Sendable`: only the initializers write to the pointee.
 public final class CodecParameters: @unchecked Sendable {
@@ -55,8 +54,7 @@ public final class CodecParameters: @unchecked Sendable {
         return try CodecParameters(copying: &parameters)
     }
 
-    /// Returns parameters of coded video for the library's API. Throws for a name of no video codec, and for an
-    /// invalid size.
+    /// Returns parameters of coded video. Throws if `codec` isn't a video codec, or if the size is invalid.
     public static func video(
         codec: String, width: Int, height: Int, pixelFormat: PixelFormat, extradata: [UInt8]
     ) throws(AVError) -> CodecParameters {
@@ -77,8 +75,8 @@ public final class CodecParameters: @unchecked Sendable {
             extradata: extradata, level: nil, codecTag: nil)
     }
 
-    /// Returns parameters of coded audio for the library's API. `frameSize` is the number of samples per packet, 0 if
-    /// it varies. Throws for a name of no audio codec.
+    /// Returns parameters of coded audio. `frameSize` is the number of samples per packet; 0 if it varies. Throws if
+    /// `codec` isn't an audio codec, or without a sample rate or channels.
     public static func audio(
         codec: String, format: AudioFormat, frameSize: Int, extradata: [UInt8]
     ) throws(AVError) -> CodecParameters {
@@ -101,7 +99,7 @@ public final class CodecParameters: @unchecked Sendable {
             extradata: extradata, level: nil, codecTag: nil)
     }
 
-    /// Returns parameters of text subtitles without headers. Throws for a name of no subtitle codec.
+    /// Returns parameters of text subtitles without codec headers. Throws if `codec` isn't a subtitle codec.
     public static func subtitles(codec: String) throws(AVError) -> CodecParameters {
         var parameters = AVCodecParameters()
         (parameters.codec_id, parameters.codec_type) = (try id(of: codec, .subtitle), AVMEDIA_TYPE_SUBTITLE)
@@ -128,14 +126,14 @@ public final class CodecParameters: @unchecked Sendable {
 
     /// Size of `extradata` in bytes.
     public var extradataSize: Int { Int(max(0, raw.pointee.extradata_size)) }
-    /// Headers of the codec, as stored in the container.
+    /// Codec headers, as stored in the container; empty if there are none.
     public var extradata: [UInt8] {
         guard let bytes = raw.pointee.extradata, raw.pointee.extradata_size > 0 else { return [] }
         return Array(UnsafeBufferPointer(start: bytes, count: Int(raw.pointee.extradata_size)))
     }
 
-    /// Returns the parameters with other headers. `codecTag` is a four-character code; nil leaves the choice to the
-    /// muxer.
+    /// Returns the parameters with other codec headers. A nil `level` keeps the level. `codecTag` is a four-character
+    /// code; nil lets the muxer choose it.
     public func with(extradata: [UInt8], level: Int?, codecTag: String?) throws(AVError) -> CodecParameters {
         let copy = try CodecParameters(copying: raw)
         let padding = Int(AV_INPUT_BUFFER_PADDING_SIZE)
@@ -155,14 +153,14 @@ public final class CodecParameters: @unchecked Sendable {
         return copy
     }
 
-    /// Returns the parameters for 8-bit 4:2:0 frames with an alpha plane, which is stored separately.
+    /// Returns the parameters with the pixel format `yuva420p`, for an alpha plane that is stored separately.
     func withAlpha() throws(AVError) -> CodecParameters {
         let copy = try CodecParameters(copying: raw)
         copy.raw.pointee.format = AV_PIX_FMT_YUVA420P.rawValue
         return copy
     }
 
-    /// Returns the parameters for timed metadata (`FF_PROFILE_KLVA_SYNC`).
+    /// Returns the parameters with the profile of synchronous KLV metadata (`FF_PROFILE_KLVA_SYNC`).
     public func asSynchronousMetadata() throws(AVError) -> CodecParameters {
         let copy = try CodecParameters(copying: raw)
         copy.raw.pointee.profile = FF_PROFILE_KLVA_SYNC
@@ -176,17 +174,17 @@ public final class CodecParameters: @unchecked Sendable {
         return copy
     }
 
-    /// Media type of the track.
+    /// Media type; `data` for unknown types.
     public var mediaType: MediaType { MediaType(raw.pointee.codec_type) }
     /// Name of the codec (`h264`); `none` if unknown.
     public var codecName: String { String(cString: avcodec_get_name(raw.pointee.codec_id)) }
-    /// Name of the profile (`High`); nil if libav has none.
+    /// Name of the profile (`High`); nil if FFmpeg has no name for it.
     public var profileName: String? {
         avcodec_profile_name(raw.pointee.codec_id, raw.pointee.profile).map { String(cString: $0) }
     }
     /// Level in the codec's numbering (41 for H.264's 4.1); nil if unknown.
     public var level: Int? { raw.pointee.level >= 0 ? Int(raw.pointee.level) : nil }
-    /// Four-character code in the container; nil if it isn't printable.
+    /// Four-character code in the container; nil if there is none or it isn't printable.
     public var codecTag: String? {
         let tag = raw.pointee.codec_tag
         guard tag != 0 else { return nil }
@@ -204,26 +202,26 @@ public final class CodecParameters: @unchecked Sendable {
     public var pixelFormat: PixelFormat { PixelFormat(AVPixelFormat(rawValue: raw.pointee.format)) }
     /// Sample format; `none` if unknown.
     public var sampleFormat: SampleFormat { SampleFormat(AVSampleFormat(rawValue: raw.pointee.format)) }
-    /// Samples per second.
+    /// Samples per second; 0 for video.
     public var sampleRate: Int32 { raw.pointee.sample_rate }
-    /// Channel layout of audio.
+    /// Channel layout of audio; without channels for video.
     public var channelLayout: ChannelLayout { ChannelLayout(raw.pointee.ch_layout) }
     /// Number of samples per packet; 0 if it varies.
     public var frameSize: Int { Int(raw.pointee.frame_size) }
-    /// Returns the number of samples that a packet of `count` bytes decodes to, if codec or size determine it; 0
-    /// otherwise (`av_get_audio_frame_duration2`).
+    /// Returns the number of samples that a packet of `count` bytes decodes to (`av_get_audio_frame_duration2`); 0 if
+    /// it depends on the packet's contents.
     public func sampleCount(ofBytes count: Int) -> Int {
         Int(av_get_audio_frame_duration2(raw, Int32(clamping: count)))
     }
     /// Number of samples of encoder delay at the start, which are not presented.
     public var initialPadding: Int { Int(raw.pointee.initial_padding) }
-    /// Number of frames by which decoding order may precede presentation order.
+    /// Number of frames by which decoding order may precede presentation order (`video_delay`).
     public var reorderDelay: Int { Int(raw.pointee.video_delay) }
     /// Pixel aspect ratio; 0/1 if unspecified.
     public var sampleAspectRatio: Rational { Rational(raw.pointee.sample_aspect_ratio) }
-    /// Color properties; nil if unspecified.
+    /// Color properties; unspecified ones are nil.
     public var color: ColorDescription { ColorDescription(parameters: raw.pointee) }
-    /// Whether frames are coded as fields; nil if unknown.
+    /// Whether frames are interlaced; nil if unknown.
     public var isInterlaced: Bool? {
         switch raw.pointee.field_order {
         case AV_FIELD_UNKNOWN: nil
@@ -233,7 +231,7 @@ public final class CodecParameters: @unchecked Sendable {
     }
     /// Field order; nil for progressive frames, and if unknown.
     public var fieldOrder: FieldOrder? { FieldOrder(raw.pointee.field_order) }
-    /// Bytes of one PCM sample of all channels; 0 for other codecs (`av_get_bits_per_sample`).
+    /// Size of one PCM sample of all channels in bytes; 0 for other codecs (`av_get_bits_per_sample`).
     public var bytesPerFrame: Int {
         guard traits.isCutAtSamples else { return 0 }
         return Int(av_get_bits_per_sample(raw.pointee.codec_id)) / 8
@@ -245,7 +243,7 @@ public final class CodecParameters: @unchecked Sendable {
         return descriptor.pointee.props & (AV_CODEC_PROP_LOSSLESS | AV_CODEC_PROP_LOSSY)
             == AV_CODEC_PROP_LOSSLESS
     }
-    /// Whether this build has an allowed decoder (`InputLimits.decoders`).
+    /// Whether this build contains an allowed decoder (`InputLimits.decoders`).
     public var isDecodable: Bool {
         let type = raw.pointee.codec_type
         guard type == AVMEDIA_TYPE_VIDEO || type == AVMEDIA_TYPE_AUDIO else {

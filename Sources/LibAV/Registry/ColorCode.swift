@@ -1,14 +1,14 @@
 internal import CFFmpeg
 
-/// Range and matrix of a frame as libav's numbers: the color properties that a pixel format conversion requires.
-/// Comparisons are cheap.
+/// The range and matrix of a frame as FFmpeg's numbers, which a pixel format conversion requires. They are compared
+/// faster than names.
 package struct ColorCode: Hashable, Sendable {
     var range: UInt32
     var matrix: UInt32
 
     init(range: UInt32, matrix: UInt32) { (self.range, self.matrix) = (range, matrix) }
 
-    /// Creates a value from names; unknown names become unspecified.
+    /// Creates a value from names; nil and unknown names become unspecified.
     init(_ color: ColorDescription) {
         let range = color.range.map { av_color_range_from_name($0) } ?? -1
         let matrix = color.matrix.map { av_color_space_from_name($0) } ?? -1
@@ -21,7 +21,7 @@ package struct ColorCode: Hashable, Sendable {
         range == AVCOL_RANGE_UNSPECIFIED.rawValue ? nil : range == AVCOL_RANGE_JPEG.rawValue
     }
 
-    /// Name of the matrix in libav; nil if unspecified, and for RGB.
+    /// Name of the matrix in FFmpeg; nil if unspecified, and for RGB.
     package var matrixName: String? {
         guard matrix != AVCOL_SPC_UNSPECIFIED.rawValue, matrix != AVCOL_SPC_RGB.rawValue else { return nil }
         return av_color_space_name(AVColorSpace(matrix)).map { String(cString: $0) }
@@ -34,8 +34,8 @@ extension Frame {
         ColorCode(range: raw.pointee.color_range.rawValue, matrix: raw.pointee.colorspace.rawValue)
     }
 
-    /// Replaces a pixel format that implies full range (`yuvj420p`) by the plain one with an explicit range.
-    /// Filters would keep the format's name when they change the range.
+    /// Replaces a pixel format that implies full range (`yuvj420p`) by the equivalent one without, and sets the range
+    /// explicitly. Filters would keep the pixel format when they change the range.
     package func forgetRangeByName() {
         let plain = PixelFormat(AVPixelFormat(rawValue: raw.pointee.format)).withoutRangeByName
         guard plain.value != raw.pointee.format else { return }
@@ -43,7 +43,7 @@ extension Frame {
         raw.pointee.color_range = AVCOL_RANGE_JPEG
     }
 
-    /// Sets range and matrix where they are unspecified; a nil matrix remains unspecified.
+    /// Sets range and matrix if they are unspecified; a nil matrix remains unspecified.
     package func fillColor(isFullRange: Bool, matrix: String?) {
         if raw.pointee.color_range == AVCOL_RANGE_UNSPECIFIED {
             raw.pointee.color_range = isFullRange ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG

@@ -1,20 +1,20 @@
 internal import CFFmpeg
 
-/// The color properties of a frame: primaries, transfer, matrix, range and chroma location, each by libav's name; nil
-/// if unspecified.
+/// The color properties of a frame: primaries, transfer, matrix, range and chroma location. Each is FFmpeg's name of
+/// the value; nil if unspecified.
 public struct ColorDescription: Hashable, Codable, Sendable {
-    /// `bt709`, `bt2020`, `smpte170m`, …
+    /// Color primaries, such as `bt709`, `bt2020` or `smpte170m`.
     public var primaries: String?
-    /// `bt709`, `smpte2084`, `arib-std-b67`, …
+    /// Transfer function, such as `bt709`, `smpte2084` or `arib-std-b67`.
     public var transfer: String?
-    /// `bt709`, `bt2020nc`, `smpte170m`, …
+    /// Matrix coefficients, such as `bt709`, `bt2020nc` or `smpte170m`.
     public var matrix: String?
-    /// `tv` or `pc`.
+    /// Range of the samples: `tv` (limited) or `pc` (full).
     public var range: String?
-    /// `left`, `topleft`, …
+    /// Location of chroma samples, such as `left` or `topleft`.
     public var chromaLocation: String?
 
-    /// Creates a description without properties.
+    /// Creates a description in which all properties are unspecified.
     public init() {}
 
     /// BT.709 in limited range.
@@ -24,9 +24,9 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         return color
     }
 
-    /// Whether the transfer function is an HDR one (PQ, HLG).
+    /// Whether the transfer function is that of HDR (PQ, HLG).
     public var isHighRange: Bool { transfer.map { Self.isHighRange($0) } ?? false }
-    /// Returns whether a transfer function is an HDR one (PQ, HLG).
+    /// Returns whether a transfer function is that of HDR (PQ, HLG).
     public static func isHighRange(_ transfer: String) -> Bool {
         transfer == "smpte2084" || transfer == "arib-std-b67"
     }
@@ -65,7 +65,7 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         return String(cString: name)
     }
 
-    /// Sets the known properties in codec parameters.
+    /// Sets the specified properties except the chroma location in codec parameters.
     func apply(to parameters: inout AVCodecParameters) {
         if let code = primaries.map({ av_color_primaries_from_name($0) }), code >= 0 {
             parameters.color_primaries = AVColorPrimaries(UInt32(code))
@@ -81,7 +81,7 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         }
     }
 
-    /// Sets the known properties in an encoder's context.
+    /// Sets the specified properties in an encoder's context.
     func apply(to context: UnsafeMutablePointer<AVCodecContext>) {
         if let code = primaries.map({ av_color_primaries_from_name($0) }), code >= 0 {
             context.pointee.color_primaries = AVColorPrimaries(UInt32(code))
@@ -100,7 +100,7 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         }
     }
 
-    /// A color property that job files set.
+    /// A color property with a list of names (`names(of:)`).
     public enum Part: Sendable, CaseIterable {
         /// The color primaries.
         case primaries
@@ -110,7 +110,7 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         case matrix
     }
 
-    // Names in FFmpeg 5.1, so that a job file has the same meaning with every version.
+    // Names that FFmpeg 5.1 defines, so that a job file has the same meaning with every version.
     private static let primariesNames = list(through: AVCOL_PRI_EBU3213.rawValue) {
         av_color_primaries_name(AVColorPrimaries($0))
     }
@@ -129,7 +129,7 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         }
     }
 
-    /// Returns all names of a color property.
+    /// Returns the supported names of a color property.
     public static func names(of part: Part) -> [String] {
         switch part {
         case .primaries: primariesNames
@@ -138,18 +138,18 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         }
     }
 
-    /// Returns the matrix that players assume for frames of a size without a declared matrix.
+    /// Returns the name of the matrix that players assume if none is declared: BT.709 for HD sizes, otherwise BT.601.
     public static func defaultMatrix(width: Int, height: Int) -> String {
         width >= 1280 || height > 576 ? "bt709" : "smpte170m"
     }
 
-    /// Returns whether two names mean the same matrix. BT.601 has one name for each of its rasters.
+    /// Returns whether two names denote the same matrix. FFmpeg has two names for BT.601.
     public static func isSameMatrix(_ one: String?, _ other: String?) -> Bool {
         let names = ["smpte170m", "bt470bg"]
         return one == other || one.map(names.contains) == true && other.map(names.contains) == true
     }
 
-    /// Returns libswscale's name of a matrix; nil if it has none.
+    /// Returns libswscale's name of a matrix; nil if libswscale doesn't support it.
     public static func scaleName(ofMatrix name: String?) -> String? {
         guard let name else { return nil }
         return [
@@ -159,8 +159,8 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         ][name]
     }
 
-    /// Filter that converts frames to these properties (`zscale`); nil if there are none. The input
-    /// properties are those of the frames.
+    /// Filter that converts frames to these properties (`zscale`); nil if no property is specified. The properties of
+    /// the frames are the input properties.
     public var conversionFilter: FilterStep? {
         let parts = [("primaries", primaries), ("transfer", transfer), ("matrix", matrix)].compactMap {
             name, value in value.map { MetadataEntry(key: name, value: $0) }

@@ -1,4 +1,4 @@
-/// A set of color properties.
+/// A set of color properties, such as those that a codec's headers declare.
 package struct ColorParts: OptionSet, Sendable {
     package let rawValue: Int
     package init(rawValue: Int) { self.rawValue = rawValue }

@@ -2,9 +2,9 @@ internal import CFFmpeg
 
 /// The capabilities of an encoder of this build (`AVCodec`).
 public struct EncoderInfo: Sendable {
-    /// Name of the encoder in libav.
+    /// Name of the encoder in FFmpeg.
     public let name: String
-    /// Name of the codec in libav.
+    /// Name of the codec in FFmpeg.
     public let codecName: String
     /// Supported pixel formats; empty for any.
     public let pixelFormats: [PixelFormat]
@@ -15,7 +15,7 @@ public struct EncoderInfo: Sendable {
     /// Supported channel layouts; empty for any.
     public let layouts: [ChannelLayout]
 
-    /// Looks up the encoder of that name; nil if this build has none.
+    /// Looks up an encoder by name; nil if this build doesn't contain it.
     public init?(named name: String) {
         LogBridge.install()
         guard let codec = avcodec_find_encoder_by_name(name) else { return nil }
@@ -41,7 +41,7 @@ public struct EncoderInfo: Sendable {
         return items
     }
 
-    /// Returns a private option; nil if there is none of that name.
+    /// Returns the declaration of a private option; nil if the encoder has no such option.
     public func option(_ option: String) -> OptionInfo? {
         guard let codec = avcodec_find_encoder_by_name(name), let type = codec.pointee.priv_class else {
             return nil
@@ -52,16 +52,16 @@ public struct EncoderInfo: Sendable {
 
 /// A muxer of this build (`AVOutputFormat`).
 package struct MuxerInfo: Sendable {
-    /// Name of the muxer in libav.
+    /// Name of the muxer in FFmpeg.
     package let name: String
 
-    /// Looks up the muxer of that name; nil if this build has none.
+    /// Looks up a muxer by name; nil if this build doesn't contain it.
     package init?(named name: String) {
         guard av_guess_format(name, nil, nil) != nil else { return nil }
         self.name = name
     }
 
-    /// Returns whether the container can hold a codec, by libav's name (`avformat_query_codec`).
+    /// Returns whether the container supports a codec, by FFmpeg's name (`avformat_query_codec`).
     package func canHold(codec: String) -> Bool {
         guard let format = av_guess_format(name, nil, nil),
             let descriptor = avcodec_descriptor_get_by_name(codec)
@@ -87,6 +87,6 @@ package enum LibraryVersions {
         let filters = MetadataEntry(key: "libavfilter", value: FilterLibrary.version ?? "none")
         return loaded.prefix(3) + [filters] + loaded.dropFirst(3)
     }
-    /// FFmpeg's release, as named by its build (`av_version_info`).
+    /// Version of FFmpeg's release or build (`av_version_info`).
     package static var ffmpeg: String { String(cString: av_version_info()) }
 }

@@ -2,11 +2,11 @@ internal import CFFmpeg
 
 /// The kind of a track (`AVMediaType`).
 public enum MediaType: String, Hashable, Codable, Sendable, CaseIterable {
-    /// Frames over time.
+    /// Video frames.
     case video
-    /// Audio samples over time.
+    /// Audio samples.
     case audio
-    /// Timed text or bitmaps.
+    /// Subtitles as text or bitmaps.
     case subtitle
     /// Timed data of any other kind.
     case data
@@ -24,14 +24,14 @@ public enum MediaType: String, Hashable, Codable, Sendable, CaseIterable {
     }
 }
 
-/// A pixel format (`AVPixelFormat`), by its name in plans.
+/// A pixel format (`AVPixelFormat`), encoded by its name.
 public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible {
     let value: Int32
     var av: AVPixelFormat { AVPixelFormat(rawValue: value) }
 
     init(_ format: AVPixelFormat) { value = format.rawValue }
 
-    /// Looks up the format of that name (`yuv420p`); nil if there is none.
+    /// Looks up a pixel format by name (`yuv420p`); nil if it doesn't exist.
     public init?(named name: String) {
         let format = av_get_pix_fmt(name)
         guard format != AV_PIX_FMT_NONE else { return nil }
@@ -44,7 +44,7 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
         "nv12", "gray", "rgb24",
     ]
 
-    /// The absence of a format.
+    /// No format, or an unknown one.
     public static var none: PixelFormat { PixelFormat(AV_PIX_FMT_NONE) }
     /// 8-bit 4:2:0, which all players support.
     public static var yuv420p: PixelFormat { PixelFormat(AV_PIX_FMT_YUV420P) }
@@ -69,14 +69,14 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
     /// 8-bit 4:2:0 in two planes.
     public static var nv12: PixelFormat { PixelFormat(AV_PIX_FMT_NV12) }
 
-    /// Name in libav; `none` if it has none.
+    /// Name of the format in FFmpeg; `none` if it has no name.
     public var description: String { av_get_pix_fmt_name(av).map { String(cString: $0) } ?? "none" }
 
     /// Whether the format has an alpha plane.
     public var hasAlpha: Bool {
         av_pix_fmt_desc_get(av).map { $0.pointee.flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0 } ?? false
     }
-    /// Whether the components are RGB, in planes or a palette (or XYZ).
+    /// Whether the components are RGB (planar, packed or a palette) or XYZ.
     public var isRGB: Bool {
         let flags = UInt64(AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)
         return av_pix_fmt_desc_get(av).map { $0.pointee.flags & flags != 0 } ?? false
@@ -88,12 +88,12 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
     public var withoutRangeByName: PixelFormat {
         isFullRangeByName ? PixelFormat(named: "yuv" + description.dropFirst(4)) ?? self : self
     }
-    /// Whether players assume full range if none is declared: for formats whose name implies it, RGB and
+    /// Whether players assume full range if none is declared. This applies to formats whose name implies it, RGB and
     /// grayscale.
     public var isFullRangeByDefault: Bool {
         isFullRangeByName || isRGB || description.hasPrefix("gray") || description.hasPrefix("ya")
     }
-    /// Bits per component.
+    /// Bits per component; 8 if unknown.
     public var bitDepth: Int { av_pix_fmt_desc_get(av).map { Int($0.pointee.comp.0.depth) } ?? 8 }
 
     /// Number of pixels that share one chroma sample, horizontally and vertically.
@@ -102,7 +102,8 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
             (1 << Int($0.pointee.log2_chroma_w), 1 << Int($0.pointee.log2_chroma_h))
         } ?? (1, 1)
     }
-    /// Returns the nearest of an encoder's formats (`avcodec_find_best_pix_fmt_of_list`); nil if there is none.
+    /// Returns the format to which a conversion loses least (`avcodec_find_best_pix_fmt_of_list`). Returns this
+    /// format if the list is empty.
     public func nearest(of formats: [PixelFormat]) -> PixelFormat? {
         if formats.isEmpty || formats.contains(self) { return self }
         var list = formats.map(\.av)
@@ -111,7 +112,7 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
         return best == AV_PIX_FMT_NONE ? nil : PixelFormat(best)
     }
 
-    /// Decodes a name; an unknown one becomes `none`.
+    /// Decodes a name; an unknown name becomes `none`.
     public init(from decoder: any Decoder) throws {
         self = PixelFormat(named: try decoder.singleValueContainer().decode(String.self)) ?? .none
     }
@@ -122,21 +123,21 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
     }
 }
 
-/// A sample format (`AVSampleFormat`), by its name in plans.
+/// A sample format (`AVSampleFormat`), encoded by its name.
 public struct SampleFormat: Hashable, Codable, Sendable, CustomStringConvertible {
     let value: Int32
     var av: AVSampleFormat { AVSampleFormat(rawValue: value) }
 
     init(_ format: AVSampleFormat) { value = format.rawValue }
 
-    /// Looks up the format of that name (`s16`, `fltp`); nil if there is none.
+    /// Looks up a sample format by name (`s16`, `fltp`); nil if it doesn't exist.
     public init?(named name: String) {
         let format = av_get_sample_fmt(name)
         guard format != AV_SAMPLE_FMT_NONE else { return nil }
         self.init(format)
     }
 
-    /// The absence of a format.
+    /// No format, or an unknown one.
     public static var none: SampleFormat { SampleFormat(AV_SAMPLE_FMT_NONE) }
     /// 16-bit integers, interleaved.
     public static var s16: SampleFormat { SampleFormat(AV_SAMPLE_FMT_S16) }
@@ -144,27 +145,28 @@ public struct SampleFormat: Hashable, Codable, Sendable, CustomStringConvertible
     public static var float: SampleFormat { SampleFormat(AV_SAMPLE_FMT_FLT) }
     /// 32-bit floating point, planar.
     public static var planarFloat: SampleFormat { SampleFormat(AV_SAMPLE_FMT_FLTP) }
-    /// Name in libav; `none` if it has none.
+    /// Name of the format in FFmpeg; `none` if it has no name.
     public var description: String { av_get_sample_fmt_name(av).map { String(cString: $0) } ?? "none" }
     /// Size of one sample of one channel, in bytes.
     public var bytesPerSample: Int { Int(max(0, av_get_bytes_per_sample(av))) }
-    /// Whether each channel has its own plane.
+    /// Whether each channel is stored in a separate plane.
     public var isPlanar: Bool { av_sample_fmt_is_planar(av) != 0 }
 
-    /// Returns the format with the least loss of precision; nil if there is none.
+    /// Returns the format to which a conversion loses least. Returns this format if the list is empty.
     public func nearest(of formats: [SampleFormat]) -> SampleFormat? {
         if formats.isEmpty || formats.contains(self) { return self }
         let packed = SampleFormat(av_get_packed_sample_fmt(av))
         if let same = formats.first(where: { SampleFormat(av_get_packed_sample_fmt($0.av)) == packed }) {
             return same
         }
-        // The smallest of the wider formats is preferred, then the widest, to avoid a silent loss of depth.
+        // The smallest of the wider formats is preferred, then the widest format, to avoid an unnecessary loss of bit
+        // depth.
         let wider = formats.filter { $0.bytesPerSample >= bytesPerSample }
         return wider.min { $0.bytesPerSample < $1.bytesPerSample }
             ?? formats.max { $0.bytesPerSample < $1.bytesPerSample }
     }
 
-    /// Decodes a name; an unknown one becomes `none`.
+    /// Decodes a name; an unknown name becomes `none`.
     public init(from decoder: any Decoder) throws {
         self = SampleFormat(named: try decoder.singleValueContainer().decode(String.self)) ?? .none
     }
@@ -175,7 +177,7 @@ public struct SampleFormat: Hashable, Codable, Sendable, CustomStringConvertible
     }
 }
 
-/// A channel layout (`AVChannelLayout`) by its description: `stereo`, `5.1(side)`, `3 channels`.
+/// A channel layout (`AVChannelLayout`), encoded by its description: `stereo`, `5.1(side)`, `3 channels`.
 public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertible {
     /// Number of channels.
     public let channels: Int
@@ -193,7 +195,7 @@ public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertibl
         }
     }
 
-    /// Looks up the layout of that name (`mono`, `stereo`, `5.1`, `7.1(wide)`, `3c`); nil if there is none.
+    /// Looks up a layout by name (`mono`, `stereo`, `5.1`, `7.1(wide)`, `3c`); nil if it doesn't exist.
     public init?(named name: String) {
         var layout = AVChannelLayout()
         guard av_channel_layout_from_string(&layout, name) >= 0 else { return nil }
@@ -210,12 +212,12 @@ public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertibl
         av_channel_layout_uninit(&layout)
     }
 
-    /// One channel.
+    /// The layout with a single center channel.
     public static var mono: ChannelLayout { ChannelLayout(defaultFor: 1) }
-    /// Left and right.
+    /// The layout with a left and a right channel.
     public static var stereo: ChannelLayout { ChannelLayout(defaultFor: 2) }
 
-    /// Whether the layout assigns positions to its channels; a bare channel count doesn't.
+    /// Whether the layout assigns speaker positions to its channels. A mere channel count doesn't.
     public var isSpecified: Bool {
         var layout = AVChannelLayout()
         guard av_channel_layout_from_string(&layout, description) >= 0 else { return false }
@@ -223,7 +225,7 @@ public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertibl
         return layout.order != AV_CHANNEL_ORDER_UNSPEC
     }
 
-    /// Layout itself if it assigns positions, otherwise the default layout for its channel count.
+    /// The layout if it assigns speaker positions, otherwise the default layout for its channel count.
     public var specified: ChannelLayout { isSpecified ? self : ChannelLayout(defaultFor: channels) }
 
     /// Speaker positions as a bit mask (`AV_CH_…`); 0 without positions.
@@ -234,27 +236,26 @@ public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertibl
         return layout.order == AV_CHANNEL_ORDER_NATIVE ? layout.u.mask : 0
     }
 
-    /// Returns speaker positions with side surrounds as back surrounds, if there is only one pair and no back
-    /// center.
+    /// Returns speaker positions with side surrounds as back surrounds, if the layout has no back channels.
     private static func normalized(_ speakers: UInt64) -> UInt64 {
         let (side, back, centre): (UInt64, UInt64, UInt64) = (0x600, 0x30, 0x100)
         return speakers & side == side && speakers & (back | centre) == 0 ? speakers & ~side | back : speakers
     }
 
-    /// Returns the number of channels that have a position in another layout.
+    /// Returns the number of channels with a position in another layout.
     private func commonChannels(in other: ChannelLayout) -> Int {
         let (own, others) = (speakers, other.speakers)
         return max(
             (own & others).nonzeroBitCount, (Self.normalized(own) & Self.normalized(others)).nonzeroBitCount)
     }
 
-    /// Returns whether the layout has a position for each channel of another layout.
+    /// Returns whether the layout contains all speaker positions of another layout.
     public func contains(_ other: ChannelLayout) -> Bool {
         other.speakers != 0 && other.commonChannels(in: self) == other.channels
     }
 
-    /// Returns the layout that keeps the most channels at their positions, with as few silent channels as
-    /// possible; nil if there is none.
+    /// Returns the layout that preserves the most channels at their positions, with as few additional channels as
+    /// possible; nil if the list is empty.
     public func nearest(of layouts: [ChannelLayout]) -> ChannelLayout? {
         if layouts.contains(self) { return self }
         let best = layouts.filter { candidate in
@@ -271,14 +272,14 @@ public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertibl
         }
     }
 
-    /// Creates a layout from a channel count for which libavutil has no layout: 0, or above its maximum.
+    /// Creates a layout from a channel count that libavutil rejects: 0, or more than its maximum.
     private init?(counted text: String) {
         let words = text.split(separator: " ")
         guard words.count == 2, words[1] == "channels", let count = UInt16(words[0]) else { return nil }
         (channels, description) = (Int(count), "\(count) channels")
     }
 
-    /// Decodes a description, including invalid ones from a file's header.
+    /// Decodes a description, including channel counts that libavutil rejects, which come from file headers.
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
         guard let layout = ChannelLayout(named: text) ?? ChannelLayout(counted: text) else {

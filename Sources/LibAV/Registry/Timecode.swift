@@ -1,11 +1,11 @@
 internal import CFFmpeg
 
-/// A timecode at a frame rate (`AVTimecode`): `01:00:00:00`, with `;` for drop frame.
+/// A timecode with its frame rate (`AVTimecode`): `01:00:00:00`, with `;` for drop frame.
 package struct Timecode: Hashable, Sendable {
     private let rate: Rational
     private let text: String
 
-    /// Parses a timecode. Returns nil if it is invalid, or if no timecode is defined for the frame rate.
+    /// Parses a timecode. Returns nil if the text is invalid, or if timecodes aren't defined for the frame rate.
     package init?(_ text: String, rate: Rational) {
         var code = AVTimecode()
         guard rate.isPositive, av_timecode_init_from_string(&code, rate.av, text, nil) >= 0 else {
@@ -13,17 +13,16 @@ package struct Timecode: Hashable, Sendable {
         }
         self.rate = rate
         self.text = text
-        // The library normalizes invalid timecodes such as 25:61:00:00.
+        // libavutil normalizes invalid timecodes such as 25:61:00:00.
         guard advanced(by: 0).filter(\.isNumber) == text.filter(\.isNumber) else { return nil }
     }
 
-    /// Returns the timecode `frames` frames later.
+    /// Returns the timecode that is `frames` frames later. It wraps around at midnight.
     package func advanced(by frames: Int64) -> String {
         var code = AVTimecode()
         guard let count = Int32(exactly: frames),
             av_timecode_init_from_string(&code, rate.av, text, nil) >= 0
         else { return text }
-        // The timecode wraps around at midnight.
         code.flags |= AV_TIMECODE_FLAG_24HOURSMAX.rawValue
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(AV_TIMECODE_STR_SIZE)) { buffer in
             guard let base = buffer.baseAddress, av_timecode_make_string(&code, base, count) != nil else {
