@@ -7,7 +7,7 @@ package struct AnimationCheck {
     private let environment: SourceEnvironment
     private let isCancelled: @Sendable () -> Bool
 
-    /// Creates a check of a file that `configuration` encoded; the file is accessed through `environment`.
+    /// Creates a check of animations that were encoded with `configuration` and are read through `environment`.
     /// `isCancelled` is called before every still image.
     package init(
         _ configuration: EncoderConfiguration, in environment: SourceEnvironment,
@@ -18,8 +18,8 @@ package struct AnimationCheck {
         self.isCancelled = isCancelled
     }
 
-    /// Returns what is wrong with the file at a path; nil if it shows still images of the right size at the right
-    /// times. In a WebP, equal consecutive images may be merged.
+    /// Returns a description of a problem; nil if the file's still images have the expected size and times. A WebP may
+    /// merge equal consecutive images.
     /// - Throws: `CancellationError` after a cancel, and errors of reading the file.
     package func problem(
         inFile path: String, format: AnimationFormat, timing: AnimationTiming
@@ -39,7 +39,7 @@ package struct AnimationCheck {
             }
         if found.starts.first != 0 || !isComplete { return "its images have the wrong times" }
         let end = timing.end.ticks(in: format.tick)
-        // A single still image has no end.
+        // The duration of a single still image isn't checked: a file of one image may declare none.
         if expected.count > 1, found.starts.count > 1, abs(found.end - end) > 1 {
             return "it lasts \(found.end) instead of \(end) ticks"
         }

@@ -1,14 +1,14 @@
 package import LibAV
 package import Publishing
 
-/// Formats of animations, by their names in job files.
+/// Format of an animation; the raw value is its name in job files.
 public enum AnimationFormat: String, Codable, CaseIterable, Sendable {
     /// GIF, with one palette for all still images.
     case gif
     /// Animated WebP.
     case webp
 
-    /// Time base of the format.
+    /// Time base in which the format stores durations.
     var tick: Rational {
         switch self {
         case .gif: Rational(1, 100)
@@ -24,11 +24,11 @@ public enum AnimationFormat: String, Codable, CaseIterable, Sendable {
         }
     }
 
-    /// Whether all still images must be passed to `analyze(_:)` before the first is added.
+    /// Whether all still images must be passed to `AnimationWriter.analyze(_:)` before the first one is added.
     public var needsAnalysis: Bool { self == .gif }
 
-    /// Creates a writer to an empty file. `configuration` is the encoder's, which determines the format of the still
-    /// images.
+    /// Creates a writer to `file`, which must be empty. The encoder's `configuration` determines size and pixel format
+    /// of the still images.
     /// - Throws: `MediaError` if the encoder rejects the configuration.
     package func writer(
         _ configuration: EncoderConfiguration, _ timing: AnimationTiming, into file: TemporaryFile

@@ -2,10 +2,11 @@ package import LibAV
 
 /// Writes a sequence of still images to one animation file. Confined to one queue.
 package protocol AnimationWriter: AnyObject {
-    /// Analyzes a still image that is added later.
+    /// Analyzes a still image in a pass before the first `add(_:)`; required for all images if the format's
+    /// `needsAnalysis` is true.
     func analyze(_ frame: consuming Frame) throws
-    /// Appends the next still image.
+    /// Encodes the next still image in presentation order.
     func add(_ frame: consuming Frame) throws
-    /// Finishes the file.
+    /// Encodes the remaining images and completes the file. Called once, after all images.
     func finish() throws
 }

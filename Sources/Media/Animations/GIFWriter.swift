@@ -1,9 +1,8 @@
 internal import LibAV
 internal import Publishing
 
-/// Writes an animated GIF with one palette for all still images (libavfilter's `palettegen` and `paletteuse`), which
-/// is computed in a first pass. Of each image, only the difference from the previous one is stored. Confined to one
-/// queue.
+/// Writes an animated GIF with one palette for all still images (libavfilter's `palettegen` and `paletteuse`), which a
+/// first pass computes. Each image contains only the differences from the previous one. Confined to one queue.
 final class GIFWriter: AnimationWriter {
     private static let tick = AnimationFormat.gif.tick
 
@@ -89,7 +88,7 @@ final class GIFWriter: AnimationWriter {
         return graph
     }
 
-    /// Encodes the frames that the palette was applied to.
+    /// Encodes the frames that `paletteuse` returns, and writes their packets.
     private func paint() throws(AVError) {
         let frame = try Frame()
         while case .ready? = try painter?.receive(into: frame) {

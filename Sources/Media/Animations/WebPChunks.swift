@@ -1,15 +1,15 @@
-/// Chunks of a WebP file, a RIFF container.
+/// Parser and writer of the chunks of a WebP file, a RIFF container.
 enum WebPChunks {
-    /// A still image of an animation.
+    /// A frame of an animation (`ANMF` chunk).
     struct AnimationFrame {
         /// Duration in milliseconds.
         var length: Int
         /// Size of the covered part of the canvas, in pixels.
         var width: Int
         var height: Int
-        /// Position of the duration in the file.
+        /// Byte offset of the duration in the file.
         fileprivate var durationPosition: Int
-        /// Range of the image's own chunks (`ALPH`, `VP8 `, `VP8L`).
+        /// Byte range of the image's chunks (`ALPH`, `VP8 `, `VP8L`) in the file.
         var data: Range<Int>
     }
 
@@ -17,8 +17,8 @@ enum WebPChunks {
         (0..<count).reduce(0) { $0 | Int(bytes[position + $1]) << (8 * $1) }
     }
 
-    /// Returns the size of the canvas and the still images; nil if the bytes aren't a complete animation. A file with
-    /// one image may be a plain WebP without a duration; its list of images is empty.
+    /// Returns the canvas size and the frames; nil if the file is truncated or isn't a WebP. `frames` is empty for a
+    /// WebP without animation, which libwebp writes for a single image.
     static func animation(in bytes: [UInt8]) -> (width: Int, height: Int, frames: [AnimationFrame])? {
         guard bytes.count >= 12, bytes[0..<4].elementsEqual("RIFF".utf8),
             bytes[8..<12].elementsEqual("WEBP".utf8),
@@ -46,8 +46,8 @@ enum WebPChunks {
         return (canvas.width, canvas.height, frames)
     }
 
-    /// Sets the end of the last still image, in milliseconds; returns false if the bytes aren't a WebP. A plain WebP
-    /// has no end.
+    /// Sets the duration of the last frame so that it ends at `end`, in milliseconds; a WebP without animation stays
+    /// unchanged. Returns false if the bytes aren't a WebP.
     static func setEnd(to end: Int, in bytes: inout [UInt8]) -> Bool {
         guard let animation = animation(in: bytes) else { return false }
         guard let last = animation.frames.last else { return true }
@@ -57,10 +57,10 @@ enum WebPChunks {
         return true
     }
 
-    /// Returns a still image of an animation as a file of its own.
+    /// Returns a WebP file that contains only this frame.
     static func file(of frame: AnimationFrame, in bytes: [UInt8]) -> [UInt8] {
         var chunks = Array(bytes[frame.data])
-        // A lossy frame with alpha requires an extended header.
+        // A lossy frame with alpha requires an extended header (`VP8X`).
         if chunks.starts(with: "ALPH".utf8) {
             var header = Array("VP8X".utf8) + [10, 0, 0, 0, 0x10, 0, 0, 0]
             for side in [frame.width - 1, frame.height - 1] {

@@ -46,7 +46,8 @@ final class WebPWriter: AnimationWriter {
         } catch {
             throw MediaError.encoding(track: .part(.animation), error)
         }
-        // libwebp estimates the duration of the last still image, and merges equal ones.
+        // libwebp estimates the duration of the last frame. It also merges equal images, so that the last frame may
+        // start before the last image.
         guard WebPChunks.setEnd(to: Int(clamping: end), in: &bytes) else {
             throw MediaError.misuse("the encoder produced no animation")
         }

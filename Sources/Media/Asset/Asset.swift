@@ -5,9 +5,9 @@ internal import Locking
 
 /// Method by which an asset's times are determined.
 public enum AssetTiming: String, Codable, Sendable, CaseIterable {
-    /// From the header and the index: fast, but partly an estimate.
+    /// Times from header and index, without reading packets; some are estimates.
     case fast
-    /// From every packet: exact.
+    /// Exact times, measured by reading all packets.
     case precise
 }
 
@@ -16,11 +16,11 @@ public enum AssetTiming: String, Codable, Sendable, CaseIterable {
 public final class Asset: Sendable {
     /// Kind and location of the media.
     public enum Source: Hashable, Sendable {
-        /// A file by its path.
+        /// A file by its path, or an http or https URL.
         case file(String)
         /// A generated test pattern.
         case pattern(TestPattern)
-        /// A sequence of images.
+        /// Numbered image files, or one image with a duration.
         case images(ImageSequence)
         /// Several sources on one time line.
         case composition(Composition)
@@ -34,7 +34,7 @@ public final class Asset: Sendable {
         case cancelled
     }
 
-    /// The media's source.
+    /// Kind and location of the media, as passed to the initializer.
     public let source: Source
     /// Method by which times are determined.
     public let timing: AssetTiming
@@ -45,7 +45,8 @@ public final class Asset: Sendable {
     private let loading = Guarded(Loading())
     private let queue = DispatchQueue(label: "tandem.asset")
 
-    /// Creates an asset of a source. `discovery`: effort spent on detecting codec parameters.
+    /// Creates an asset without opening its source. `discovery`: effort for detecting codec parameters; the cache is
+    /// used only with `.decoding`.
     public init(
         _ source: Source, timing: AssetTiming = .fast, environment: MediaEnvironment,
         discovery: StreamDiscovery = .decoding
@@ -78,9 +79,10 @@ public final class Asset: Sendable {
         }
     }
 
-    /// Loads a property without blocking the caller (AVFoundation's `load(_:)`).
-    /// - Throws: `InputError` if the file can't be opened, `CancellationError` after `cancelLoading()` and if the task
-    ///   is cancelled. The source is read on only if another caller waits for it; a later call loads it again.
+    /// Loads a property without blocking the caller (AVFoundation's `load(_:)`). If the task is cancelled, reading
+    /// continues only while another caller waits for the asset; a later call starts it again.
+    /// - Throws: `InputError` if the file can't be opened; `CancellationError` after `cancelLoading()` and if the task
+    ///   is cancelled.
     public func load<Value>(_ property: AssetProperty<Value>) async throws -> Value {
         let request = LoadRequest()
         loading.withLock { $0.waiting += 1 }
@@ -99,7 +101,7 @@ public final class Asset: Sendable {
         return property.read(contents)
     }
 
-    /// Ends a read in progress if no caller waits for it any more.
+    /// Unregisters a waiting caller, and interrupts the read in progress if it was the last one.
     private func abandon() {
         loading.withLock { loading in
             loading.waiting -= 1
@@ -107,14 +109,14 @@ public final class Asset: Sendable {
         }
     }
 
-    /// Loads all properties on the calling thread, for callers with a queue of their own.
+    /// Loads all properties, and blocks the calling thread until they are available. Throws the errors of `load(_:)`.
     public func loadSynchronously() throws -> AssetContents {
         loading.withLock { $0.waiting += 1 }
         defer { loading.withLock { $0.waiting -= 1 } }
         return try queue.sync { try loadNow() }
     }
 
-    /// Cancels loading; a read in progress ends soon. Loaded properties stay available.
+    /// Cancels loading and interrupts a read in progress. Loaded properties stay available.
     public func cancelLoading() {
         state.withLock { state in
             switch state {
@@ -130,7 +132,7 @@ public final class Asset: Sendable {
             source, timing: timing)
     }
 
-    /// Loads the contents once; runs on `queue`.
+    /// Returns the loaded contents, or reads and stores them; runs on `queue`.
     private func loadNow() throws -> AssetContents {
         let known: AssetContents? = try state.withLock { state in
             switch state {
@@ -144,7 +146,7 @@ public final class Asset: Sendable {
         }
         if let known { return known }
         let interrupt = InterruptFlag()
-        // Every caller may have left before the read begins.
+        // All callers may have been cancelled before the read begins.
         loading.withLock { loading in
             loading.interrupt = interrupt
             if loading.waiting == 0 { interrupt.raise() }
@@ -157,7 +159,7 @@ public final class Asset: Sendable {
             else { return try read(interrupt) }
             return try memory.contents(ofFile: path, timing: timing, environment: environment.sources) {
                 let contents = try read(interrupt)
-                // What was read before an interruption may be incomplete.
+                // Contents read before an interruption may be incomplete, so they aren't cached.
                 if interrupt.isRaised { throw CancellationError() }
                 return contents
             }
@@ -180,7 +182,7 @@ public final class Asset: Sendable {
     }
 }
 
-/// Callers that wait for an asset to be loaded, and the flag of the read in progress.
+/// Number of callers that wait for an asset to be loaded, and interrupt flag of the read in progress.
 private struct Loading: Sendable {
     var waiting = 0
     var interrupt: InterruptFlag?

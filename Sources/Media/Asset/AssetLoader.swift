@@ -1,7 +1,7 @@
 internal import LibAV
 
-/// Loads the contents of an asset: opens the source once, and combines what libavformat reports with the
-/// boxes and pages that it doesn't report.
+/// Loader of an asset's contents. It combines the properties that libavformat reports with those of boxes, pages and
+/// packets that libavformat doesn't report.
 struct AssetLoader {
     let environment: SourceEnvironment
     let interrupt: InterruptFlag
@@ -53,7 +53,8 @@ struct AssetLoader {
             measured = try TrackMeasurement.measure(
                 demuxer, streams: streams, isMovie: movie != nil, interrupt: interrupt)
         }
-        // Timestamps of FLAC in Ogg are counted while packets are read (`FLACTimestamps`).
+        // FLAC in Ogg: timestamps are estimated while packets are read (`FLACTimestamps`), so the pages determine the
+        // end.
         for (index, length) in paged
         where container.estimatesTimes(ofCodec: streams[index].parameters.codecName) {
             let start = measured[index]?.firstShown ?? 0
@@ -78,7 +79,7 @@ struct AssetLoader {
         let shown = Self.durationTracks(tracks, kinds)
         let end = shown.map(\.timeRange.end).max()
         let duration = [end, end == nil || end == .zero ? header : nil].compactMap { $0 }.max() ?? .zero
-        // Inspectors of boxes and pages treat unreadable data as absent.
+        // Inspectors of boxes and pages treat unreadable data as absent, so read errors are reported here.
         if let failure = demuxer.source.failure { throw InputError(path: path, reason: .library(failure)) }
         // If a tag declares the presented part, chapter times count from the start of the media; in ID3 tags,
         // from the start of the presented audio.
@@ -115,7 +116,8 @@ struct AssetLoader {
         return trims
     }
 
-    /// Sets the durations of streams that the last pages of an Ogg file state, and returns them in units of each time base.
+    /// Sets the durations of an Ogg file's audio streams from its pages. Returns them by stream index, in the units of
+    /// each time base.
     private static func setPagedDurations(
         of streams: inout [StreamInfo], _ source: any ByteSource
     ) -> [Int: Int64] {
@@ -129,7 +131,8 @@ struct AssetLoader {
         return durations
     }
 
-    /// Returns a stream with the properties that only its data contain: HDR metadata, orientation, and field order.
+    /// Returns the stream with the properties that only its packets contain: HDR metadata, orientation, and field
+    /// order.
     private func withDataProperties(
         _ stream: StreamInfo, in container: SourceContainer, of source: any ByteSource, path: String
     ) -> StreamInfo {
@@ -156,14 +159,14 @@ struct AssetLoader {
     ) -> VideoHeaders? {
         guard BitstreamTraits.of(codec).parameterSets == .avc else { return nil }
         movie = movie ?? MovieInspector(opening.file)
-        // In a concatenated file, the first packet may have another sample entry than the first one.
+        // In a concatenated file, the first packet may use another sample entry than the first one in `stsd`.
         guard movie?.tracks.first(where: { Int($0.id) == opening.trackID })?.changesHeaders == false else {
             return nil
         }
         return AVCVideoHeaders.read(headers, opening: opening)
     }
 
-    /// Returns the file's metadata; Ogg stores it in the first stream.
+    /// Returns the file's metadata, including that of the first stream for containers that store tags there (Ogg).
     private static func metadata(_ demuxer: borrowing Demuxer, streams: [StreamInfo]) -> [MetadataEntry] {
         let own = demuxer.metadata
         guard SourceContainer(demuxer.formatName).hasTagsInStream, let first = streams.first else {
@@ -206,7 +209,7 @@ struct AssetLoader {
             timeZero: .zero, metadata: [], chapters: [])
     }
 
-    /// Returns the earliest start time of any track, for containers whose timestamps start at any value.
+    /// Returns the earliest start time of any track, for containers whose timestamps start at an arbitrary value.
     private static func earliestStart(
         _ streams: [StreamInfo], _ measured: [Int: TrackMeasurement]
     ) -> MediaTime {
@@ -245,8 +248,8 @@ struct AssetLoader {
             gapless?.edit(timeBase: stream.timeBase).map { [$0] } ?? edits(boxes, movie: movie)
         // Media past the end of the edit list isn't presented.
         var editEnd = written.isEmpty ? nil : written.reduce(MediaTime.zero) { $0 + $1.duration }
-        // In a fragmented file, the edit list may cover only the samples of the header, as recorders write
-        // it. It covers all samples if it ends within the last packet.
+        // In a fragmented file, the edit list may cover only the samples of the movie box, as some recorders write it;
+        // it is then ignored. An edit list that ends within the last packet covers all samples.
         if isFragmented, let end = editEnd, let last = measured?.lastShown,
             MediaTime(ticks: last, timeBase: stream.timeBase) >= end
         {
@@ -316,8 +319,8 @@ struct AssetLoader {
         return start - first
     }
 
-    /// Returns the duration of one audio sample, if the stream's time base can't represent sample positions;
-    /// nil if it can, also in steps of a few samples (as with a doubled sample rate).
+    /// Returns the duration of one audio sample if the stream's time base can't represent sample positions; nil if it
+    /// can. A tick of several samples is sufficient, since SBR doubles the sample rate.
     private static func sampleTimeBase(of stream: StreamInfo) -> Rational? {
         let (rate, unit) = (Int64(stream.parameters.sampleRate), stream.timeBase)
         guard stream.parameters.mediaType == .audio, rate > 0, unit.isPositive else { return nil }
@@ -342,7 +345,7 @@ struct AssetLoader {
     private static func edits(_ track: MovieInspector.Track?, movie: MovieInspector?) -> [TrackEdit] {
         guard let track, let movie, movie.movieTimescale > 0, track.mediaTimescale > 0
         else { return [] }
-        // An edit of duration 0 extends to the end of the media, so nothing is limited.
+        // An edit of duration 0 extends to the end of the media, so the edit list limits nothing.
         if track.edits.contains(where: { $0.duration == 0 && $0.mediaTime >= 0 }) { return [] }
         return track.edits.map { edit in
             TrackEdit(
@@ -398,8 +401,8 @@ struct AssetLoader {
             // last packet of some fragmented tracks. The edit list determines the presented end.
             end = measured == nil || isFragmented ? editEnd : min(end, editEnd)
         }
-        // The index may declare seconds for the last packet. Its audio lasts at most twice the frame size,
-        // since SBR doubles the sample rate.
+        // The index may declare a duration of seconds for the last packet. Its audio lasts at most twice the frame
+        // size, since SBR doubles the sample rate.
         if measured == nil, hasWholeIndex, stream.parameters.mediaType == .audio,
             stream.parameters.frameSize > 1, stream.parameters.sampleRate > 0,
             let last = stream.lastIndexedTime

@@ -21,7 +21,8 @@ public struct AssetProperty<Value: Sendable>: Sendable {
 }
 
 extension AssetProperty where Value == MediaTime {
-    /// Time from zero to the end of the last track.
+    /// Time from zero to the latest end of a video or audio track; of a subtitle track if the asset has no other
+    /// tracks.
     public static var duration: AssetProperty {
         AssetProperty(name: "duration") { $0.duration }
     }
@@ -45,7 +46,7 @@ extension AssetProperty where Value == [AssetChapter] {
     }
 }
 extension AssetProperty where Value == DisplayTransform? {
-    /// Rotation of the first video track's frames.
+    /// Rotation and reflection of the first video track; nil without video, or if the container declares none.
     public static var preferredTransform: AssetProperty {
         AssetProperty(name: "preferredTransform") { contents in
             contents.tracks.first { $0.mediaType == .video && !$0.isAttachedPicture }?.preferredTransform
@@ -53,7 +54,7 @@ extension AssetProperty where Value == DisplayTransform? {
     }
 }
 extension AssetProperty where Value == AssetContents {
-    /// All properties.
+    /// All properties in one value.
     public static var contents: AssetProperty {
         AssetProperty(name: "contents") { $0 }
     }
@@ -61,11 +62,11 @@ extension AssetProperty where Value == AssetContents {
 
 /// A chapter on the asset's time line.
 public struct AssetChapter: Hashable, Codable, Sendable {
-    /// Position on the asset's time line.
+    /// Start and end on the asset's time line.
     public var timeRange: TimeRange
-    /// The title; nil if there is none.
+    /// Title from the container; nil if the chapter has none.
     public var title: String?
-    /// Creates a chapter.
+    /// Creates a chapter with a range on the asset's time line; nil for a chapter without a title.
     public init(timeRange: TimeRange, title: String?) {
         self.timeRange = timeRange
         self.title = title
@@ -73,7 +74,7 @@ public struct AssetChapter: Hashable, Codable, Sendable {
 }
 
 extension [AssetChapter] {
-    /// Returns the chapters of an output that is cut at `end`; the last one ends there. Nil for no cut.
+    /// Returns the chapters that start before `end`, each ending at `end` at the latest; all chapters if `end` is nil.
     public func ending(at end: MediaTime?) -> [AssetChapter] {
         guard let end else { return self }
         return filter { $0.timeRange.start < end }.map {
@@ -86,21 +87,23 @@ extension [AssetChapter] {
 
 /// All properties of a loaded asset.
 public struct AssetContents: Sendable {
-    /// libavformat's name of the container, or `pattern` for a test pattern.
+    /// libavformat's name of the container; `pattern`, `images` or `composition` for other sources than files.
     public let container: String
-    /// The size of the file in bytes; 0 for a test pattern.
+    /// File size in bytes; 0 if the source isn't a file.
     public let fileSize: Int64
     /// Number of bytes missing from a truncated file. Only Matroska declares its size; in other containers truncation
     /// is detected while reading.
     public let missingBytes: Int64
     /// All tracks in file order, including cover art.
     public let tracks: [AssetTrack]
-    /// Time from zero to the end of the last track.
+    /// Time from zero to the latest end of a video or audio track; of a subtitle track if the asset has no other
+    /// tracks.
     public let duration: MediaTime
     /// Whether `duration` was measured or comes from an index that covers the whole file; otherwise it is an
     /// estimate.
     public let isDurationExact: Bool
-    /// Position of time zero on the file's own time line.
+    /// Timestamp in the file that corresponds to time zero of the asset: the earliest start, unless the container's
+    /// times start at zero (mp4, mov, Matroska).
     public let timeZero: MediaTime
     /// Metadata of the file as a whole.
     public let metadata: [MetadataEntry]
@@ -112,13 +115,14 @@ public struct AssetContents: Sendable {
         tracks.filter { $0.mediaType == type && !$0.isAttachedPicture }
     }
 
-    /// The timecode of the first frame: that of a video track, otherwise of any track, otherwise of the file.
+    /// The timecode of the first frame: from a video track, otherwise from any track, otherwise from the file; nil if
+    /// there is none.
     public var timecode: String? {
         let tags = tracks(of: .video).map(\.metadata) + tracks.map(\.metadata) + [metadata]
         return tags.lazy.compactMap { $0.first { $0.key.lowercased() == "timecode" }?.value }.first
     }
 
-    /// Returns the tracks with a characteristic.
+    /// Returns the tracks with a characteristic; cover art has none.
     public func tracks(with characteristic: MediaCharacteristic) -> [AssetTrack] {
         tracks.filter { $0.characteristics.contains(characteristic) }
     }

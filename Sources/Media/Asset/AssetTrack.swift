@@ -10,8 +10,7 @@ public enum MediaCharacteristic: String, Codable, Sendable, CaseIterable {
     case legible
 }
 
-/// One edit of a track: the part of its media that is presented, and the duration (AVFoundation's
-/// `AVAssetTrackSegment`).
+/// One edit of a track: the presented part of its media, and its duration (AVFoundation's `AVAssetTrackSegment`).
 public struct TrackEdit: Hashable, Codable, Sendable {
     /// Start of the part in the track's media time; nil for an empty edit.
     public var mediaStart: MediaTime?
@@ -21,45 +20,44 @@ public struct TrackEdit: Hashable, Codable, Sendable {
 
 /// A track of an asset (AVFoundation's `AVAssetTrack`), as a value.
 public struct AssetTrack: Sendable {
-    /// Properties of the track that plans use.
+    /// The properties that plans use, also available for predicted tracks.
     public let description: TrackDescription
-    /// Format of the samples.
+    /// Codec parameters and sample format (AVFoundation's `formatDescriptions`).
     public let format: FormatDescription
-    /// Duration of one audio sample, if the track's time base can't represent sample positions and there is
-    /// no edit list in that time base: Matroska's milliseconds, or a transport stream's 90 kHz. Otherwise
-    /// nil.
+    /// Duration of one audio sample, if the track's time base can't represent sample positions: Matroska's
+    /// milliseconds, or a transport stream's 90 kHz. Otherwise nil; always nil for mp4 and mov.
     public let sampleTimeBase: Rational?
     /// End of the edit list, which the media may exceed; nil if no edit list limits the track.
     public let editEnd: MediaTime?
-    /// Start of the presentation of a fragmented track, for which libavformat also returns the hidden packets
-    /// before it; nil if it isn't declared, and for tracks of unfragmented files.
+    /// Start of the presentation of a fragmented track, for which libavformat also returns the hidden packets before
+    /// it; nil if none is declared, and for tracks of unfragmented files.
     public let editStart: MediaTime?
     /// Edits in order; empty if the container has no edit list.
     public let edits: [TrackEdit]
-    /// Media time at which the presentation starts, in ticks, if a tag rather than an edit list declares it;
-    /// the track's times count from there.
+    /// Media time at which the presentation starts, in ticks, if a tag rather than an edit list declares it; the
+    /// track's times count from there. Nil if no tag applies.
     public let mediaOrigin: Int64?
     /// Whether the index starts with packets that an edit list hides entirely.
     public let hidesFirstPackets: Bool
-    /// Whether an edit list hides packets between presented ones, which those may refer to.
+    /// Whether an edit list hides packets between presented ones, whose frames may refer to the hidden ones.
     public let hidesInnerPackets: Bool
-    /// Whether decoding times in the index don't increase, as with edits that repeat media or fragments that
-    /// overlap.
+    /// Whether decoding times don't increase, as with edits that repeat media or fragments that overlap, or exceed
+    /// presentation times.
     public let isUnordered: Bool
-    /// Shift of the timestamps of packets without composition offsets although frames are reordered
-    /// (`LostCompositionTimes`), in the track's time base; nil if the container's presentation times are
-    /// complete.
+    /// Shift of the timestamps of a track with reordered frames but without composition offsets
+    /// (`LostCompositionTimes`), in its time base; nil if the container's presentation times are complete.
     let lostTimesShift: Int64?
-    /// Whether some packets have other headers than the track's, as in concatenated files.
+    /// Whether some packets require other headers than the track's, as in concatenated files.
     public let changesHeaders: Bool
-    /// Encoder delay as an MP3 file declares it; nil in containers with edit lists, and if none is declared.
+    /// Encoder delay that an MP3 file declares; nil in containers with edit lists, and if none is declared.
     public let hiddenStart: MediaTime?
-    /// Metadata of the track.
+    /// Tags of the track in the container.
     public let metadata: [MetadataEntry]
     /// Global side data, such as mastering display metadata.
     public let sideData: [StreamSideData]
 
-    /// Creates a track of a source, and adds the properties that plans use to its description.
+    /// Creates a track of a source, and adds the states (`TrackDescription.hiddenBeginning` and others) to its
+    /// description.
     init(
         description: TrackDescription, format: FormatDescription, sampleTimeBase: Rational?,
         editEnd: MediaTime?, editStart: MediaTime?, edits: [TrackEdit], mediaOrigin: Int64?,
@@ -117,22 +115,21 @@ public struct AssetTrack: Sendable {
     public var isAttachedPicture: Bool { description.isAttachedPicture }
     /// Time base of the samples' times.
     public var timeBase: Rational { description.timeBase }
-    /// Position on the asset's time line: exact if the asset's timing is precise, otherwise as the container
-    /// declares it.
+    /// Range on the asset's time line: exact if the asset's timing is precise, otherwise as the container declares it.
     public var timeRange: TimeRange { description.timeRange }
     /// Whether `timeRange` was measured, or comes from the container's index.
     public var isTimeRangeExact: Bool { description.isExact }
-    /// Whether the end of `timeRange` is the track's own rather than that of the file.
+    /// Whether the end of `timeRange` is specific to the track; otherwise it is the end of the file.
     public var hasOwnDuration: Bool { description.hasOwnDuration }
     /// Number of presented samples; nil if only a measurement can determine it.
     public var sampleCount: Int? { description.sampleCount }
-    /// Average frame rate in frames per second.
+    /// Average frame rate in frames per second; nil if unknown.
     public var nominalFrameRate: Rational? { description.frameRate }
     /// Language code of the container, such as `eng`; nil if unspecified.
     public var languageCode: String? { description.language }
-    /// Title of the track.
+    /// Title from the container; nil if there is none. A handler name is a title unless it is a writer's default.
     public var title: String? { description.title }
-    /// Rotation and reflection of the frames.
+    /// Rotation and reflection of frames for display; nil if the container declares none.
     public var preferredTransform: DisplayTransform? { description.transform }
     /// Dispositions by libavformat's names.
     public var disposition: Set<String> { Set(description.disposition) }
@@ -145,7 +142,7 @@ public struct AssetTrack: Sendable {
     /// packets, or none.
     public var hiddenPartOfPacket: Int { description.hiddenPartOfPacket ?? 0 }
 
-    /// Kinds of presentation of the track.
+    /// Characteristics of the track; empty for cover art, data and attachments.
     public var characteristics: Set<MediaCharacteristic> {
         switch mediaType {
         case .video: isAttachedPicture ? [] : [.visual]
@@ -159,15 +156,15 @@ public struct AssetTrack: Sendable {
     /// a tenth of a second, depend on each of them.
     var hasSyncPackets: Bool { BitstreamTraits.of(format.codec).hasSyncPackets }
 
-    /// Whether the packets of a range start and end at its exact samples: uncompressed audio, with times that
-    /// count samples.
+    /// Whether a copied range starts and ends at exact samples: uncompressed audio whose times can represent sample
+    /// positions.
     package var isCutAtSamples: Bool {
         guard format.parameters.bytesPerFrame > 0 else { return false }
         return sampleTimeBase != nil || description.countsWholeSamples
     }
 
-    /// Duration by which decoding must start before a time for exact audio at that time, in addition to the
-    /// previous packet.
+    /// Duration of audio that must be decoded before a position, in addition to the previous packet, for exact samples
+    /// at that position.
     var preroll: MediaTime {
         guard mediaType == .audio else { return .zero }
         return MediaTime(value: BitstreamTraits.of(format.codec).preroll, timescale: 1000)
@@ -185,7 +182,7 @@ public struct AssetTrack: Sendable {
         .source(index: index, isAttachedPicture ? .cover : .media(mediaType))
     }
 
-    /// Size for display: the presentation size, after rotation.
+    /// Display size with square pixels, after rotation.
     public var displaySize: (width: Double, height: Double) {
         let size = format.presentationSize
         return preferredTransform?.isQuarterTurn == true ? (size.height, size.width) : size
@@ -202,10 +199,11 @@ extension AssetTrack {
         return pixels > 0 ? Double(format.bitRate) / pixels : 0
     }
 
-    /// Returns the number of decoder threads for decoding in parallel with an encoder: in general half the processors,
-    /// because the encoder needs the others, and every thread holds another frame. At high bit rates,
-    /// decoding costs as much as a fast encoder and would limit its speed, so the number is libavcodec's
-    /// default (seconds with one, two and three threads on two cores, 720p to x264 ultrafast: 3.45, 2.74,
-    /// 2.31 at 28 Mbit/s; 2.03, 1.89, 1.81 at 7 Mbit/s).
+    /// Returns the number of threads for decoding in parallel with an encoder. In general it is half the processors:
+    /// the encoder needs the others, and every thread holds another frame. At high bit rates, decoding costs as much as
+    /// a fast encoder and would limit its speed, so the number is libavcodec's default.
+    ///
+    /// Seconds with one, two and three threads on two cores, 720p to x264 ultrafast: 3.45, 2.74, 2.31 at 28 Mbit/s;
+    /// 2.03, 1.89, 1.81 at 7 Mbit/s.
     func decoderThreads(cores: Int) -> Int { bitsPerPixel < 0.2 ? max(1, cores / 2) : cores + 1 }
 }

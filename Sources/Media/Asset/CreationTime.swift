@@ -1,7 +1,7 @@
-/// A complete date and time as in metadata: `2024-03-09T13:36:19`, with optional fractions of a second and offset
-/// from UTC. libavutil's parser (`av_parse_time`) completes anything less with the current day or time.
+/// A complete date and time in metadata: `2024-03-09T13:36:19`, with optional fractions of a second and offset from
+/// UTC. libavutil's parser (`av_parse_time`) would complete a partial one with the current date or time.
 package struct CreationTime: Hashable, Sendable {
-    /// Nil if the text is anything else.
+    /// Validates a text; nil if it isn't a complete and valid date and time.
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         func number(_ range: Range<Int>, _ allowed: ClosedRange<Int>) -> Int? {

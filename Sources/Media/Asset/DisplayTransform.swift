@@ -33,7 +33,7 @@ public struct DisplayTransform: Hashable, Codable, Sendable {
     /// Whether width and height are swapped: a rotation by 90° or 270°.
     public var isQuarterTurn: Bool { matrix[0] == 0 && matrix[4] == 0 && matrix[1] != 0 && matrix[3] != 0 }
 
-    /// Clockwise rotation in degrees where it is a multiple of 90, after any reflection; nil otherwise.
+    /// Clockwise rotation in degrees, applied after any reflection; nil unless it is a multiple of 90.
     public var clockwiseDegrees: Int? {
         let a = isReflected ? -part(0) : part(0)
         let b = isReflected ? -part(1) : part(1)

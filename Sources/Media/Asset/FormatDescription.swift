@@ -2,7 +2,7 @@ public import LibAV
 
 /// Format of a track's samples (AVFoundation's `CMFormatDescription`).
 public struct FormatDescription: Sendable {
-    /// Codec parameters; a passthrough copies them unchanged.
+    /// Codec parameters as the container stores them; a passthrough copies them unchanged.
     public private(set) var parameters: CodecParameters
     /// The codec's name (`h264`); for data without a libavcodec name, the container's tag (`gpmd`).
     public private(set) var codec: String
@@ -27,10 +27,10 @@ public struct FormatDescription: Sendable {
     public let pixelFormat: PixelFormat
     /// Primaries, transfer, matrix and range.
     public let color: ColorDescription
-    /// Constant frame rate, as far as container and probe can determine it; nil for variable or unknown frame rates.
-    /// Containers that declare a rate (Matroska) declare this one for a copy.
+    /// Constant frame rate as determined from container and probe; nil for a variable or unknown rate. A copy declares
+    /// it in containers that store a frame rate (Matroska).
     public private(set) var constantFrameRate: Rational?
-    /// Whether frames are coded as fields; nil if unknown.
+    /// Whether the video is interlaced; nil if unknown.
     public private(set) var isInterlaced: Bool?
     /// Field order; nil for progressive frames, and if unknown.
     public private(set) var fieldOrder: FieldOrder?
@@ -59,9 +59,8 @@ public struct FormatDescription: Sendable {
         constantFrameRate = Self.constantFrameRate(of: stream)
     }
 
-    /// Returns the base rate (`r_frame_rate`: the lowest rate at which all frame times can be represented) if it
-    /// equals the average rate (`avg_frame_rate`). A track whose last frame is shortened has a slightly higher
-    /// average.
+    /// Returns the base rate (`r_frame_rate`, the lowest rate that can represent all frame times) if it equals the
+    /// average rate (`avg_frame_rate`) within 0.1%: a shortened last frame raises the average slightly.
     private static func constantFrameRate(of stream: StreamInfo) -> Rational? {
         guard stream.parameters.mediaType == .video, !stream.isAttachedPicture,
             let base = stream.baseFrameRate, let average = stream.averageFrameRate
@@ -69,9 +68,9 @@ public struct FormatDescription: Sendable {
         return abs(average.double / base.double - 1) < 0.001 ? base : nil
     }
 
-    /// Creates the description of compressed video from outside the asset, for an input that writes packets as they
-    /// are (`CMVideoFormatDescriptionCreate`). `codec` is libavcodec's name, `headers` the extradata as containers
-    /// store it (`avcC`, `hvcC`).
+    /// Creates a description of compressed video (`CMVideoFormatDescriptionCreate`), for a writer input that receives
+    /// packets from outside an asset. `codec` is libavcodec's name, `headers` the extradata as containers store it
+    /// (`avcC`, `hvcC`).
     /// - Throws: `MediaError.misuse` for an unknown video codec or an invalid size.
     public static func video(
         codec: String, size: PixelSize, pixelFormat: PixelFormat = .yuv420p, headers: [UInt8] = []
@@ -86,8 +85,9 @@ public struct FormatDescription: Sendable {
         }
     }
 
-    /// Creates the description of compressed audio (`CMAudioFormatDescriptionCreate`). `samplesPerPacket` is 0 if it
+    /// Creates a description of compressed audio (`CMAudioFormatDescriptionCreate`). `samplesPerPacket` is 0 if it
     /// varies.
+    /// - Throws: `MediaError.misuse` for an unknown audio codec or an invalid format.
     public static func audio(
         codec: String, sampleRate: Int32, layout: ChannelLayout, sampleFormat: SampleFormat,
         samplesPerPacket: Int = 0, headers: [UInt8] = []
@@ -126,7 +126,7 @@ public struct FormatDescription: Sendable {
         channelLayout = parameters.mediaType == .audio ? parameters.channelLayout : nil
     }
 
-    /// Returns the codec's name, or for data that libavcodec has no name for, the container's tag.
+    /// Returns the codec's name; for data without a libavcodec name, the container's tag.
     private static func name(of parameters: CodecParameters) -> String {
         guard parameters.mediaType == .data, parameters.traits.isNameless,
             let tag = parameters.codecTag?.trimmingPrefix(while: { $0 == " " }), !tag.isEmpty
@@ -143,14 +143,14 @@ public struct FormatDescription: Sendable {
     }
 }
 
-/// The visible rectangle of a coded frame (`clap` of the sample description), exact.
+/// The visible rectangle of a coded frame (`clap` of the sample description), in exact fractions.
 public struct CleanAperture: Hashable, Codable, Sendable {
     /// Width in pixels.
     public var width: Rational
     /// Height in pixels.
     public var height: Rational
-    /// Distance of its center to the right of the frame's center, in pixels.
+    /// Offset of the aperture's center to the right of the frame's center, in pixels.
     public var horizontalOffset: Rational
-    /// Distance of its center below the frame's center, in pixels.
+    /// Offset of the aperture's center below the frame's center, in pixels.
     public var verticalOffset: Rational
 }

@@ -18,7 +18,7 @@ public struct ImageFiles: RandomAccessCollection, Sendable {
         endIndex = sequence.numbers?.count ?? 1
     }
 
-    /// The path of a file.
+    /// The path of the file at an index.
     public subscript(index: Int) -> String { name?.path(first + index) ?? path }
 
     /// Returns the index of the file with this path; nil if the sequence doesn't contain it.

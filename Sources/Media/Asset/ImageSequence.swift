@@ -11,14 +11,14 @@ public struct ImageSequence: Hashable, Codable, Sendable {
     /// Number of frames: one per file, or the duration of the still image.
     public var frameCount: Int64
 
-    /// Consecutive numbers.
+    /// A range of consecutive file numbers.
     public struct Numbers: Hashable, Codable, Sendable {
-        /// The first number.
+        /// The number of the first file, 0 or greater.
         public var first: Int
-        /// The count of numbers.
+        /// The number of files, 1 to `maxFiles`.
         public var count: Int
 
-        /// Creates a range of numbers.
+        /// Creates the range `first..<(first + count)`; `ImageSequence.isValid` checks it.
         public init(first: Int, count: Int) {
             self.first = first
             self.count = count
@@ -43,7 +43,7 @@ public struct ImageSequence: Hashable, Codable, Sendable {
     /// Paths of the files, in order.
     public var files: ImageFiles { ImageFiles(of: self) }
 
-    /// Total duration.
+    /// Duration of all frames.
     public var duration: MediaTime { MediaTime(ticks: frameCount, timeBase: frameRate.inverted) }
 
     /// Whether all values are valid and consistent. Checked for sequences from untrusted input.

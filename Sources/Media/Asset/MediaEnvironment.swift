@@ -1,19 +1,18 @@
 internal import Glibc
 public import LibAV
 
-/// Access to the media of assets, and caches.
+/// Access to the sources of assets, with limits and an optional cache of probe results.
 public struct MediaEnvironment: Sendable {
-    /// Access to files and URLs.
+    /// Access rules and limits for files and URLs.
     public var sources: SourceEnvironment
     /// Cache of probed assets; nil for none.
     package var cache: AssetCache?
-    /// Folder for temporary files, for libraries that read by file name only.
+    /// Folder for temporary files, for libraries that open files only by name; `TMPDIR` or `/tmp` by default.
     package var folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
 
-    /// Creates an environment without a cache; by default any file is accessible, and no URL.
+    /// Creates an environment without a cache. By default, all files are accessible, and no URLs.
     public init(sources: SourceEnvironment = SourceEnvironment()) { self.init(sources: sources, cache: nil) }
 
-    /// Creates an environment with a cache.
     package init(sources: SourceEnvironment = SourceEnvironment(), cache: AssetCache?) {
         self.sources = sources
         self.cache = cache

@@ -11,7 +11,7 @@ package struct NumberedName: Sendable {
     /// Regular expression for valid paths.
     package static let pattern = "^([^%]*/)?([^%/]|%%)*%(0([1-9]|1[0-8]))?d([^%/]|%%)*$"
 
-    /// Nil if the path has no placeholder, several placeholders, or one in a folder name.
+    /// Parses a path; nil if it has no placeholder, several placeholders, or one in a folder name.
     package init?(path: String) {
         let cut =
             path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) } ?? path.startIndex
@@ -67,7 +67,7 @@ package struct NumberedName: Sendable {
         guard digits.allSatisfy({ (0x30...0x39).contains($0) }), digits.count <= 15,
             let number = Int(String(decoding: digits, as: UTF8.self))
         else { return nil }
-        // Only the canonical notation matches, so that a number has one name.
+        // Only the canonical notation matches, so that each number has exactly one name.
         return digits.count == max(width, "\(number)".utf8.count) ? number : nil
     }
 }

@@ -1,6 +1,6 @@
 public import LibAV
 
-/// A generated source: a test pattern and a tone from libavfilter's sources.
+/// A generated source: video from one of libavfilter's test sources, with an optional sine tone.
 public struct TestPattern: Hashable, Codable, Sendable {
     /// Name of the test pattern, one of `sources`.
     public var name: String
@@ -15,7 +15,7 @@ public struct TestPattern: Hashable, Codable, Sendable {
     /// Frequency of the tone in Hz; nil for no audio.
     public var toneFrequency: Int?
 
-    /// Creates a pattern.
+    /// Creates a pattern; `toneFrequency` is nil for no audio.
     public init(
         name: String, width: Int, height: Int, frameRate: Rational, duration: MediaTime, toneFrequency: Int?
     ) {
@@ -55,8 +55,6 @@ public struct TestPattern: Hashable, Codable, Sendable {
         ]
     }
 
-    /// Total number of frames.
     var frameCount: Int64 { duration.ticks(in: frameRate.inverted, rounding: .up) }
-    /// Total number of samples.
     var sampleCount: Int64 { duration.ticks(in: Rational(1, TestPattern.toneSampleRate)) }
 }

@@ -1,7 +1,7 @@
 public import LibAV
 
-/// Properties of a track that plans use, of a track in a file or a predicted one. The value can be stored and
-/// compared; `AssetTrack` adds what only readers use.
+/// Properties of an existing or predicted track that plans store and compare. `AssetTrack` adds the properties that
+/// only readers use.
 public struct TrackDescription: Codable, Hashable, Sendable {
     /// Index of the track in the file.
     public var index: Int
@@ -17,11 +17,11 @@ public struct TrackDescription: Codable, Hashable, Sendable {
     public var isDecodable: Bool
     /// Whether compression is lossless.
     public var isLossless: Bool
-    /// Position on the asset's time line.
+    /// Range on the asset's time line.
     public var timeRange: TimeRange
-    /// Whether `timeRange` was measured, or comes from an index.
+    /// Whether `timeRange` was measured, or comes from the container's index.
     public var isExact: Bool
-    /// Whether the end of `timeRange` is the track's own rather than that of the file.
+    /// Whether the end of `timeRange` is specific to the track; otherwise it is the end of the file.
     public var hasOwnDuration: Bool
     /// Number of presented samples; nil if unknown.
     public var sampleCount: Int?
@@ -39,15 +39,15 @@ public struct TrackDescription: Codable, Hashable, Sendable {
     public var color: ColorDescription
     /// Dolby Vision profile; nil for other video.
     public var dolbyVisionProfile: Int?
-    /// Whether frames are coded as fields.
+    /// Whether the video is interlaced; false if unknown.
     public var isInterlaced: Bool
     /// Field order; nil for progressive frames, and if unknown.
     public var fieldOrder: FieldOrder?
-    /// Average frame rate in frames per second.
+    /// Average frame rate in frames per second; nil if unknown.
     public var frameRate: Rational?
     /// Whether all frames have the same duration.
     public var hasConstantFrameRate: Bool
-    /// Rotation and reflection of the frames.
+    /// Rotation and reflection of frames for display; nil if the container declares none.
     public var transform: DisplayTransform?
     /// The visible part of the frame (`clap`); nil for the whole frame.
     public var cleanAperture: CleanAperture?
@@ -59,11 +59,11 @@ public struct TrackDescription: Codable, Hashable, Sendable {
     public var channelLayout: ChannelLayout?
     /// Language code of the container; nil if unspecified.
     public var language: String?
-    /// Title of the track.
+    /// Title from the container; nil if there is none.
     public var title: String?
-    /// Metadata of the track; empty if it is the file's metadata (Ogg).
+    /// Tags of the track; empty in containers that store the file's tags in a stream (Ogg).
     public var tags: [MetadataEntry]
-    /// File name of an attachment.
+    /// File name of an attachment; nil for other tracks.
     public var fileName: String?
     /// Whether the track's samples are timecodes.
     public var isTimecode: Bool
@@ -74,11 +74,11 @@ public struct TrackDescription: Codable, Hashable, Sendable {
     public var sideData: [String]
     /// State: the start of the track is decoded but not presented.
     public static let hiddenBeginning = "hidden beginning"
-    /// State: presented frames refer to frames that an edit list hides.
+    /// State: presented frames may refer to frames that an edit list hides.
     public static let hiddenInside = "hidden inside"
-    /// State: decoding times don't increase.
+    /// State: decoding times don't increase, or exceed presentation times.
     public static let unordered = "unordered times"
-    /// State: some packets have other headers than the track's, as in concatenated files.
+    /// State: some packets require other headers than the track's, as in concatenated files.
     public static let changingHeaders = "changing headers"
     /// State: frames are reordered, but packets have only decoding times.
     public static let lostTimes = "lost presentation times"
@@ -110,7 +110,8 @@ public struct TrackDescription: Codable, Hashable, Sendable {
 }
 
 extension TrackDescription {
-    /// Creates a description from a stream's headers. Out-of-range values are clamped.
+    /// Creates a description from a stream's headers, with an empty `timeRange`. Out-of-range sizes and rates are
+    /// clamped.
     init(_ stream: StreamInfo, _ format: FormatDescription, container: SourceContainer) {
         let parameters = format.parameters
         let tags = stream.metadata

@@ -9,7 +9,7 @@ struct AVCHeaders: Hashable {
     /// Picture parameter sets.
     var pictures: [[UInt8]] = []
 
-    /// Parses `avcC`, or parameter sets with start codes.
+    /// Parses `avcC`, or parameter sets with start codes; nil if they are malformed or incomplete.
     init?(_ extradata: [UInt8]) {
         if extradata.first == 1 {
             guard let parsed = Self.record(extradata) else { return nil }
@@ -59,7 +59,7 @@ struct AVCHeaders: Hashable {
         return headers
     }
 
-    /// Ids of all sequence and picture parameter sets; nil if they can't be parsed.
+    /// IDs that sequence and picture parameter sets use; nil if a set can't be parsed.
     var takenIDs: Set<Int>? {
         var taken: Set<Int> = []
         for set in sequences {
@@ -83,7 +83,7 @@ struct AVCHeaders: Hashable {
         return headers
     }
 
-    /// The highest level of any.
+    /// The highest level (`level_idc`) of the sequence parameter sets.
     var level: Int { sequences.map { Int($0[3]) }.max() ?? 0 }
 
     /// The headers as `avcC`, with the first set's profile and the highest level; nil if they can't be represented.

@@ -7,8 +7,7 @@ struct AVCParameterSets: Hashable {
         var id = 0
         var chromaFormat = 1
         var frameNumberBits = 4
-        /// Number of bits of the picture order count's low part; nil if the count follows from decoding order (type
-        /// 2).
+        /// Number of bits of `pic_order_cnt_lsb`; nil if the picture order count follows from decoding order (type 2).
         var orderBits: Int?
         var isFramesOnly = true
         /// Position of `gaps_in_frame_num_value_allowed_flag`, in bits after the unit's first byte.
@@ -24,7 +23,7 @@ struct AVCParameterSets: Hashable {
         var sequence = 0
         var isCABAC = false
         var hasBottomOrder = false
-        /// Default number of references of the first and the second list.
+        /// Default number of entries of the two reference lists.
         var references = [1, 1]
         var isWeighted = false
         var isExplicitlyWeighted = false
@@ -36,8 +35,8 @@ struct AVCParameterSets: Hashable {
     /// The sequence parameter sets as NAL units.
     private var units: [Int: [UInt8]] = [:]
 
-    /// Nil if a set is malformed or uses an unsupported feature (separate colour planes, slice groups, picture order
-    /// count type 1), or if two different sets have the same id.
+    /// Parses all sets; nil if a set is malformed or uses an unsupported feature (separate colour planes, slice groups,
+    /// picture order count type 1), or if two different sets have the same id.
     init?(_ headers: AVCHeaders) {
         for unit in headers.sequences {
             guard let sequence = Self.sequence(unit), units[sequence.id] == nil || isKnown(unit), take(unit)
@@ -155,7 +154,7 @@ struct AVCParameterSets: Hashable {
                 return false
             }
             if (1...0x3fff_ffff).contains(unit), (1...0x7fff_ffff).contains(scale) {
-                // The time unit is that of a field.
+                // `num_units_in_tick` is the duration of a field.
                 sequence.frameRate = Rational(Int32(scale), Int32(2 * unit))
             }
         }
@@ -180,7 +179,7 @@ struct AVCParameterSets: Hashable {
         guard let left = bits.number(), let right = bits.number(), let top = bits.number(),
             let bottom = bits.number()
         else { return false }
-        // A larger crop than the rest of a macroblock: its validity depends on the decoder.
+        // Decoders may reject larger crops, so the resulting size is unknown.
         guard [left, right, top, bottom].allSatisfy({ $0 < 32 }) else {
             sequence.headers = nil
             return true

@@ -3,22 +3,22 @@
 struct AVCSliceHeader {
     /// Reference picture marking (`dec_ref_pic_marking`).
     struct Marking {
-        /// Position of the syntax structure.
+        /// Bits of the syntax structure.
         var range: Range<Int>
-        /// Memory management operations and their operands; nil for the sliding window.
+        /// Memory management operations and their operands; nil for the sliding window process, and in IDR slices.
         var operations: [(code: Int, values: [Int])]?
     }
 
-    /// The first fields of the header.
+    /// The fields up to `bottom_field_flag`.
     let start: AVCSliceStart
-    /// The low part of the picture order count, and its position; nil if it isn't coded.
+    /// `pic_order_cnt_lsb` and its position; nil if it isn't coded.
     let order: (value: Int, position: Int)?
-    /// Offset of the bottom field's picture order count.
+    /// `delta_pic_order_cnt_bottom`; 0 if it isn't coded.
     let bottomOrder: Int
     /// Position at which `idr_pic_id` is coded in an IDR slice.
     let identifierPosition: Int
     let marking: Marking?
-    /// Position after the header.
+    /// Position of the first bit after the header.
     let end: Int
 
     var isIDR: Bool { start.isIDR }
@@ -31,7 +31,7 @@ struct AVCSliceHeader {
     var isField: Bool { start.isField }
     var isCABAC: Bool { start.picture.isCABAC }
 
-    /// Nil if the header can't be parsed.
+    /// Parses a slice's NAL unit; nil if it is malformed or refers to an unknown parameter set.
     init?(_ unit: some Collection<UInt8>, _ sets: AVCParameterSets) {
         var bits = NALBits(unit, skipping: 1, maxBytes: 4096)
         guard let start = AVCSliceStart(unit, &bits, sets) else { return nil }

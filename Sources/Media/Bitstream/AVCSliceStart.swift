@@ -20,7 +20,8 @@ struct AVCSliceStart {
     /// Whether the slice belongs to a bottom field.
     let isBottom: Bool
 
-    /// Nil if the fields can't be parsed. `bits` starts after the unit's first byte, and ends after the fields.
+    /// Parses the fields; nil if they are malformed. `bits` starts after the unit's first byte, and ends after the
+    /// fields.
     init?(_ unit: some Collection<UInt8>, _ bits: inout NALBits, _ sets: AVCParameterSets) {
         guard let first = unit.first, first & 0x1f == 1 || first & 0x1f == 5,
             let macroblock = bits.number(), let kind = bits.number().map({ $0 % 5 }), kind < 3,
@@ -43,7 +44,7 @@ struct AVCSliceStart {
         self.isBottom = isBottom == 1
     }
 
-    /// Returns whether both belong to fields of one frame, `self` to the first one.
+    /// Returns whether `other` belongs to the second field of the frame whose first field contains `self`.
     func isCompleted(by other: AVCSliceStart) -> Bool {
         isField && other.isField && frameNumber == other.frameNumber && isBottom != other.isBottom
             && isReference == other.isReference && !other.isIDR

@@ -2,8 +2,8 @@ internal import LibAV
 
 /// Properties of all H.264 frames of a track from its headers, confirmed by the first packet.
 enum AVCVideoHeaders {
-    /// Returns the properties; nil if the packet contains parameter sets of its own or a colour message, or
-    /// contradicts the headers: the packet must then be decoded.
+    /// Returns the properties; nil if frames must be decoded to determine them: the first packet contains other
+    /// parameter sets or a preferred transfer function, or can't be parsed with these headers.
     static func read(_ headers: [UInt8], opening: PacketOpening) -> VideoHeaders? {
         guard let headers = AVCHeaders(headers), case .lengths(let size) = headers.framing,
             let sets = AVCParameterSets(headers), let parsed = sets.videoHeaders
@@ -13,7 +13,7 @@ enum AVCVideoHeaders {
             let length = opening.bytes[position..<position + size].reduce(0) { $0 << 8 | Int($1) }
             position += size
             guard length > 0, length <= opening.size - position else { return nil }
-            // The last unit may be cut off here.
+            // `opening.bytes` may end within the unit.
             let unit = opening.bytes[position..<min(position + length, opening.bytes.count)]
             switch unit[position] & 0x1f {
             case 1, 5: return AVCSliceHeader(unit, sets) == nil ? nil : parsed

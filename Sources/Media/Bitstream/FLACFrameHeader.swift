@@ -2,16 +2,16 @@
 struct FLACFrameHeader {
     /// Number of bytes of the coded frame or sample number.
     let numberSize: Int
-    /// Position of the header's checksum.
+    /// Offset of the header's checksum in bytes.
     let end: Int
     /// Samples per channel.
     let samples: Int
     /// Number of the frame, or of its first sample if `numbersSamples`.
     let number: Int64
-    /// Whether frames have variable sizes, so that numbers count samples.
+    /// Whether the block size is variable, so that `number` counts samples.
     let numbersSamples: Bool
 
-    /// Nil if the bytes aren't a frame header.
+    /// Parses a frame header; nil if the bytes don't begin with one.
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count > 10, bytes[0] == 0xff, bytes[1] & 0xfe == 0xf8 else { return nil }
         numberSize = Self.numberSize(bytes[4])
@@ -33,7 +33,7 @@ struct FLACFrameHeader {
         }
     }
 
-    /// Returns the size of a coded number, which is like UTF-8 with up to seven bytes.
+    /// Returns the size of a coded number in bytes (UTF-8 extended to seven bytes); 0 if it is invalid.
     private static func numberSize(_ first: UInt8) -> Int {
         let ones = (~first).leadingZeroBitCount
         return ones == 0 ? 1 : ones == 1 || ones == 8 ? 0 : ones

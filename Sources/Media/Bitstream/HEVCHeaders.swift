@@ -4,12 +4,12 @@ struct HEVCHeaders: Hashable {
     let lengthSize: Int
     /// Video, sequence and picture parameter sets, in the required order.
     let sets: [[UInt8]]
-    /// The record, with `array_completeness` cleared: more sets may be in band.
+    /// The record with `array_completeness` cleared: packets may contain more parameter sets.
     let configurationRecord: [UInt8]
     /// Framing of NAL units in packets with these headers.
     let framing: NALFraming
 
-    /// The record with `array_completeness` set: all parameter sets are in it.
+    /// The record with `array_completeness` set: packets contain no other parameter sets.
     var completeRecord: [UInt8] {
         var record = configurationRecord
         var position = 23
@@ -25,7 +25,7 @@ struct HEVCHeaders: Hashable {
         return record
     }
 
-    /// Parses `hvcC`, or parameter sets with start codes; nil if there are none.
+    /// Parses `hvcC`, or parameter sets with start codes; nil if they are malformed or incomplete.
     init?(_ extradata: [UInt8]) {
         if extradata.first == 1 {
             self.init(record: extradata)
@@ -54,7 +54,8 @@ struct HEVCHeaders: Hashable {
         configurationRecord = record
     }
 
-    /// Returns a record with the profile, level and sampling of a sequence parameter set; nil if it can't be parsed.
+    /// Returns a record with all parameter sets, and with profile, level and chroma format of `sequence`; nil if that
+    /// can't be parsed.
     private static func record(_ byType: [UInt8: [[UInt8]]], of sequence: [UInt8]) -> [UInt8]? {
         var bits = NALBits(sequence, skipping: 2, maxBytes: 256)
         guard bits.bits(4) != nil, let layers = bits.bits(3), layers < 7, let isNested = bits.bits(1) else {

@@ -5,26 +5,26 @@ struct ImageFileStructure: Hashable {
     let codec: String
     let width: Int
     let height: Int
-    /// Sections of a PNG file that decoding needs; empty for a JPEG file, all of which is needed.
+    /// Byte ranges of the PNG chunks that decoding requires; empty for a JPEG file, which is decoded as a whole.
     private let sections: [Range<Int>]
 
-    /// Chunks that libavcodec decodes an image from. Others can inflate to gigabytes of text.
+    /// Chunks that decoding requires. Others, such as compressed text, can inflate to gigabytes.
     private static let decodedChunks = Set(["IHDR", "PLTE", "tRNS", "IDAT", "IEND"].map { Array($0.utf8) })
     /// Maximum number of scans. Each costs a pass over the image, and a file of the maximum size can have 300,000.
     private static let maxScans = 256
 
-    /// Returns the data from which the image is decoded.
+    /// Returns the data to decode: the file without chunks that decoding doesn't require.
     func image(in bytes: [UInt8]) -> [UInt8] {
         sections.isEmpty ? bytes : sections.reduce(into: []) { $0 += bytes[$1] }
     }
 
     /// The reason why a file is rejected.
     enum Problem: Error, Hashable, CustomStringConvertible {
-        /// Another format, by its name if it is recognized.
+        /// An unsupported format, with its name if it is recognized.
         case otherFormat(String?)
-        /// A file without its end.
+        /// A file whose end is missing.
         case truncated
-        /// A file whose structure is invalid.
+        /// A file with an invalid structure, described by the string.
         case damaged(String)
 
         var description: String {
@@ -39,7 +39,7 @@ struct ImageFileStructure: Hashable {
 
     private static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 
-    /// Parses a file.
+    /// Parses the structure of a JPEG or PNG file.
     init(_ bytes: [UInt8]) throws(Problem) {
         if bytes.starts(with: Self.signature) {
             codec = "png"
@@ -98,7 +98,7 @@ struct ImageFileStructure: Hashable {
                 return size
             // TEM and RSTn have no length.
             case 0x01, 0xd0...0xd7: continue
-            // Another image begins where this one hasn't ended.
+            // SOI: another image begins before the end of this one.
             case 0xd8: throw .truncated
             default: break
             }
@@ -125,7 +125,7 @@ struct ImageFileStructure: Hashable {
         throw .truncated
     }
 
-    /// Returns the name of a common image format that covers don't have; nil if it isn't recognized.
+    /// Returns the name of a common image format that isn't supported for covers; nil if the format isn't recognized.
     private static func otherFormat(_ bytes: [UInt8]) -> String? {
         func has(_ text: String, at offset: Int = 0) -> Bool {
             bytes.dropFirst(offset).starts(with: text.utf8)

@@ -1,10 +1,10 @@
-/// Changes the first bits of an H.264 NAL unit; positions are in bits after its first byte. Later bytes are copied
-/// unchanged unless they must be shifted by bits.
+/// Rewriter of the first bits of an H.264 NAL unit. Positions are in bits after the first byte, without emulation
+/// prevention bytes. Later bytes are copied unchanged unless they must be shifted by bits.
 struct NALRewriter {
-    /// The beginning, without emulation prevention bytes.
+    /// The bytes of the unit before `split`, without emulation prevention bytes.
     private var beginning: [UInt8] = []
     private let unit: [UInt8]
-    /// Position in the unit of the bytes after the beginning.
+    /// Index in `unit` of the first byte that `beginning` doesn't contain.
     private var split: Int
 
     /// Creates a rewriter; bits up to `end` may change.
@@ -51,9 +51,9 @@ struct NALRewriter {
         replace(position, count: count, with: (number - value) & (1 << count - 1))
     }
 
-    /// Replaces ranges of bits in a slice header, in ascending order. The data after the header is byte-aligned
-    /// (`isAligned`), or is shifted by bits; a shift by whole bytes is preferred, because PCM macroblocks are
-    /// byte-aligned.
+    /// Replaces ranges of bits in a slice header, in ascending order. If `isAligned`, the slice data begins at a byte
+    /// boundary (CABAC). Otherwise the data is shifted by as many bits as the header grows; whole bytes are preferable,
+    /// because PCM macroblocks are byte-aligned.
     mutating func splice(_ changes: [(range: Range<Int>, bits: [UInt8])], headerEnd: Int, isAligned: Bool) {
         var header: [UInt8] = []
         var position = 0
@@ -71,7 +71,7 @@ struct NALRewriter {
             beginning += NALBits.payload(unit[split...])
             split = unit.count
             header += (headerEnd..<(beginning.count - 1) * 8).map(bit)
-            // The last 1 bit is followed by padding only.
+            // The last 1 bit is the stop bit; only padding follows it.
             while header.last == 0 { header.removeLast() }
             while header.count % 8 != 0 { header.append(0) }
             beginning = [beginning[0]] + Self.packed(header)
@@ -80,7 +80,7 @@ struct NALRewriter {
         beginning = [beginning[0]] + Self.packed(header) + beginning[(1 + nextByte)...]
     }
 
-    /// The changed unit.
+    /// The changed unit, with emulation prevention bytes.
     var finished: [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(unit.count + 16)
@@ -93,12 +93,12 @@ struct NALRewriter {
             result.append(byte)
             zeros = byte == 0 ? zeros + 1 : 0
         }
-        // Trailing zeros could be taken for part of a start code.
+        // Trailing zeros could be parsed as part of the next start code.
         if split == unit.count, result.last == 0 { result.append(3) }
         return result + unit[split...]
     }
 
-    /// Returns the bits of an Exp-Golomb number.
+    /// Returns the bits of an unsigned Exp-Golomb number.
     static func number(_ value: Int) -> [UInt8] {
         let written = value + 1
         let length = Int.bitWidth - written.leadingZeroBitCount

@@ -5,8 +5,8 @@ enum NALFraming: Hashable, Sendable {
     /// A start code before each unit (transport and raw streams, encoders).
     case startCodes
 
-    /// Calls `body` for each unit, without length or start code, as long as `goesOn` returns true. Returns false for
-    /// a malformed packet.
+    /// Calls `body` for each unit, without length or start code, until `goesOn` returns false. Returns false for a
+    /// malformed packet.
     func forEach(
         in bytes: UnsafeRawBufferPointer, while goesOn: () -> Bool = { true },
         _ body: (UnsafeRawBufferPointer) throws -> Void
@@ -65,18 +65,18 @@ enum NALFraming: Hashable, Sendable {
     }
 }
 
-/// Reads bits and Exp-Golomb numbers of a NAL unit, without emulation prevention bytes.
+/// Reader of bits and Exp-Golomb numbers of a NAL unit, without emulation prevention bytes.
 struct NALBits {
     private let bytes: [UInt8]
-    /// Position of the next bit, after the unit's header.
+    /// Position of the next bit, counted from the end of the unit's header.
     private(set) var position = 0
 
-    /// Creates a reader of at maxBytes `maxBytes` bytes of a unit.
+    /// Creates a reader of at most `maxBytes` bytes after the unit's header, whose size is `header` bytes.
     init(_ unit: some Collection<UInt8>, skipping header: Int, maxBytes: Int = 64) {
         bytes = Self.payload(unit.dropFirst(header).prefix(maxBytes))
     }
 
-    /// Returns bytes without emulation prevention bytes.
+    /// Returns the bytes without emulation prevention bytes.
     static func payload(_ bytes: some Collection<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)

@@ -1,13 +1,14 @@
 internal import LibAV
 
-/// Duration of an Opus packet from its first bytes (RFC 6716, 3.1).
+/// Parser of an Opus packet's duration (RFC 6716, 3.1).
 enum OpusPacket {
     /// Returns the number of samples at 48 kHz; nil for an invalid packet.
     static func samples(of packet: borrowing Packet) -> Int64? {
         packet.withBytes { samples(of: $0) }
     }
 
-    /// Returns the number of samples at 48 kHz; `bytes` is the packet, or its beginning.
+    /// Returns the number of samples at 48 kHz; nil for an invalid packet. `bytes` contains at least the first two
+    /// bytes, if the packet has them.
     static func samples(of bytes: UnsafeRawBufferPointer) -> Int64? {
         guard let first = bytes.first else { return nil }
         let configuration = Int(first >> 3)

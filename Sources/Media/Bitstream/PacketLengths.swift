@@ -1,7 +1,6 @@
 internal import LibAV
 
-/// Number of samples that audio packets decode to, from the packets themselves: containers store durations in other
-/// units.
+/// Parser of audio packets' durations in samples, which containers store in other units.
 struct PacketLengths {
     private enum Kind {
         case opus
@@ -36,15 +35,16 @@ struct PacketLengths {
             }
     }
 
-    /// Resets the state: the next packet doesn't follow the previous one.
+    /// Resets the state before a packet that doesn't follow the previous one.
     func restart() {
         if case .vorbis(let packets) = kind { packets.restart() }
     }
 
-    /// A common divisor of all packet durations; nil if it depends on the packets.
+    /// A common divisor of all packet durations in samples; nil if it isn't known from the headers. Known for Vorbis
+    /// only.
     var unit: Int64? {
         guard case .vorbis(let packets) = kind, let blocks = packets.blockSizes else { return nil }
-        // A packet's duration is a quarter of the sum of two block sizes.
+        // The duration of a Vorbis packet is a quarter of the sum of two block sizes.
         return Int64(max(1, blocks.lowerBound / 4))
     }
 
@@ -68,7 +68,7 @@ struct PacketLengths {
 
     private static let alacBox = Array("alac".utf8)
 
-    /// Returns ALAC's frame size; the header is a box of a movie, or its contents.
+    /// Returns ALAC's frame size; `header` is an `alac` box, or its contents.
     private static func alacFrameSize(_ header: [UInt8]) -> Int? {
         let at = header.count >= 36 && Array(header[4..<8]) == alacBox ? 12 : 0
         guard header.count >= at + 24 else { return nil }
@@ -76,7 +76,7 @@ struct PacketLengths {
         return (1...1 << 20).contains(size) ? size : nil
     }
 
-    /// Returns the number of samples of an ALAC packet: the default, unless a flag announces another number.
+    /// Returns the number of samples of an ALAC packet: the frame size, unless a flag announces another number.
     private static func alacSamples(_ bytes: UnsafeRawBufferPointer, frameSize: Int) -> Int64? {
         guard bytes.count > 7 else { return nil }
         guard bytes[2] & 0x10 != 0 else { return Int64(frameSize) }
@@ -86,15 +86,15 @@ struct PacketLengths {
         return count > 0 && count <= frameSize ? count : nil
     }
 
-    /// Returns the number of samples of an E-AC-3 packet: frames of the first program are consecutive, dependent
-    /// frames have the same time (ETSI TS 102 366, E.1.3.1).
+    /// Returns the number of samples of an E-AC-3 packet. Independent frames of the first program are consecutive; a
+    /// dependent frame has the time of the independent one (ETSI TS 102 366, E.1.3.1).
     private static func enhancedAC3Samples(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         var (at, blocks) = (0, 0)
         while at + 5 < bytes.count {
             guard bytes[at] == 0x0b, bytes[at + 1] == 0x77 else { return nil }
             let (kind, programme) = (bytes[at + 2] >> 6, bytes[at + 2] >> 3 & 7)
             if kind != 1, programme == 0 {
-                // With reduced sample rates, the block count is replaced by the rate, and is 6.
+                // With a reduced sample rate (`fscod` 3), `fscod2` replaces the block count, which is 6.
                 blocks += bytes[at + 4] >> 6 == 3 ? 6 : [1, 2, 3, 6][Int(bytes[at + 4] >> 4 & 3)]
             }
             at += 2 * ((Int(bytes[at + 2] & 7) << 8 | Int(bytes[at + 3])) + 1)
@@ -102,7 +102,8 @@ struct PacketLengths {
         return blocks > 0 ? Int64(blocks) * 256 : nil
     }
 
-    /// Returns the number of samples: blocks of 32 (ETSI TS 102 114, 5.3.1); nil for packets without a core.
+    /// Returns the number of samples of a DTS packet, in blocks of 32 (ETSI TS 102 114, 5.3.1); nil for a packet
+    /// without a core.
     private static func dtsSamples(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         guard bytes.count > 5, bytes.prefix(4).elementsEqual([0x7f, 0xfe, 0x80, 0x01]) else { return nil }
         let blocks = Int64(bytes[4] & 1) << 6 | Int64(bytes[5] >> 2)

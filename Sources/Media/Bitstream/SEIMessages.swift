@@ -1,7 +1,7 @@
-/// SEI messages of H.264 and HEVC.
+/// Parser of SEI messages in H.264 and HEVC.
 enum SEIMessages {
-    /// Calls `body` with the type and the bytes of each complete message. `payload` is an SEI unit without its header
-    /// and emulation prevention bytes.
+    /// Calls `body` with type and bytes of each complete message. `payload` is an SEI NAL unit without its header and
+    /// emulation prevention bytes.
     static func forEach(in payload: [UInt8], _ body: (_ type: Int, _ message: [UInt8]) -> Void) {
         var at = 0
         func number() -> Int? {

@@ -1,8 +1,8 @@
 internal import LibAV
 internal import Locking
 
-/// Reads tracks of an asset to their ends, decoded or as packets, and counts what they contain. Nothing is written.
-/// Damage follows the policy of the extent, as in a session. An inspection is used once.
+/// Reads tracks of an asset to the end, decoded or as packets, and reports sample counts, ends and damage. The damage
+/// policy of the extent applies. An inspection is used once.
 package final class SourceInspection: Sendable {
     private struct State: Sendable {
         var reader: AssetReader?
@@ -17,9 +17,9 @@ package final class SourceInspection: Sendable {
     private let interrupt = InterruptFlag()
     private let state = Guarded(State())
 
-    /// Creates an inspection of some of an asset's tracks. The ranges of `extent` apply to the decoded tracks; packets
-    /// are read to the end of the file, which must be one. `decoderThreads`: threads of each video decoder; nil
-    /// chooses by the track.
+    /// Creates an inspection of some of an asset's tracks. The ranges of `extent` apply only to the decoded tracks;
+    /// packets are read to the end, and require a file as source. `decoderThreads`: threads of each video decoder; nil
+    /// for a number that depends on the track.
     package init(
         asset: Asset, decoding decoded: [AssetTrack], packetsOf packets: [AssetTrack],
         extent: ReadingExtent = ReadingExtent(), decoderThreads: Int? = nil
@@ -31,7 +31,8 @@ package final class SourceInspection: Sendable {
         self.decoderThreads = decoderThreads
     }
 
-    /// Time up to which all tracks that are being read were read, from the start of the extent. It never decreases.
+    /// Progress: the time that all tracks of the current pass have reached, from the start of the extent. It never
+    /// decreases.
     package var position: MediaTime { state.withLock { $0.position } }
 
     private func advance(to position: MediaTime?) {
@@ -39,18 +40,18 @@ package final class SourceInspection: Sendable {
         state.withLock { $0.position = max($0.position, position) }
     }
 
-    /// Ends the reading in progress with `CancellationError`, from any thread.
+    /// Cancels reading from any thread; `read()` throws `CancellationError`.
     package func cancel() {
         interrupt.raise()
         state.withLock { $0.reader }?.cancelReading()
     }
 
-    /// Reads all tracks. Returns the reports by track index: numbers of frames, of audio samples per channel, or of
-    /// packets. Blocks; throws at the first damage unless the policy skips it.
+    /// Reads all tracks, and blocks until their ends. Returns reports by track index, with the numbers of frames, of
+    /// audio samples per channel, or of packets. Throws at the first damage unless the policy skips it.
     package func read() throws -> [Int: TrackReport] {
         var reports = try readFrames()
-        // Sparse tracks have a demuxer of their own: their next packet may be far away, and packets of the others would
-        // pile up until then.
+        // Sparse tracks are read with a separate demuxer: packets of other tracks would be queued until the next packet
+        // of a sparse one.
         let isDense = { (track: AssetTrack) in track.mediaType == .video || track.mediaType == .audio }
         for tracks in [packets.filter(isDense), packets.filter { !isDense($0) }] {
             reports.merge(try readPackets(of: tracks)) { first, _ in first }
@@ -85,11 +86,12 @@ package final class SourceInspection: Sendable {
         var ends = [MediaTime](repeating: .zero, count: outputs.count)
         var reached = decoded.map { max(.zero, $0.timeRange.start - origin) }
         var open = Array(outputs.indices)
-        // The track that is behind comes next, so that few packets wait between the demuxer and the decoders.
+        // The track that has reached the earliest time is read next, so that few packets are queued between demuxer and
+        // decoders.
         while let next = open.min(by: { reached[$0] < reached[$1] }) {
             try checkCancelled()
             guard let sample = try outputs[next].copyNextSampleBuffer() else {
-                // A cancel also ends the outputs.
+                // Cancelling also ends the outputs without an error.
                 try checkCancelled()
                 open.removeAll { $0 == next }
                 continue
@@ -131,7 +133,7 @@ package final class SourceInspection: Sendable {
             do {
                 if try !next.readPacket() { open.removeAll { $0 === next } }
             } catch {
-                // A cancel interrupts the demuxer.
+                // Cancelling interrupts the demuxer, which then fails with another error.
                 try checkCancelled()
                 throw error
             }
@@ -140,7 +142,7 @@ package final class SourceInspection: Sendable {
         return Dictionary(uniqueKeysWithValues: tracks.map { ($0.track.index, $0.report) })
     }
 
-    /// Returns a reader for each track, from one demuxer.
+    /// Returns a reader for each track; all share one demuxer.
     private func readers(
         of packets: [AssetTrack], _ contents: AssetContents, path: String
     ) throws -> [PacketTrackReader] {
@@ -173,8 +175,8 @@ package final class SourceInspection: Sendable {
     }
 }
 
-/// Reads and counts the packets of one track. It demands less of them than a copy, which must be able to write them:
-/// they may have no times, and hidden packets may be anywhere.
+/// Reads and counts the packets of one track. Unlike a copy, it accepts packets without times, and hidden packets at
+/// any position.
 private final class PacketTrackReader {
     private let source: PacketSource
     private let timeZero: MediaTime
@@ -219,7 +221,7 @@ private final class PacketTrackReader {
         let length = MediaTime(ticks: max(0, packet.duration), timeBase: source.timeBase)
         let shown = packet.pts != noTimestamp ? packet.pts : packet.dts
         guard shown != noTimestamp else {
-            // Without any times, packets follow one another with their own durations.
+            // Without timestamps, the end is the sum of the durations.
             end = end + length
             lastTime = max(lastTime, end)
             return
@@ -239,7 +241,7 @@ private final class PacketTrackReader {
         if !isHidden { end = max(end, start + length) }
     }
 
-    /// Handles audio that is missing because a page of an Ogg file is lost.
+    /// Reports a gap in the audio before `start` as damage if pages of the Ogg file are missing.
     private func checkPages(before start: MediaTime) throws {
         let slack = MediaTime(value: 2, timescale: 1000)
         guard let lostPages, start > end + slack, lostPages.isIncomplete else { return }

@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// Compositions as assets with one track of video, one of audio, and tracks of subtitles.
+/// Compositions as assets with at most one video track, at most one audio track, and any number of subtitle tracks.
 extension AssetLoader {
     static func contents(of composition: Composition) throws -> AssetContents {
         guard composition.isValid else { throw MediaError.misuse("the composition is invalid") }

@@ -1,8 +1,8 @@
 internal import DequeModule
 internal import LibAV
 
-/// Samples of one audio item of a composition, at their positions in it. The source is opened for the first samples,
-/// and again for each round of a repeated item. Confined to one queue.
+/// Reader of one audio item's samples, at their positions in the composition. The source is opened for the first
+/// samples, and again for each repetition of a repeated item. Confined to one queue.
 final class ClipAudio {
     private let clip: AudioClip
     private let first: Int64
@@ -12,13 +12,13 @@ final class ClipAudio {
 
     private var read: CompositionRead?
     private var hasEnded = false
-    /// Blocks that were read and aren't mixed yet, in order, with the position of their first sample.
+    /// Blocks that aren't mixed yet, in order, with the positions of their first samples.
     private var ready = UniqueDeque<Block>()
-    /// Position of the next block to read.
+    /// Position of the next block to read, in samples of the composition.
     private var position: Int64
-    /// Start of the current round.
+    /// Position at which the current repetition starts; `first` for other items.
     private var roundStart: Int64
-    /// Changes the tempo without changing the pitch; nil at normal speed.
+    /// Tempo filter that keeps the pitch; nil at normal speed, and before the first block.
     private var tempo: TempoStretcher?
     private var isDraining = false
 
@@ -28,7 +28,7 @@ final class ClipAudio {
         var end: Int64 { start + Int64(frame.sampleCount) }
     }
 
-    /// Creates an item that covers samples `first` to `end` of the composition. `open` starts reading the source.
+    /// Creates a reader for samples `first` to `end` of the composition. `open` starts reading the source.
     init(
         _ clip: AudioClip, from first: Int64, to end: Int64, format: AudioFormat,
         open: @escaping (ReadingExtent) throws -> CompositionRead
@@ -40,7 +40,7 @@ final class ClipAudio {
     private var unit: Rational { Rational(1, format.sampleRate) }
     private var range: TimeRange { clip.placement.sourceRange }
     private var isPlain: Bool { clip.isRepeated || clip.placement.isPlain }
-    /// Number of samples in one round.
+    /// Number of samples in one repetition.
     private var roundLength: Int64 { max(1, range.duration.ticks(in: unit)) }
 
     /// Starts reading at the source position that a sample of the composition corresponds to.
@@ -54,8 +54,8 @@ final class ClipAudio {
         } else if isPlain {
             start = start + MediaTime(ticks: sample - first, timeBase: unit)
         } else {
-            // At another speed, the source is always read from its beginning, so that the resulting samples are
-            // reproducible.
+            // At another speed, the source is always read from the start of its range, so that the resulting samples
+            // are reproducible.
             return try begin(at: range.start)
         }
         try begin(at: start)
@@ -91,7 +91,7 @@ final class ClipAudio {
         ready.append(Block(frame: frame, start: start))
     }
 
-    /// Handles the end of the source range: drains the tempo filter, or starts the next round.
+    /// Handles the end of the source range: drains the tempo filter, or starts the next repetition.
     private func endRound() throws {
         read = nil
         if let tempo, !isDraining {
@@ -105,7 +105,8 @@ final class ClipAudio {
 
     // MARK: Speed
 
-    /// Sends a block to the tempo filter. Output before the first sample is silence in the composition.
+    /// Sends a block to the tempo filter. The output begins with `lead` samples of silence, which aren't mixed before
+    /// the item's start.
     private func push(_ frame: consuming Frame, at start: Int64) throws {
         do throws(AVError) {
             if tempo == nil {

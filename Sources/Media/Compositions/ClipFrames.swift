@@ -1,15 +1,15 @@
 internal import LibAV
 
-/// The frames of one clip or layer, requested in the composition's order: the frame that is on screen at each time.
-/// The source is opened for the first one. Confined to one queue.
+/// Reader of one clip's or layer's frames, which returns the frame on screen at each requested time. The source is
+/// opened for the first one. Confined to one queue.
 final class ClipFrames {
     private let placement: ClipPlacement
     private let canvas: Canvas
-    /// Whether the source is a still image, shown all the time.
+    /// Whether the source is a still image, whose only frame is shown for the whole clip.
     let isStill: Bool
     private let open: (ReadingExtent) throws -> CompositionRead
     private let settings: VideoOutputSettings
-    /// Fill for the time before the first frame; nil for none, as in layers.
+    /// Fill for the time before the first frame; nil for layers, which are transparent until then.
     private let leadIn: LeadIn?
 
     private var read: CompositionRead?
@@ -19,7 +19,7 @@ final class ClipFrames {
     /// Tolerance for times that a container rounds.
     private var slack = MediaTime(value: 1, timescale: 2000)
 
-    /// Creates a source of frames; `open` starts reading the source.
+    /// Creates a reader; `open` starts reading the source.
     init(
         _ placement: ClipPlacement, of source: CompositionSource, settings: VideoOutputSettings,
         canvas: Canvas, leadIn: LeadIn? = nil, open: @escaping (ReadingExtent) throws -> CompositionRead
@@ -38,7 +38,7 @@ final class ClipFrames {
         return placement.sourceTime(at: placement.timeRange.start + frame) - placement.sourceRange.start
     }
 
-    /// Starts reading, so that the first frame is decoded when it is needed.
+    /// Starts reading the source for a time of the composition, ahead of the first request for a frame.
     func prepare(at time: MediaTime) throws {
         guard read == nil else { return }
         let range = placement.sourceRange
@@ -47,8 +47,8 @@ final class ClipFrames {
         read = try open(ReadingExtent(TimeRange(start: start, end: range.end)))
     }
 
-    /// Returns whether the first frame is shown before its time. A track that begins less than a frame late begins
-    /// with the clip.
+    /// Returns whether a sample is the first frame, and is shown from the start of the clip: it is at most one canvas
+    /// frame late, or the lead-in extends it.
     private func isHeld(_ sample: borrowing SampleBuffer) -> Bool {
         guard held == nil else { return false }
         let gap = sample.presentationTime - placement.sourceRange.start

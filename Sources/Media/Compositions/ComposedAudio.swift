@@ -1,7 +1,7 @@
 internal import LibAV
 
-/// The audio of a composition: the sum of its audio items, sample-accurate. Sources are opened shortly before their
-/// items begin, and closed after them. Confined to its output's queue.
+/// Mixer of a composition's audio items, sample-accurate. Sources are opened shortly before their items begin, and
+/// closed after them. Confined to its output's queue.
 final class ComposedAudio: FrameStream {
     let timeBase: Rational
     private let format: AudioFormat
@@ -9,7 +9,7 @@ final class ComposedAudio: FrameStream {
     private let total: Int64
     private var position: Int64
 
-    /// One audio item, in samples of the composition.
+    /// An audio item, with its range in samples of the composition.
     private final class Item {
         let index: Int
         let clip: AudioClip
@@ -31,16 +31,17 @@ final class ComposedAudio: FrameStream {
     private let items: [Item]
     private var firstItem = 0
     private var active: [Item] = []
-    /// Indices of items that other items are ducked under.
+    /// Indices of the items under which other items are ducked.
     private let keys: Set<Int>
 
-    /// Samples mixed at once. Ducking gains are updated once per block, so blocks are shorter with ducking.
+    /// Number of samples that are mixed at once. Ducking gains are updated once per block, so blocks are shorter with
+    /// ducking.
     private static let block: Int64 = 1024
     private static let duckingBlock: Int64 = 256
     /// Number of samples before an item's start at which its source is opened.
     private static let lead: Int64 = 8192
 
-    /// Creates the audio; `from` is the first requested time.
+    /// Creates a mixer whose first sample is the one at `time`.
     init(_ composition: Composition, from time: MediaTime, opener: CompositionOpener) throws {
         guard composition.isValid, let audioFormat = composition.audioFormat else {
             throw MediaError.misuse("the composition has no audio, or is invalid")
@@ -102,7 +103,8 @@ final class ComposedAudio: FrameStream {
         for item in active { try item.samples?.fill(until: min(until, item.end)) }
     }
 
-    /// Mixes the ducking keys first, because their levels determine the gains of the ducked items.
+    /// Mixes all active items. Those under which others are ducked come first, because their levels determine the gains
+    /// of the ducked ones.
     private func mix(into sum: borrowing Frame, until: Int64) throws(AVError) {
         var levels: [Int: Float] = [:]
         for item in active where item.duck == nil {

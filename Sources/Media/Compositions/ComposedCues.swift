@@ -16,7 +16,7 @@ final class ComposedCues: CueSource {
         self.opener = opener
     }
 
-    /// A clip's events; the first one is read ahead.
+    /// Reader of a clip's events; the next event is read ahead.
     private final class Clip {
         private let placement: ClipPlacement
         private let read: CompositionRead
@@ -48,7 +48,7 @@ final class ComposedCues: CueSource {
                     sample.duration > 0
                     ? MediaTime(ticks: sample.duration, timeBase: sample.timeBase)
                     : MediaTime(value: 5, timescale: 1)
-                // A single range is read on the source's own time line.
+                // With a single range, samples have times on the source's time line.
                 let from = max(placement.time(ofSource: begin), placement.timeRange.start)
                 let to = min(placement.time(ofSource: begin + length), placement.timeRange.end)
                 let (pts, end) = (

@@ -1,7 +1,7 @@
 internal import LibAV
 
-/// The frames of a composition, in order. Sources are opened shortly before they are needed, and closed after their
-/// end. Confined to its output's queue.
+/// Renderer of a composition's frames, in order. Sources are opened shortly before they are needed, and closed after
+/// their end. Confined to its output's queue.
 final class ComposedFrames: FrameStream {
     let timeBase: Rational
     private let canvas: Canvas
@@ -20,18 +20,18 @@ final class ComposedFrames: FrameStream {
     private let layers: [Layer]
     private let clipSpans: [Span]
     private let layerSpans: [Span]
-    /// The first clip that hasn't ended, and the first layer that wasn't opened yet.
+    /// Index of the first clip that hasn't ended, and index in `layerSpans` of the first layer that isn't open yet.
     private var (firstClip, firstLayer) = (0, 0)
     private var openClips: [Int: ClipFrames] = [:]
-    /// Layers that are on screen or will be soon, in the composition's order.
+    /// Layers that are on screen or begin within `lead` frames, in the composition's order.
     private var openLayers: [(span: Span, overlay: any FrameOverlay)] = []
     private var join: (into: Int, frames: FrameJoin)?
     private var black: Frame?
 
-    /// Number of frames before its start at which a source is opened, so that its decoder is running in time.
+    /// Number of frames before its start at which a source is opened, so that its first frames are decoded in time.
     private static let lead: Int64 = 12
 
-    /// Creates the frames; `from` is the first requested time.
+    /// Creates a renderer whose first frame is the one at `time`.
     init(_ composition: Composition, from time: MediaTime, opener: CompositionOpener) throws {
         guard composition.isValid, let canvas = composition.canvas else {
             throw MediaError.misuse("the composition has no video, or is invalid")
@@ -127,7 +127,7 @@ final class ComposedFrames: FrameStream {
         return LayerOverlay(layer, canvas: canvas, clip: clip)
     }
 
-    /// Returns the composed clips at a time, without layers.
+    /// Returns the frame of the clips at a time, with transitions and without layers.
     private func sequence(at time: MediaTime, _ index: Int64) throws -> Frame {
         var shown: [Int] = []
         var clipIndex = firstClip

@@ -3,8 +3,8 @@ internal import LibAV
 /// Methods that build a composition (`AVMutableComposition`).
 extension Composition {
     /// Appends a part of an asset: its first video track and its first audio track, together with its subtitles
-    /// (`insertTimeRange`). Loads the asset synchronously if it isn't loaded yet; call `load(.contents)` before to
-    /// load it asynchronously. The first asset determines the canvas and the audio format if they aren't set.
+    /// (`insertTimeRange`). The first asset determines the canvas and the audio format if they aren't set. Loads the
+    /// asset synchronously if it isn't loaded yet; to load it asynchronously, call `load(.contents)` first.
     ///
     /// - Parameters:
     ///   - asset: the asset to append.
@@ -12,8 +12,8 @@ extension Composition {
     ///   - join: the transition from the previous clip while they overlap.
     ///   - overlap: duration of the overlap with the previous clip.
     ///   - fit: scaling mode of the frames on the canvas.
-    /// - Throws: `MediaError.misuse` for an asset that is itself a composition, for a range outside the asset, and
-    ///   for an overlap that isn't shorter than both clips.
+    /// - Throws: `MediaError.misuse` for an asset that is a composition, for a range outside the asset, and for an
+    ///   overlap that isn't shorter than both clips; `MediaError.noTrack` for an asset without video and audio.
     public mutating func append(
         _ asset: Asset, timeRange: TimeRange? = nil, join: JoinKind = .dissolve, overlap: MediaTime = .zero,
         fit: FrameFit = .contain
@@ -22,15 +22,15 @@ extension Composition {
         try append(contents, of: try CompositionSource(asset.source), timeRange, join, overlap, fit)
     }
 
-    /// Extends the composition by a gap: black frames and silence (`insertEmptyTimeRange`). The length must be
-    /// greater than 0.
+    /// Extends the composition by a gap of black frames and silence (`insertEmptyTimeRange`).
+    /// - Throws: `MediaError.misuse` if the length isn't greater than 0.
     public mutating func appendGap(_ length: MediaTime) throws {
         guard length > .zero else { throw MediaError.misuse("the duration of a gap must be greater than 0") }
         duration = duration + length
     }
 
-    /// Adds a part of an asset's first audio track to the mix, beginning at a time; it is cut at the composition's
-    /// end. Loads the asset synchronously if it isn't loaded yet.
+    /// Adds a part of an asset's first audio track to the mix, starting at `start`. The part is cut at the
+    /// composition's end. Loads the asset synchronously if it isn't loaded yet.
     /// - Throws: `MediaError` if the asset has no audio track, or if the range or the position is invalid.
     public mutating func mix(
         _ asset: Asset, timeRange: TimeRange? = nil, at start: MediaTime = .zero,
@@ -110,7 +110,7 @@ extension Composition {
         duration = shown.end
     }
 
-    /// Fades out the last audio item if it ends where the next one's overlap ends.
+    /// Fades out the last audio item during an overlap that ends at `end`, if the item ends there.
     private mutating func fadeOut(before end: MediaTime, for length: MediaTime) {
         guard let last = audio.indices.last, audio[last].placement.timeRange.end == end else { return }
         audio[last].volume = audio[last].volume.falling(until: end, for: length)
@@ -123,7 +123,7 @@ extension Composition {
             layout: track.format.channelLayout?.specified ?? .stereo)
     }
 
-    /// Returns the index of a source among the composition's, and adds it if needed.
+    /// Returns the index of a source in `sources`, to which it is added if needed.
     public mutating func index(of source: CompositionSource) -> Int {
         if let known = sources.firstIndex(of: source) { return known }
         sources.append(source)

@@ -7,7 +7,7 @@ extension Composition {
     /// - Parameters:
     ///   - asset: the asset to insert.
     ///   - timeRange: the part of the asset; nil for all of it.
-    ///   - time: the position of its start.
+    ///   - time: the position at which the part starts.
     ///   - fit: scaling mode of the frames on the canvas.
     /// - Throws: `MediaError.misuse` for a time outside the composition or within a transition, and the errors of
     ///   `append`.
@@ -20,7 +20,9 @@ extension Composition {
         self = edited
     }
 
-    /// Inserts a gap; everything after its start moves back (`insertEmptyTimeRange(_:)`).
+    /// Inserts a gap of black frames and silence; everything after its start moves back (`insertEmptyTimeRange(_:)`).
+    /// - Throws: `MediaError.misuse` for a start outside the composition or within a transition, and for an empty
+    ///   range.
     public mutating func insertGap(_ range: TimeRange) throws {
         var (edited, rest) = try divided(at: range.start)
         try edited.appendGap(range.duration)
@@ -29,8 +31,8 @@ extension Composition {
     }
 
     /// Removes a range; everything after it moves forward (`removeTimeRange(_:)`).
-    /// - Throws: `MediaError.misuse` for a range that isn't inside the composition or is all of it, and for one that
-    ///   begins or ends within a transition.
+    /// - Throws: `MediaError.misuse` for a range outside the composition, for the whole composition, and for a range
+    ///   that begins or ends within a transition.
     public mutating func remove(_ range: TimeRange) throws {
         try check(range)
         var edited = try part(TimeRange(start: .zero, end: range.start))
@@ -44,8 +46,8 @@ extension Composition {
 
     /// Changes the duration of a range by playing it faster or slower; audio keeps its pitch
     /// (`scaleTimeRange(_:toDuration:)`).
-    /// - Throws: `MediaError.misuse` as `remove` does, for repeated audio and burned-in subtitles in the range, and
-    ///   for a clip whose speed would exceed a factor of 100 either way.
+    /// - Throws: `MediaError.misuse` for a range that `remove` rejects, for repeated audio or burned-in subtitles in the
+    ///   range, and if the speed of a clip would be below 0.01 or above 100.
     public mutating func scale(_ range: TimeRange, to length: MediaTime) throws {
         try check(range)
         guard length > .zero else {
@@ -104,11 +106,12 @@ extension Composition {
         return part
     }
 
-    /// Returns the audio items in a range; a repeated item begins with the rest of its round.
+    /// Returns the audio items in a range. A range that starts within a repetition divides the item in two: the rest of
+    /// that repetition, and the following ones.
     private func audioPart(_ range: TimeRange) throws -> [AudioClip] {
         var clips: [AudioClip] = []
         let keys = Set(audio.compactMap(\.ducking?.under))
-        // New indices of items, by old index: ducking refers to them.
+        // New indices of items by their old ones, for ducking.
         var places: [Int: Int] = [:]
         for (index, clip) in audio.enumerated() {
             let pieces = clip.part(range)
@@ -128,7 +131,7 @@ extension Composition {
         return clips
     }
 
-    /// Appends a part of this composition, whose sources and subtitle tracks have the same indices.
+    /// Appends another part of the same composition, in which sources and subtitle tracks have the same indices.
     private mutating func append(_ part: Composition) throws {
         guard part.duration > .zero else { return }
         let offset = duration
@@ -160,7 +163,7 @@ extension Composition {
         duration = offset + part.duration
     }
 
-    /// Returns the whole composition with another duration, played faster or slower.
+    /// Returns this composition, played faster or slower so that it has another duration.
     private func scaled(to length: MediaTime) throws -> Composition {
         let scale = ClipPlacement(
             source: 0, track: 0, sourceRange: TimeRange(start: .zero, duration: duration),

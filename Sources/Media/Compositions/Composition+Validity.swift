@@ -36,7 +36,7 @@ extension Composition {
             } && sources.allSatisfy(\.isValid)
     }
 
-    /// Whether each clip begins and ends after the previous one, and at most two overlap.
+    /// Whether each clip begins and ends later than the previous one, and at most two overlap at any time.
     private var areInOrder: Bool {
         let ranges = clips.map(\.placement.timeRange)
         return zip(ranges, ranges.dropFirst()).allSatisfy { $0.start < $1.start && $0.end < $1.end }
@@ -81,7 +81,8 @@ extension ClipPlacement {
 }
 
 extension SubtitleTrack {
-    /// Whether clips are in order of their start, and language, title and dispositions have acceptable lengths.
+    /// Whether clips are in order of their start, and the lengths of language, title and dispositions are within
+    /// limits.
     var isValid: Bool {
         zip(clips, clips.dropFirst()).allSatisfy { $0.timeRange.start <= $1.timeRange.start }
             && disposition.count <= 32
@@ -109,10 +110,10 @@ extension VolumeEnvelope {
             && zip(points, points.dropFirst()).allSatisfy { $0.time < $1.time }
     }
 
-    /// The factor at a time, in thousandths.
+    /// Returns the volume factor at a time, in thousandths.
     package func value(at time: MediaTime) -> Int { Int((billionths(at: time) + 500_000) / 1_000_000) }
 
-    /// The factor at a time, in billionths.
+    /// Returns the volume factor at a time, in billionths; linear between points.
     package func billionths(at time: MediaTime) -> Int64 {
         guard let first = points.first, let last = points.last else { return 1_000_000_000 }
         if time <= first.time { return first.billionths }

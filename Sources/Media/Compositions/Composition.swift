@@ -7,34 +7,34 @@ public import LibAV
 /// A composition is read like an asset: `Asset(.composition(_))` has at most one track of video and one of audio, in
 /// the formats of `canvas` and `audioFormat`. Clips begin exactly at the frame or sample of their time.
 public struct Composition: Hashable, Codable, Sendable {
-    /// Media of the clips, each source once.
+    /// Sources to which clips, layers and audio items refer by index; each source is listed once.
     public var sources: [CompositionSource] = []
     /// Format of the frames; nil for a composition without video.
     public var canvas: Canvas?
     /// Format of the audio; nil for a composition without audio.
     public var audioFormat: CompositionAudioFormat?
-    /// Video clips in order of their start. Two clips that overlap have a transition; where there is no clip, frames
-    /// are black.
+    /// Video clips in order of their start. Two clips that overlap have a transition. Frames are black outside of
+    /// clips.
     public var clips: [VideoClip] = []
     /// Layers above the clips; later ones are on top.
     public var layers: [Layer] = []
     /// Audio items in any order; items that overlap are mixed.
     public var audio: [AudioClip] = []
-    /// Subtitle tracks.
+    /// Subtitle tracks; each one becomes a track of the asset.
     public var subtitles: [SubtitleTrack] = []
-    /// Chapters, on the composition's time line.
+    /// Chapters on the composition's time line, at most `maxClips`.
     public var chapters: [AssetChapter] = []
     /// Duration; must be greater than 0 for reading.
     public var duration: MediaTime = .zero
 
-    // Keys of the plan's JSON.
+    // Keys in the JSON of plans.
     private enum CodingKeys: String, CodingKey {
         case sources, canvas
         case audioFormat = "audioForm"
         case clips, layers, audio, subtitles, chapters, duration
     }
 
-    /// Creates an empty composition.
+    /// Creates an empty composition, without canvas and audio format.
     public init() {}
 
     /// Total number of frames; 0 without a canvas.
@@ -47,7 +47,7 @@ public struct Composition: Hashable, Codable, Sendable {
         audioFormat.map { max(1, duration.ticks(in: Rational(1, max(1, $0.sampleRate)))) } ?? 0
     }
 
-    /// Maximum number of clips, of layers and of audio items.
+    /// Maximum number of clips, of layers, of audio items, of sources and of chapters.
     public static let maxClips = 10_000
 }
 
@@ -55,14 +55,14 @@ public struct Composition: Hashable, Codable, Sendable {
 public struct Canvas: Hashable, Codable, Sendable {
     /// Width and height in square pixels.
     public var size: PixelSize
-    /// Constant frame rate.
+    /// Frames per second; all frames have the same duration.
     public var frameRate: Rational
     /// Pixel format. Default: `yuv420p`.
     public var pixelFormat: PixelFormat
     /// Primaries, transfer, matrix and range. Default: standard dynamic range.
     public var color: ColorDescription
 
-    /// Creates a canvas.
+    /// Creates a canvas. Width and height must be even, from 16 to 16,384.
     public init(
         size: PixelSize, frameRate: Rational, pixelFormat: PixelFormat = .yuv420p,
         color: ColorDescription = .standard
@@ -74,26 +74,26 @@ public struct Canvas: Hashable, Codable, Sendable {
     }
 }
 
-/// Format of a composition's audio.
+/// Format of a composition's mixed audio.
 public struct CompositionAudioFormat: Hashable, Codable, Sendable {
     /// Sample rate in Hz.
     public var sampleRate: Int32
-    /// Channel layout.
+    /// Channel layout of the mix, to which all sources are converted.
     public var layout: ChannelLayout
 
-    /// Creates a format.
+    /// Creates a format; the sample rate is in Hz.
     public init(sampleRate: Int32, layout: ChannelLayout) {
         self.sampleRate = sampleRate
         self.layout = layout
     }
 
-    /// Format of the mixer: planar float.
+    /// Format in which items are mixed: planar float.
     var mixed: AudioFormat {
         AudioFormat(sampleFormat: .planarFloat, sampleRate: sampleRate, layout: layout.specified)
     }
 }
 
-/// Media that clips refer to.
+/// Source to which clips, layers and audio items refer.
 public enum CompositionSource: Hashable, Codable, Sendable {
     /// A file by its path.
     case file(String)
@@ -102,7 +102,7 @@ public enum CompositionSource: Hashable, Codable, Sendable {
     /// A sequence of images, or a still image.
     case images(ImageSequence)
 
-    /// The source as an asset's.
+    /// The corresponding source of an `Asset`.
     public var assetSource: Asset.Source {
         switch self {
         case .file(let path): .file(path)
@@ -112,7 +112,7 @@ public enum CompositionSource: Hashable, Codable, Sendable {
     }
 }
 
-/// A part of a source's track on the composition's time line.
+/// A part of a source's track, and its position on the composition's time line.
 public struct ClipPlacement: Hashable, Codable, Sendable {
     /// Index among the composition's sources.
     public var source: Int
@@ -120,11 +120,11 @@ public struct ClipPlacement: Hashable, Codable, Sendable {
     public var track: Int
     /// The part of the track, on the source's own time line.
     public var sourceRange: TimeRange
-    /// The position on the composition's time line. If its duration differs from that of `sourceRange`, the clip is
-    /// played faster or slower.
+    /// Range on the composition's time line. If its duration differs from that of `sourceRange`, the clip is played
+    /// faster or slower.
     public var timeRange: TimeRange
 
-    /// Creates a placement.
+    /// Creates a placement; the durations of the two ranges determine the speed.
     public init(source: Int, track: Int, sourceRange: TimeRange, timeRange: TimeRange) {
         self.source = source
         self.track = track
@@ -158,9 +158,9 @@ public struct ClipPlacement: Hashable, Codable, Sendable {
     }
 }
 
-/// A video clip of one source.
+/// A part of a source's video track in the sequence of clips.
 public struct VideoClip: Hashable, Codable, Sendable {
-    /// Part of the source, and position on the time line.
+    /// Part of the source, and range on the time line.
     public var placement: ClipPlacement
     /// Conversion of the clip's frames to the canvas.
     public var settings: VideoOutputSettings
@@ -169,7 +169,7 @@ public struct VideoClip: Hashable, Codable, Sendable {
     /// Fill for the time before the clip's first frame, if that is late.
     public var leadIn: LeadIn
 
-    /// Creates a clip.
+    /// Creates a clip; `join` applies only if it overlaps the previous clip.
     public init(
         placement: ClipPlacement, settings: VideoOutputSettings, join: JoinKind = .dissolve,
         leadIn: LeadIn = .automatic
@@ -183,14 +183,14 @@ public struct VideoClip: Hashable, Codable, Sendable {
 
 /// Fill for the time before a clip's first frame, for files whose video begins later than their audio.
 public enum LeadIn: String, Hashable, Codable, Sendable, CaseIterable {
-    /// The first frame, where it is at most `longestHeld` late; otherwise black.
+    /// The first frame if it is at most `longestHeld` late; otherwise black.
     case automatic
-    /// The first frame.
+    /// The first frame, regardless of its delay.
     case hold
     /// Black frames until the first one.
     case black
 
-    /// The longest gap that the first frame fills by default: half a second.
+    /// The longest gap that `automatic` fills with the first frame: half a second.
     public static let longestHeld = MediaTime(value: 1, timescale: 2)
 
     /// Returns whether the first frame is shown from the clip's start, given its delay.
@@ -203,19 +203,19 @@ public enum LeadIn: String, Hashable, Codable, Sendable, CaseIterable {
     }
 }
 
-/// An audio item of one source.
+/// A part of a source's audio track in the mix.
 public struct AudioClip: Hashable, Codable, Sendable {
-    /// Part of the source, and position on the time line. For a repeated item, `timeRange` is the whole time and
-    /// `sourceRange` one round.
+    /// Part of the source, and range on the time line. For a repeated item, `timeRange` contains all repetitions, and
+    /// `sourceRange` one.
     public var placement: ClipPlacement
     /// Volume envelope; its times are on the composition's time line.
     public var volume: VolumeEnvelope
-    /// Whether the item restarts at its end, until its time range is over.
+    /// Whether the source range is repeated until `timeRange` ends.
     public var isRepeated: Bool
     /// Reduction of the volume while another item is audible; nil for none.
     public var ducking: Ducking?
 
-    /// Creates an audio item.
+    /// Creates an audio item, at full volume by default.
     public init(
         placement: ClipPlacement, volume: VolumeEnvelope = .full, isRepeated: Bool = false,
         ducking: Ducking? = nil
@@ -229,7 +229,7 @@ public struct AudioClip: Hashable, Codable, Sendable {
 
 /// Reduction of an audio item's volume while another item is audible.
 public struct Ducking: Hashable, Codable, Sendable {
-    /// Index of the other item in the composition.
+    /// Index in `Composition.audio` of the other item, which must not be ducked.
     public var under: Int
     /// Factor of the samples while the other item is audible, in billionths.
     public var billionths: Int64
@@ -287,10 +287,10 @@ public enum JoinKind: String, Hashable, Codable, Sendable, CaseIterable {
 }
 
 extension Canvas {
-    /// Pixel format of layers.
+    /// Pixel format of layers at even positions, with alpha.
     var layerFormat: PixelFormat { isSubsampled ? .yuva420p : .yuva444p }
 
-    /// Returns the pixel format of a layer with this position. At odd positions, chroma must not be subsampled.
+    /// Returns the pixel format of a layer at a position. At odd positions, chroma must not be subsampled.
     package func layerFormat(at rectangle: PixelRectangle) -> PixelFormat {
         rectangle.x & 1 != 0 || rectangle.y & 1 != 0 ? .yuva444p : layerFormat
     }

@@ -1,12 +1,12 @@
 internal import LibAV
 
-/// A reader of one source of a composition.
+/// Reading of one source's track for a composition.
 struct CompositionRead {
     let source: CompositionSource
     let reader: AssetReader
     let output: AssetReaderOutput
 
-    /// Returns the next sample; errors name the source.
+    /// Returns the next sample, nil at the end; errors contain the source's name.
     func next() throws -> SampleBuffer? { try source.namingSource { try output.copyNextSampleBuffer() } }
 }
 
@@ -36,7 +36,7 @@ extension CompositionSource {
     }
 }
 
-/// Opens a composition's sources. Each source has a reader of its own; all readers share the interrupt flag, the
+/// Opener of a composition's sources. Each source has a separate reader; all readers share the interrupt flag, the
 /// packet counter and the damage tally.
 struct CompositionOpener {
     let sources: [CompositionSource]
@@ -86,7 +86,7 @@ struct CompositionOpener {
         reader.decoderThreads = decoderThreads
         let output = AssetReaderTrackOutput(track: track, settings: settings)
         output.damage = damage
-        // For whole packets, a container's coarse time base would misplace packet boundaries.
+        // With whole packets, times count samples: a coarse time base of the container would round packet boundaries.
         if case .wholePackets = settings { output.countsSamples = true }
         try reader.add(output)
         try reader.startReading()

@@ -4,21 +4,21 @@ public import LibAV
 public struct CompositionTrack: Hashable, Sendable {
     /// A part of a source, or a gap (`AVCompositionTrackSegment`).
     public struct Segment: Hashable, Sendable {
-        /// Position on the composition's time line.
+        /// Range on the composition's time line.
         public let timeRange: TimeRange
-        /// Source of the segment; nil for a gap.
+        /// The presented part of a source; nil for a gap.
         public let placement: ClipPlacement?
 
-        /// Whether the segment is a gap.
+        /// Whether the segment is a gap (`AVCompositionTrackSegment.isEmpty`).
         public var isEmpty: Bool { placement == nil }
     }
 
-    /// Media type of the track.
+    /// Media type: video, audio or subtitle.
     public let mediaType: MediaType
     /// Segments in order, with the gaps between them.
     public let segments: [Segment]
 
-    /// End of the last segment.
+    /// End of the last segment; zero without segments.
     public var end: MediaTime { segments.last?.timeRange.end ?? .zero }
 
     fileprivate init(_ mediaType: MediaType, _ placements: [ClipPlacement]) {
@@ -39,8 +39,7 @@ public struct CompositionTrack: Hashable, Sendable {
 }
 
 extension Composition {
-    /// Tracks of clips, audio items and subtitles. Items that overlap are on different tracks. Layers are not
-    /// included.
+    /// Tracks of clips, audio items and subtitles; layers are not included. Overlapping items are on different tracks.
     public var tracks: [CompositionTrack] {
         let video = assignedTracks(of: clips.map(\.placement)).map { CompositionTrack(.video, $0) }
         let audioTracks = assignedTracks(of: audio.map(\.placement)).map { CompositionTrack(.audio, $0) }

@@ -23,7 +23,7 @@ struct DuckingGain {
         let before = gain
         quiet = level > Self.threshold ? 0 : quiet + Float(samples)
         let seconds = Float(samples) / sampleRate
-        // The gain changes exponentially, which sounds even.
+        // The gain changes exponentially, which is perceived as a constant rate.
         if quiet < Self.hold * sampleRate {
             gain = max(low, gain * exp(log(low) * seconds / Self.attack))
         } else {

@@ -9,7 +9,6 @@ package struct FrameCadence: Codable, Hashable, Sendable {
     /// Number of frames that are dropped at this rate: those shown for less than 1/120 s.
     package var omittedFrames: Int64
 
-    /// Creates a cadence from given values.
     package init(frameRate: Rational, isConstant: Bool, omittedFrames: Int64 = 0) {
         (self.frameRate, self.isConstant, self.omittedFrames) = (frameRate, isConstant, omittedFrames)
     }
@@ -21,8 +20,8 @@ package struct FrameCadence: Codable, Hashable, Sendable {
         Rational(120, 1),
     ]
 
-    /// Determines the rate for frames at the given ordered times, in a range of their source. `unit` is the
-    /// container's time base, `declared` the rate that the container declares or that was estimated.
+    /// Determines the rate of a clip's frames from their times in ascending order and the clip's range in the source.
+    /// `unit` is the container's time base, `declared` the rate that the container declares or that was estimated.
     package init(of times: [MediaTime], in range: TimeRange, unit: Rational, declared: Rational?) {
         let declared = declared.flatMap { $0.isPositive ? $0 : nil }
         guard let first = times.first, times.count > 1 else {
@@ -31,7 +30,8 @@ package struct FrameCadence: Codable, Hashable, Sendable {
         }
         let ticks = times.map { ($0 - first).ticks(in: unit) }
         let mean = Self.rate(ofTicks: ticks[ticks.count - 1], for: Int64(ticks.count - 1), unit)
-        // With a coarse time base, the declared rate is an estimate (1000/33) and no better than the measured one.
+        // With a coarse time base, the declared rate is an estimate (1000/33) and no more accurate than the measured
+        // one.
         let isEstimate = unit.double > 0.0005 && declared.map { !Self.common.contains($0) } ?? true
         let candidates = isEstimate ? Self.common + [declared, mean] : [declared] + Self.common + [mean]
         for rate in candidates.compactMap(\.self) where Self.fits(ticks, rate, unit) {
@@ -39,8 +39,8 @@ package struct FrameCadence: Codable, Hashable, Sendable {
             return
         }
         let clip = Clip(times: times, range: range)
-        // If all durations are multiples of one that is at least 1/120 s, that duration is used, preferably one that
-        // also divides the distances to the clip's ends.
+        // If all durations are multiples of one of at least 1/120 s, that one determines the rate. A duration that also
+        // divides the distances to the clip's ends is preferred.
         let lengths = zip(ticks, ticks.dropFirst()).map { $1 - $0 }
         let edges = [first - range.start, range.end - first].map { $0.ticks(in: unit) }.filter { $0 > 0 }
         for extra in [edges, []] {
@@ -52,7 +52,8 @@ package struct FrameCadence: Codable, Hashable, Sendable {
                 return
             }
         }
-        // Otherwise: the lowest common rate whose frames are as short as the shortest one that isn't dropped.
+        // Otherwise, the lowest common rate whose frames are at most as long as the shortest duration that isn't
+        // dropped.
         let shortest = lengths.filter {
             MediaTime(ticks: $0 + 1, timeBase: unit) >= MediaTime(value: 1, timescale: 120)
         }.min()
@@ -88,17 +89,16 @@ package struct FrameCadence: Codable, Hashable, Sendable {
         return abs(a)
     }
 
-    /// Returns whether the times belong to a constant rate, with a tolerance of one unit each.
+    /// Returns whether all times match a constant rate, with a tolerance of one unit each.
     private static func fits(_ ticks: [Int64], _ rate: Rational, _ unit: Rational) -> Bool {
         let (num, den) = (Int128(unit.num) * Int128(rate.num), Int128(unit.den) * Int128(rate.den))
         return ticks.enumerated().allSatisfy { index, tick in
-            // index / rate in units is index · den / num.
+            // The expected time, index / rate, is index · den / num units.
             abs(Int128(tick) * num - Int128(index) * den) <= num
         }
     }
 
-    /// The frames of a clip as a composition shows them: each frame of the composition shows the clip's frame on
-    /// screen.
+    /// The times of a clip's frames, for counting those that no frame of the composition shows.
     private struct Clip {
         let times: [MediaTime]
         let range: TimeRange
@@ -108,7 +108,8 @@ package struct FrameCadence: Codable, Hashable, Sendable {
             var shown: Int64 = 0
             for index in times.indices {
                 let end = index + 1 < times.count ? times[index + 1] : range.end
-                // The first frame of the composition that shows the next one, with a tolerance for rounded times.
+                // The first frame of the composition that shows the clip's next frame, with a tolerance for rounded
+                // times.
                 let next = (end - range.start - MediaTime(value: 1, timescale: 2000)).ticks(
                     in: rate.inverted, rounding: .up)
                 if next <= shown, index + 1 < times.count { omitted += 1 }
@@ -120,7 +121,7 @@ package struct FrameCadence: Codable, Hashable, Sendable {
 }
 
 extension AssetContents {
-    /// Returns the lowest frame rate that shows every frame of a part of a track. Reads the packets of that part.
+    /// Returns the lowest frame rate that shows every frame of a track in a range. Reads the packets in the range.
     /// - Throws: `MediaError` or `InputError` if the source can't be read.
     package func cadence(
         of track: AssetTrack, in range: TimeRange, path: String, environment: MediaEnvironment

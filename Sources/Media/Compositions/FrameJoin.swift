@@ -1,14 +1,14 @@
 internal import LibAV
 
-/// Renders the transition of two overlapping clips (libavfilter's `xfade`). Confined to one queue.
+/// Renderer of the transition between two overlapping clips (libavfilter's `xfade`). Confined to one queue.
 final class FrameJoin {
     private let kind: JoinKind
     private let canvas: Canvas
-    /// Duration in frames.
+    /// Duration of the transition in frames.
     private let length: Int64
     private let filter = FrameFilter("joining two clips")
     private var count: Int64 = 0
-    /// Number of frames to skip if reading starts within the transition.
+    /// Number of frames before the first requested one, if reading starts within the transition.
     private let skipped: Int64
 
     init(_ kind: JoinKind, length: Int64, skipping skipped: Int64, canvas: Canvas) {

@@ -1,11 +1,12 @@
 internal import LibAV
 
-/// Subtitle events of clips as one track of a composition (`AVCompositionTrack` of legible media): text in SubRip
-/// until an output converts it. Basic styles such as bold and italic are kept; positions and fonts are dropped.
+/// Subtitle events of clips as one track of a composition (`AVCompositionTrack` of legible media). Events are SubRip
+/// text, which outputs convert to their codec. Basic styles such as bold and italic are kept; positions and fonts are
+/// dropped.
 public struct SubtitleTrack: Hashable, Codable, Sendable {
-    /// Codec of the events.
+    /// Codec of the events: SubRip.
     public static let codec = SubtitleCodec.srt
-    /// Time base of the events, sufficient for any source.
+    /// Time base of the events: microseconds, sufficient for any source.
     static let timeBase = Rational(1, 1_000_000)
 
     /// ISO 639-2 code; nil if unknown.
@@ -14,10 +15,10 @@ public struct SubtitleTrack: Hashable, Codable, Sendable {
     public var title: String?
     /// Dispositions by libavformat's names (`forced`, `hearing_impaired`, …), sorted.
     public var disposition: [String]
-    /// Sources of the events, in order of their start; none is repeated.
+    /// Placements of the subtitle sources on the time line, in order of their start.
     public var clips: [ClipPlacement]
 
-    /// Creates a track.
+    /// Creates a track, by default with unknown language and without title, dispositions and events.
     public init(
         language: String? = nil, title: String? = nil, disposition: [String] = [], clips: [ClipPlacement] = []
     ) {
@@ -29,9 +30,9 @@ public struct SubtitleTrack: Hashable, Codable, Sendable {
 }
 
 extension Composition {
-    /// Adds the subtitles of a clip: a track continues the composition's track with the same language and
-    /// dispositions, the second such track the second one. Tracks with bitmap subtitles are dropped
-    /// (`SubtitleCodec.canConvert`).
+    /// Adds the subtitles of a clip. Each track is appended to the composition's track with the same language and
+    /// dispositions; if a clip has several such tracks, the second is appended to the second one, and so on. Tracks
+    /// with bitmap subtitles are dropped (`SubtitleCodec.canConvert`).
     ///
     /// - Parameters:
     ///   - tracks: tracks of the clip's source.
@@ -48,7 +49,7 @@ extension Composition {
         for track in tracks
         where track.mediaType == .subtitle && SubtitleCodec.canConvert(from: track.codec) {
             let language = track.language.flatMap { $0 == "und" || $0.isEmpty ? nil : $0 }
-            // The default track is chosen by the output.
+            // The output determines the default track.
             let disposition = track.disposition.filter { $0 != "default" }.sorted()
             let kind = Kind(language: language.map(spelled), disposition: disposition)
             let number = seen[kind, default: 0]

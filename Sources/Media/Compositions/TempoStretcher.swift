@@ -1,12 +1,12 @@
 internal import Glibc
 internal import LibAV
 
-/// Changes the tempo of audio without changing its pitch, sample-accurate: source time divided by the speed is output
-/// time.
+/// Changes the tempo of audio without changing its pitch, sample-accurate: output time is source time divided by the
+/// speed.
 ///
-/// libavfilter's filters (`rubberband` if available, otherwise `atempo`) shift audio by an amount that depends on
-/// speed and sample rate, and hold some of it back at the end. The shift is measured once with a short test signal.
-/// Silence before the audio compensates for it, and silence after the audio flushes the rest. Confined to one queue.
+/// libavfilter's filters (`rubberband` if available, otherwise `atempo`) shift audio by an amount that depends on speed
+/// and sample rate, and keep some of it buffered at the end. The shift is measured once with a short test signal.
+/// Silence before the audio compensates for it, and silence after the audio flushes the buffer. Confined to one queue.
 package final class TempoStretcher {
     private let graph: FilterGraph
     private let format: AudioFormat
@@ -15,13 +15,13 @@ package final class TempoStretcher {
     /// Number of samples of silence still to be sent after the audio.
     private var tail: Int64
 
-    /// Returns the number of samples of silence before the audio.
+    /// Returns the number of samples of silence to send before the audio: 0.1 s.
     private static func silence(_ format: AudioFormat) -> Int64 { Int64(format.sampleRate) / 10 }
     private static let chunk: Int64 = 4096
 
     init(speed: Double, format: AudioFormat) throws(AVError) {
         self.format = format
-        // The filters hold back less than a second of audio at any speed.
+        // The filters buffer less than a second of audio at any speed.
         tail = Int64(format.sampleRate)
         let offset = try Self.offset(speed: speed, sampleRate: format.sampleRate)
         graph = try FilterGraph.audio(Self.steps(for: speed), format: format)
@@ -38,7 +38,7 @@ package final class TempoStretcher {
     package static var isPrecise: Bool { FilterInfo.exists("rubberband") }
 
     /// Returns the filters for a speed. `rubberband` preserves short sounds but attenuates others above a speed of 2,
-    /// so `atempo` handles the rest. One `atempo` goes down to a speed of 0.5.
+    /// so `atempo` applies the remaining factor. One `atempo` supports speeds of 0.5 and above.
     static func steps(for speed: Double) -> [FilterStep] {
         let format = FilterStep("aformat", ["sample_fmts": "fltp"])
         var (remaining, steps) = (speed, [FilterStep]())
@@ -58,9 +58,9 @@ package final class TempoStretcher {
 
     func send(_ frame: consuming Frame) throws(AVError) { try graph.send(frame) }
 
-    /// Flushes the filters: sends one block of silence after the audio per call. Returns false when all was sent.
+    /// Flushes the filters by sending one block of silence per call. Returns false when all silence has been sent.
     func pushOut() throws(AVError) -> Bool {
-        // The end of the stream isn't sent, because `rubberband` of FFmpeg 5.1 fails with what it holds.
+        // EOF isn't sent, because `rubberband` of FFmpeg 5.1 fails at the end of the stream if samples are buffered.
         guard tail > 0 else { return false }
         let count = min(tail, Self.chunk)
         tail -= count

@@ -10,14 +10,14 @@ public struct VideoComposition: Codable, Hashable, Sendable {
         public var rectangle: PixelRectangle?
         /// Scaling mode for `rectangle`. Default: `contain`.
         public var fit: FrameFit
-        /// Time range on the asset's time line; nil for the track's own.
+        /// Time range on the asset's time line; nil for that of the track.
         public var timeRange: TimeRange?
-        /// Opacity over the asset's time line; 1000 is opaque.
+        /// Opacity as an envelope on the asset's time line; 1000 thousandths are opaque.
         public var opacity: VolumeEnvelope
         /// Rotation around the center, in thousandths of a degree clockwise. Default: 0.
         public var rotation: Int
 
-        /// Creates an input.
+        /// Creates an input, which by default covers the canvas, opaque and not rotated.
         public init(
             track: Int, in rectangle: PixelRectangle? = nil, fit: FrameFit = .contain,
             timeRange: TimeRange? = nil, opacity: VolumeEnvelope = .full, rotation: Int = 0
@@ -31,12 +31,12 @@ public struct VideoComposition: Codable, Hashable, Sendable {
         }
     }
 
-    /// The tracks, from bottom to top; where no track is shown, frames are black.
+    /// The tracks, from bottom to top. Frames are black where no track is shown.
     public var inputs: [Input]
     /// Format of the frames (`renderSize`, `frameDuration`).
     public var canvas: Canvas
 
-    /// Creates a composition.
+    /// Creates a composition of tracks, given from bottom to top.
     public init(inputs: [Input], canvas: Canvas) {
         self.inputs = inputs
         self.canvas = canvas
@@ -48,7 +48,7 @@ public struct VideoComposition: Codable, Hashable, Sendable {
         self.init(inputs: [Input(track: track.index)], canvas: Canvas(like: track.description))
     }
 
-    /// Converts this to a `Composition` of one source; `tracks` are those of the inputs, in their order.
+    /// Returns a `Composition` with the same frames, of one source; `tracks` are those of the inputs, in their order.
     func composition(of source: CompositionSource, _ tracks: [AssetTrack]) throws -> Composition {
         var composition = Composition()
         composition.sources = [source]
@@ -85,7 +85,7 @@ public struct VideoComposition: Codable, Hashable, Sendable {
         return composition
     }
 
-    /// Returns the composed frames as a track.
+    /// Returns a track that describes the composed frames.
     func composedTrack(of tracks: [AssetTrack]) throws -> AssetTrack {
         // The path is a placeholder; the reader sets the source.
         let contents = try AssetLoader.contents(of: composition(of: .file("/"), tracks))

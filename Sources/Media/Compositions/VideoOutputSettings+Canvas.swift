@@ -1,8 +1,8 @@
 internal import LibAV
 
 extension VideoOutputSettings {
-    /// Settings that convert a track's frames to a canvas: rotated upright, deinterlaced, scaled, and converted to
-    /// its colors. `box` is the size of the frames on the canvas; nil for the whole canvas.
+    /// Creates settings that convert a track's frames to a canvas: rotated upright, deinterlaced, scaled, and converted
+    /// to its colors. `box` is the size of the frames on the canvas; nil for the whole canvas.
     public init(_ track: TrackDescription, on canvas: Canvas, fit: FrameFit = .contain, box: PixelSize? = nil)
     {
         self.init(pixelFormat: box == nil ? canvas.pixelFormat : canvas.layerFormat, size: box ?? canvas.size)
@@ -39,8 +39,8 @@ extension VideoOutputSettings {
         convertColors(canvas.color, of: track)
     }
 
-    /// Scales images with premultiplied alpha, so that the colors of transparent pixels, often black, don't affect
-    /// visible ones.
+    /// Returns filters that scale images with premultiplied alpha, so that the colors of transparent pixels, often
+    /// black, don't affect visible ones.
     private static func scalingWithAlpha(to size: PixelSize) -> [FilterStep] {
         let planes = FilterStep("format", ["pix_fmts": "gbrap|gbrap10le|gbrap12le|gbrap16le"])
         return [
@@ -79,7 +79,8 @@ extension VideoOutputSettings {
         if change != ColorDescription() { self.color = change }
     }
 
-    /// Returns a track's colors with players' default for an unknown matrix, so that adjacent frames are consistent.
+    /// Returns a track's colors, with the matrix that players assume if it is unknown, so that adjacent clips are
+    /// converted consistently.
     private static func knownColors(_ track: TrackDescription) -> ColorDescription {
         var color = track.color
         if color.matrix == nil, !track.pixelFormat.isRGB {

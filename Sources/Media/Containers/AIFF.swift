@@ -1,5 +1,5 @@
 extension ContainerModel {
-    /// Apple's AIFF; little-endian samples make it AIFF-C.
+    /// AIFF; AIFF-C for little-endian samples.
     static let aiff: ContainerModel = {
         var model = audio(
             "aiff", ["aiff", "aif", "aifc"], tags: ["author", "comment", "copyright", "title"])

@@ -1,4 +1,4 @@
 extension ContainerModel {
-    /// Advanced SubStation Alpha (ASS, SSA).
+    /// SubStation Alpha and Advanced SubStation Alpha files.
     static let ass = cues("ass", ["ass", "ssa"], codecs: ["ass", "ssa"])
 }

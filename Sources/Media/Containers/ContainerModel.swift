@@ -1,8 +1,8 @@
 public import LibAV
 
-/// Capabilities of a container, how it stores metadata and times, and how its packets are processed before
-/// the muxer. Each container is defined in a file of its own; properties it doesn't set have the defaults
-/// below. Statements about libavformat are measured with version 5.1.
+/// Capabilities of a container, its storage of metadata and times, and the processing of packets before the muxer. Each
+/// container is defined in a separate file, which sets the properties that differ from the defaults below. Statements
+/// about libavformat refer to version 5.1.
 public struct ContainerModel: Sendable {
     /// Name of the container in job files.
     public let name: String
@@ -27,11 +27,11 @@ public struct ContainerModel: Sendable {
     }
     /// Supported codecs, by libavcodec's names.
     var codecs = Codecs.queried(except: [])
-    /// Codecs of data tracks that libavformat can write: telemetry of cameras, and broadcast metadata.
+    /// Codecs of data tracks that the muxer can write: camera telemetry (`gpmd`) and broadcast metadata (`klv`).
     public var dataCodecs: [String] = []
     /// Supported codecs of cover art, by libavcodec's names.
     public var coverCodecs: Set<String> = []
-    /// Whether cover art is stored as attached files without tags, rather than as streams of one packet.
+    /// Whether cover art is stored as attachments without tags, rather than as streams with one packet.
     public var attachesCovers = false
     /// Whether a packet of VP8 or VP9 can have a separate alpha plane (Matroska's BlockAdditional).
     public var supportsSeparateAlpha = false
@@ -40,46 +40,47 @@ public struct ContainerModel: Sendable {
     /// Whether the container marks Dolby Vision profile 5, whose colors are wrong in players without Dolby
     /// Vision.
     public var marksDolbyVisionProfile5 = false
-    /// Whether the last page is flagged as the last, which requires that the trailer writes it (Ogg).
+    /// Whether the last page has an end flag, so that it must be written by `av_write_trailer` rather than by a flush
+    /// (Ogg).
     public var endsWithTrailer = false
 
     // MARK: Times
 
-    /// Whether the container has edit lists, which describe delays and cuts inside packets exactly.
+    /// Whether the container has edit lists, which describe delays, and cuts within packets, exactly.
     public var hasEditLists = false
-    /// Whether the container stores timestamps; otherwise samples follow one another from 0.
+    /// Whether the container stores timestamps; without them, samples are contiguous from time 0.
     public var hasTimestamps = true
     /// Time base of audio; nil if it is the sample rate.
     public var audioTimeBase: Rational?
-    /// Muxer options if audio, which may have gaps, is copied.
+    /// Muxer options for copied audio, which may have gaps.
     var copiedAudioOptions: [(key: String, value: String)] = []
-    /// Whether timestamps can't be negative, so that those of all tracks are shifted to start at 0 or later.
+    /// Whether the container can't store negative timestamps, so that all tracks are shifted to start at 0 or later.
     var isMovedToZero = false
-    /// Whether the container stores no timestamps and no delay: samples follow one another, and gaps can't be
-    /// represented.
+    /// Whether samples must be contiguous, because the container stores neither timestamps nor a delay and can't
+    /// represent gaps.
     package var requiresContiguousSamples = false
     /// Codecs for which the container has a codec delay field. Readers subtract the delay, so it is added to
     /// timestamps before writing.
     var delayFields: Set<String> = []
-    /// Codecs whose encoder delay can be stored in addition to a late start.
+    /// Codecs whose encoder delay can be stored for a track that starts after time 0.
     var delayedCodecs: Set<String> = []
-    /// Codecs for which neither the container nor the codec can mark the start of copied audio as not
-    /// presented; nil if the container can't for any codec.
+    /// Codecs whose copied audio can't be marked as not presented at its start, neither by the container nor in the
+    /// bitstream; nil if no codec's can.
     var hidesBeginningExcept: Set<String>?
     /// Method by which a container marks samples that are decoded but not presented, other than edit lists.
     public enum DiscardMarking: Sendable {
-        /// At the end of any packet, up to the whole packet (Matroska's DiscardPadding).
+        /// Samples at the end of any packet, up to the whole packet (Matroska's DiscardPadding).
         case packetEnds
-        /// For the whole track, in its first frame (LAME tag).
+        /// Samples at the start and the end of the track, declared in its first frame (LAME tag).
         case firstFrame
     }
     /// Method by which samples are marked as not presented; nil if the container can't mark them.
     public var discardMarking: DiscardMarking?
-    /// Whether reading may start at any position, including between keyframes.
+    /// Whether readers may start at any position, including between keyframes.
     var canStartAnywhere = false
     /// Whether the index can be moved to the front of the file (`faststart`).
     public var canOptimizeForNetwork = false
-    /// Whether the file can be written in fragments with an index each.
+    /// Whether the muxer can write fragments, each with an index.
     public var hasFragments = false
     /// Whether the container stores the timecode of the first frame.
     public var hasTimecode = false
@@ -117,7 +118,7 @@ public struct ContainerModel: Sendable {
     public var metadataKeys: Set<String>?
     /// Whether the container supports the loudness tags from which players set the volume (ReplayGain).
     public var supportsLoudnessTags: Bool { metadataKeys == nil && mediaTypes.contains(.audio) }
-    /// Whether keys other than `metadataKeys` can be stored in a list, in which they have their own names.
+    /// Whether tags outside `metadataKeys` can be stored under their own keys (libavformat's `use_metadata_tags`).
     var hasMetadataKeyList = false
     /// Whether the title of a track is written as the name of its handler.
     var keepsTrackTitlesInHandlers = false
@@ -157,7 +158,7 @@ public struct ContainerModel: Sendable {
 
     /// Options of the muxer, in addition to those of the output's settings.
     var muxerOptions: [(key: String, value: String)] = []
-    /// Growth of framing and index with each packet, for size estimates.
+    /// Model of the size of framing and index per packet, for size estimates.
     var framing = OutputSizeModel.Family.other
     /// Creates the stages that copied packets of a track pass through before the muxer.
     var packetStages:
@@ -166,7 +167,7 @@ public struct ContainerModel: Sendable {
                 _, _ in []
             }
 
-    /// Creates a model with default properties.
+    /// Creates a model with default properties; the muxer has the same name unless specified.
     init(_ name: String, muxer: String? = nil, _ extensions: [String], _ mediaTypes: Set<MediaType>) {
         self.name = name
         self.muxer = muxer ?? name
@@ -181,7 +182,7 @@ public struct ContainerModel: Sendable {
 }
 
 extension ContainerModel {
-    /// Creates a model of an audio file with one track, whose samples follow one another.
+    /// Creates a model of an audio file with one track and contiguous samples.
     static func audio(_ name: String, _ extensions: [String], tags: Set<String>?) -> ContainerModel {
         var model = ContainerModel(name, extensions, [.audio])
         model.isSingleTrack = true
@@ -195,7 +196,7 @@ extension ContainerModel {
         return model
     }
 
-    /// Creates a model of a subtitle file.
+    /// Creates a model of a file with one subtitle track.
     static func cues(_ name: String, _ extensions: [String], codecs: Set<String>) -> ContainerModel {
         var model = ContainerModel(name, extensions, [.subtitle])
         model.isSingleTrack = true
@@ -247,7 +248,7 @@ extension ContainerModel {
         // Matroska counts nanoseconds, but `OutputHeader` passes microseconds.
         model.shortestChapter = MediaTime(value: 1, timescale: 1_000_000)
         model.delayedCodecs = ["opus"]
-        // Applies to whole packets; Opus and MP3 store the delay themselves.
+        // DiscardPadding can hide whole packets; Opus and MP3 also store the delay in the bitstream.
         model.hidesBeginningExcept = []
         model.canWriteChaptersLate = true
         model.discardMarking = .packetEnds

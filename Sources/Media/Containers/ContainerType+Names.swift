@@ -1,7 +1,7 @@
-/// Containers as typed properties.
+/// Built-in containers as static properties.
 extension ContainerType {
     private static func builtIn(_ name: String) -> ContainerType {
-        // A test covers every name.
+        // `named(_:)` returns a container for every name below, which a test verifies.
         named(name) ?? all[0]
     }
 
@@ -30,7 +30,7 @@ extension ContainerType {
     /// AIFF (`AVFileType.aiff`).
     public static var aiff: ContainerType { builtIn("aiff") }
 
-    /// All containers of this extension, with their names.
+    /// The containers of this extension with their names, for tests.
     static var typed: [(name: String, type: ContainerType)] {
         [
             ("mp4", mp4), ("mov", mov), ("m4a", m4a), ("mkv", matroska), ("webm", webm),

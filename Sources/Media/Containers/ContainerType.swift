@@ -4,19 +4,19 @@ internal import Locking
 /// A container that can be written (AVFoundation's `AVFileType`); its properties are those of its model.
 @dynamicMemberLookup
 public final class ContainerType: Hashable, Sendable {
-    /// Properties of the container.
+    /// Capabilities of the container, and its storage of metadata and times.
     public let model: ContainerModel
 
-    /// Returns a property of the model.
+    /// A property of the model, such as `type.extensions`.
     public subscript<Value>(dynamicMember member: KeyPath<ContainerModel, Value>) -> Value {
         model[keyPath: member]
     }
 
     private init(_ model: ContainerModel) { self.model = model }
 
-    /// Returns whether both are the same instance; each name has only one.
+    /// Returns whether both are the same instance. There is one instance per name.
     public static func == (a: ContainerType, b: ContainerType) -> Bool { a === b }
-    /// Hashes the identity.
+    /// Hashes the identity of the instance.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
     /// Cached results of libavformat's queries by codec, because each query searches all muxers.
@@ -24,7 +24,7 @@ public final class ContainerType: Hashable, Sendable {
 
     /// All containers for tracks; excludes image and waveform formats.
     public static let all = ContainerModel.table.map(ContainerType.init)
-    /// Names of `all`.
+    /// Names of the containers in `all`, in the same order.
     public static let names = all.map(\.name)
     /// Image formats with one frame per file; not in `all`.
     public static let stillImages = [ContainerType(.jpeg), ContainerType(.png), webp]
@@ -39,20 +39,20 @@ public final class ContainerType: Hashable, Sendable {
     private static let byExtension = Dictionary(
         all.flatMap { type in type.extensions.map { ($0, type) } }, uniquingKeysWith: { first, _ in first })
 
-    /// Returns the container with this name.
+    /// Returns the container with this name, including image and waveform formats; nil if there is none.
     public static func named(_ name: String) -> ContainerType? { byName[name] }
 
-    /// Returns the image format for a file name extension.
+    /// Returns the still image format for a file name extension in any case; nil if there is none.
     public static func stillImage(forExtension name: String) -> ContainerType? {
         stillImages.first { $0.extensions.contains(name.lowercased()) }
     }
 
-    /// Returns the animation format for a file name extension.
+    /// Returns the animation format for a file name extension in any case; nil if there is none.
     public static func animation(forExtension name: String) -> ContainerType? {
         animations.first { $0.extensions.contains(name.lowercased()) }
     }
 
-    /// Returns the container for a file name extension.
+    /// Returns the container of `all` for a file name extension in any case; nil if there is none.
     public static func forExtension(_ name: String) -> ContainerType? {
         byExtension[name] ?? byExtension[name.lowercased()]
     }
@@ -60,7 +60,7 @@ public final class ContainerType: Hashable, Sendable {
     /// Codecs of data tracks that at least one container supports, sorted.
     public static let dataCodecs = Set(all.flatMap(\.dataCodecs)).sorted()
 
-    /// Returns whether the container supports a codec, by libavcodec's name.
+    /// Returns whether the container supports a codec, by libavcodec's name (`avformat_query_codec`).
     public func canHold(codec: String) -> Bool {
         switch model.codecs {
         // Muxers for a single codec don't implement the query.
@@ -76,19 +76,19 @@ public final class ContainerType: Hashable, Sendable {
         }
     }
 
-    /// Returns whether the container supports cover art in a codec.
+    /// Returns whether the container supports cover art in a codec, by libavcodec's name.
     public func canHoldCover(codec: String) -> Bool { model.coverCodecs.contains(codec) }
 
-    /// Whether the container supports covers from image files, whatever their format.
+    /// Whether the container supports cover art in all formats of image files that are accepted as covers.
     package var supportsCoverImages: Bool { CoverImage.codecs.isSubset(of: model.coverCodecs) }
 
-    /// Names of the containers that support covers from image files.
+    /// Names of the containers in `all` that support covers from image files.
     package static let namesWithCoverImages = all.filter(\.supportsCoverImages).map(\.name)
 
-    /// Whether the container supports chapters.
+    /// Whether the container supports chapters, at least with some audio codecs.
     public var hasChapters: Bool { model.hasChapters }
 
-    /// Returns whether the container supports chapters together with audio in a codec.
+    /// Returns whether the container supports chapters with audio in a codec; nil for an output without audio.
     public func hasChapters(withAudio codec: String?) -> Bool {
         guard model.hasChapters, let codecs = model.chapterCodecs, let codec else { return model.hasChapters }
         return codecs.contains(codec)
@@ -106,13 +106,13 @@ public final class ContainerType: Hashable, Sendable {
         model.defaultLayout(layout, codec).flatMap { $0.contains(layout) ? nil : $0 }
     }
 
-    /// Returns whether the container can mark the start of copied audio as not presented.
+    /// Returns whether the start of copied audio can be marked as not presented, by the container or in the bitstream.
     public func hidesBeginning(ofCodec codec: String) -> Bool {
         model.hidesBeginningExcept.map { !$0.contains(codec) } ?? false
     }
 
-    /// Returns whether the container can store a delay at the start of audio, given the codec and the encoder's own
-    /// delay.
+    /// Returns whether the container can store a delay of `samples` at the start of audio. `padding` is the encoder
+    /// delay in samples.
     func canDelayAudio(by samples: Int64, padding: Int64, codec: String) -> Bool {
         // The muxer writes the two required edits only if the delay exceeds the padding.
         if model.hasEditLists { return samples > padding }

@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// Image formats with one frame per file.
+/// Formats of still images and animations.
 extension ContainerModel {
     /// JPEG (JFIF).
     static let jpeg = image("jpeg", ["jpg", "jpeg"], codec: "mjpeg")
@@ -26,7 +26,7 @@ extension ContainerModel {
     }
 }
 
-/// Formats for waveforms.
+/// Formats of waveform outputs.
 extension ContainerModel {
     static let waveforms = ["png", "svg", "json", "dat"].map { name in
         var model = audio("waveform-\(name)", [name], tags: [])

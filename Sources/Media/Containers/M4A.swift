@@ -1,7 +1,7 @@
 internal import LibAV
 
 extension ContainerModel {
-    /// MPEG-4 with audio only, as music players expect it.
+    /// MPEG-4 with audio only (libavformat's `ipod` muxer).
     static let m4a: ContainerModel = {
         var model = movie("m4a", muxer: "ipod", ["m4a"], [.audio])
         model.coverCodecs = ["mjpeg", "png", "bmp"]

@@ -6,7 +6,7 @@ extension ContainerModel {
         model.coverCodecs = ["mjpeg", "png", "bmp", "gif", "tiff"]
         model.hidesBeginningExcept = []
         model.discardMarking = .firstFrame
-        // libavformat parses and completes the time, and writes it in ID3's only format.
+        // libavformat parses the creation time, completes a partial one, and writes it in ID3's format.
         model.parsesCreationTime = true
         return model
     }()

@@ -16,7 +16,7 @@ extension ContainerModel {
             "default", "dub", "comment", "forced", "hearing_impaired", "visual_impaired", "captions",
             "descriptions",
         ])
-        // FFmpeg 5.1 calls FLAC in mp4 experimental; it has been specified since 2019.
+        // FFmpeg 5.1 treats FLAC in mp4 as experimental, although it has been specified since 2019.
         model.muxerOptions = [(key: "strict", value: "experimental")]
         return model
     }()

@@ -9,12 +9,12 @@ extension ContainerModel {
         model.codecs = .queried(except: ["flac", "opus", "truehd", "vp8", "vp9", "av1"])
         model.dataCodecs = ["gpmd"]
         model.hasTimecode = true
-        // `nclc`, the only form that libavformat writes, has no range.
+        // libavformat writes only `nclc`, which has no range.
         model.storesColor = true
         model.requiresCompleteColor = true
         model.languageFormat = .quickTime
         model.setDispositions(["default"])
-        // Keys that libavformat writes to QuickTime's own atoms.
+        // Keys for which libavformat writes QuickTime's predefined atoms.
         model.metadataKeys = [
             "title", "artist", "album", "date", "comment", "genre", "copyright", "encoder", "timecode",
             "creation_time", "location",

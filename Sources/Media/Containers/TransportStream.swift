@@ -9,10 +9,11 @@ extension ContainerModel {
             "h264", "hevc", "mpeg1video", "mpeg2video", "mpeg4", "aac", "mp1", "mp2", "mp3", "ac3", "eac3",
             "dts", "truehd", "opus", "dvb_subtitle", "dvb_teletext",
         ])
-        // libavformat loses the first five bytes of ID3 tags when it reads them.
+        // ID3 is excluded: libavformat drops its first five bytes when it reads them.
         model.dataCodecs = ["klv"]
         model.audioTimeBase = Rational(1, 90_000)
-        // Of several packets in one PES packet, only the first has a time, so gaps between them would be lost.
+        // If a PES packet contains several audio packets, only the first has a timestamp, so gaps between them would be
+        // lost.
         model.copiedAudioOptions = [(key: "pes_payload_size", value: "0")]
         model.isMovedToZero = true
         model.canStartAnywhere = true
@@ -20,7 +21,7 @@ extension ContainerModel {
         model.hasChapters = false
         model.metadataKeys = []
         model.languageFormat = .threeLetters
-        // There is no language descriptor for video.
+        // Video has no language descriptor.
         model.languages = [.audio, .subtitle]
         model.hasTrackTitles = false
         model.dispositions = [

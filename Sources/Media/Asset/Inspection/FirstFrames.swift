@@ -3,7 +3,7 @@ internal import LibAV
 /// Inspection of a track's first packets and frames, for properties that the headers of its codec don't
 /// contain.
 enum FirstFrames {
-    /// Number of frames to inspect: a title before interlaced video may be progressive.
+    /// Number of frames to inspect; the first ones may be progressive, such as a title before interlaced video.
     private static let count = 5
     private static let packetLimit = 64
 

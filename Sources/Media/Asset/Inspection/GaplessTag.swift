@@ -14,7 +14,7 @@ struct GaplessTag: Equatable {
     let padding: Int64
     let samples: Int64
 
-    /// Parses the tag's value; nil if it is malformed or a field is out of bounds.
+    /// Parses the tag's value; nil if it is malformed or a number is out of bounds.
     init?(_ text: String) {
         let fields = text.split(whereSeparator: \.isWhitespace).prefix(4).map { Int64($0, radix: 16) }
         guard fields.count == 4, let delay = fields[1], let padding = fields[2], let samples = fields[3],
@@ -35,16 +35,17 @@ struct GaplessTag: Equatable {
     }
 }
 
-/// The presented part of a movie's AAC track according to an `iTunSMPB` tag rather than an edit list. libavformat 5.1
-/// applies only the start, without shifting times, and even if the tag doesn't match the media; `Demuxer.origins`
-/// replaces that.
+/// The presented part of a movie's AAC track according to an `iTunSMPB` tag, in a file without an edit list.
+/// libavformat 5.1 applies only the start, without shifting times, and even if the tag doesn't match the media;
+/// `Demuxer.origins` overrides it.
 struct GaplessTrim {
-    /// In ticks of the track; nil if the tag doesn't match the media, which is then presented entirely.
+    /// The presented range of the media, in ticks of the track; nil if the tag doesn't match the media, which is then
+    /// presented entirely.
     let presented: Range<Int64>?
     var origin: Int64 { presented?.lowerBound ?? 0 }
 
-    /// Nil if there is no such tag, or if an edit list takes precedence. A track in a file with other tracks keeps
-    /// its offset to them.
+    /// Returns nil if the track has no such tag or has an edit list, which takes precedence, and if the file has other
+    /// tracks, to which the track keeps its offset.
     init?(
         of stream: StreamInfo, among streams: [StreamInfo], metadata: [MetadataEntry], movie: MovieInspector
     ) {

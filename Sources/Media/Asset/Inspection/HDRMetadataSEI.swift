@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// Reads HDR metadata from SEI messages of the stream, for containers without it: an encoder needs the metadata
+/// Reader of HDR metadata in a stream's SEI messages, for containers without it: an encoder requires the metadata
 /// before the first frame.
 enum HDRMetadataSEI {
     /// Returns whether the stream is HDR video (PQ) whose container has no HDR metadata.

@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// Reads the end of a Matroska segment: libavformat reads a truncated file without an error.
+/// Reader of a Matroska segment's size, to detect truncated files, which libavformat reads without an error.
 enum MatroskaInspector {
     /// Returns the end of the segment as a byte offset; nil if the file doesn't declare it (live streams) or can't be
     /// read.

@@ -1,7 +1,7 @@
 internal import LibAV
 
-/// Reader of the boxes of mp4 and mov files that libavformat 5.1 doesn't report: original edit lists, and
-/// clean apertures. All sizes and counts are limited, since the file is untrusted.
+/// Reader of boxes of mp4 and mov files that libavformat 5.1 doesn't report, such as edit lists and clean apertures.
+/// All sizes and counts are limited, since the file is untrusted.
 struct MovieInspector: Sendable {
     struct Track: Sendable {
         var id: UInt32 = 0
@@ -194,7 +194,7 @@ struct MovieInspector: Sendable {
         track.decodesLate = lowestOfLast < lowest
     }
 
-    /// Returns the clean aperture of the first sample entry; `changesHeaders` reports different ones.
+    /// Returns the clean aperture of the first sample entry; if others differ, `changesHeaders` is set.
     private static func parseSampleDescription(_ table: Box) -> CleanAperture? {
         guard let first = table.children(from: 8).first else { return nil }
         // The boxes of a visual sample entry start at byte 78; other sample entries have no `clap`.
@@ -218,7 +218,7 @@ struct MovieInspector: Sendable {
         track.hasSecondView = boxes.contains { $0.type == "lhvC" }
     }
 
-    /// A range of bytes with bounds-checked access.
+    /// The contents of a box, with bounds-checked access.
     private struct Box {
         let bytes: [UInt8]
         let range: Range<Int>

@@ -16,7 +16,7 @@ struct OggInspector {
     private struct Track {
         let serial: UInt32
         let codec: Codec?
-        /// Samples of the packets completed so far.
+        /// Number of samples in the packets completed so far.
         var samples: Int64 = 0
         /// The beginning of a packet that continues on the next page.
         var rest: [UInt8] = []
@@ -91,7 +91,7 @@ struct OggInspector {
         return head.starts(with: [0x7f] + Array("FLAC".utf8)) ? .flac : nil
     }
 
-    /// Counts the samples of packets that end on a page.
+    /// Counts the samples of packets that end on a page, and derives the origin from the page's position.
     private static func count(_ page: Page, of source: any ByteSource, in track: inout Track) {
         guard let codec = track.codec, track.origin == nil else { return }
         var (at, size) = (page.body, Int64(0))
@@ -111,7 +111,8 @@ struct OggInspector {
             track.rest = source.bytes(at: at, Int(min(size, Int64(headSize)))) ?? []
         }
         guard track.samples > 0, let position = page.position else { return }
-        // If there is only one page, its end may be cut off.
+        // If the file has only one audio page, its position may be reduced to trim the end, so the difference may be
+        // negative.
         track.origin = max(0, position.subtractingReportingOverflow(track.samples).partialValue)
     }
 

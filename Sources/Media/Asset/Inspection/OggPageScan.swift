@@ -8,7 +8,7 @@ struct OggPageScan {
     /// Number of pages read.
     private(set) var pages = 0
 
-    /// Reads the pages of a source, up to the first missing one.
+    /// Reads the pages of a source, up to the first missing or damaged one.
     init(_ source: any ByteSource) {
         var offset: Int64 = 0
         var sequences: [[UInt8]: UInt32] = [:]
@@ -17,8 +17,8 @@ struct OggPageScan {
             offset += Int64(page.count)
             let serial = Array(page[14..<18])
             let sequence = (18..<22).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32(page[$1]) }
-            // A stream of a joined file may have the same serial number, so the sequence restarts with a stream's
-            // first page.
+            // In a concatenated file, several streams may have the same serial number, so the sequence restarts with a
+            // stream's first page.
             let isFirst = page[5] & 2 != 0
             if !isFirst, let last = sequences[serial], sequence != last &+ 1 { isIncomplete = true }
             sequences[serial] = sequence
@@ -53,8 +53,7 @@ struct OggPageScan {
     }
 }
 
-/// Detects whether pages of an Ogg file are missing, which explains a gap in its audio. The file is scanned at the
-/// first gap.
+/// Lazy check of an Ogg file for missing pages, which explain gaps in its audio.
 final class LostPages: Sendable {
     private let path: String
     private let environment: SourceEnvironment

@@ -14,7 +14,7 @@ struct TrackMeasurement: Sendable {
     var decodesLate = false
     /// The latest end of any packet with a known duration.
     var end: Int64?
-    /// The latest end if a packet without a known duration has that of the previous one.
+    /// The latest end if a packet without a known duration is assumed to last as long as the previous one.
     var likelyEnd: Int64? { presentedEnd.map { max($0, end ?? $0) } ?? end }
 
     /// Reads a source once to its end and measures all of its tracks.
@@ -68,11 +68,12 @@ struct TrackMeasurement: Sendable {
                     track.firstShown = min(track.firstShown ?? start, start)
                     track.lastShown = max(track.lastShown ?? start, start)
                 }
-                // A packet that is only padding begins where the padding of the packet before it begins or later.
+                // A packet that consists of padding starts at or after the end of the audio, so it doesn't extend the
+                // end.
                 let isPadding = !isShortened && length > 0 && skipped.end >= length
                 if !isPadding { track.end = max(track.end ?? end, end) }
             } else {
-                // Without any timestamps, frames follow one another with their own durations.
+                // Without timestamps, the end is the sum of the durations.
                 track.shownPackets += 1
                 track.firstShown = track.firstShown ?? 0
                 track.end = min(MediaTime.maxTicks, (track.end ?? 0).adding(upToLimit: length))
@@ -85,7 +86,8 @@ struct TrackMeasurement: Sendable {
         return all
     }
 
-    /// Counts hidden packets as presented, and shifts all times by `shift`.
+    /// Counts hidden packets as presented, and shifts the ends by `shift`. `firstShown` is unchanged, since the first
+    /// hidden packet moves there.
     mutating func showAll(movedBy shift: Int64) {
         shownPackets = packets
         lastShown = lastShown?.adding(upToLimit: shift)
@@ -101,10 +103,11 @@ struct TrackMeasurement: Sendable {
             timeBase: stream.timeBase)
     }
 
-    /// Whether a packet has a presentation time; decoding time and duration of the last reference frame if that has
-    /// none (`PTSGenerator`); and the decoding time that would follow the last packet.
+    /// Whether any packet has a presentation time.
     private var hasPresentationTimes = false
+    /// Decoding time and duration of the last reference frame, if it has no presentation time (`PTSGenerator`).
     private var reference: (dts: Int64, length: Int64)?
+    /// Latest end of a packet by its decoding time.
     private var following = Int64.min
 
     private mutating func noteReference(_ packet: borrowing Packet, of stream: StreamInfo) {
@@ -127,12 +130,13 @@ struct TrackMeasurement: Sendable {
         end = max(end ?? following, max(following, reference.dts + reference.length) + reference.length)
     }
 
-    /// The last packet, whose duration is unknown or guessed.
+    /// Times of the last packet if its duration is unknown or guessed; otherwise nil.
     private var open: (pts: Int64, dts: Int64, isGuess: Bool)?
     private var length: Int64 = 0
     private var presentedEnd: Int64?
 
-    /// Sets the duration of the last packet from the next packet's time, or from the previous duration.
+    /// Sets the duration of the last packet if it is unknown or guessed: until `dts`, the decoding time of the next
+    /// packet, or as long as the previous packet if `dts` is nil.
     private mutating func setLastDuration(until dts: Int64?) {
         guard let last = open else { return }
         if let dts { length = max(0, dts - last.dts) }

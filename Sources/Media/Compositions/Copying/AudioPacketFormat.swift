@@ -1,7 +1,6 @@
 internal import LibAV
 
-/// Properties that the packets of two audio tracks must have in common, so that they can follow one another with the
-/// same headers.
+/// Properties that audio tracks must share for their packets to be joined in one track with one set of headers.
 package struct AudioPacketFormat: Hashable, Codable, Sendable {
     private var traits: AudioTraits
     private var profile: String?
@@ -9,7 +8,7 @@ package struct AudioPacketFormat: Hashable, Codable, Sendable {
     /// Hash of the codec's extradata.
     private var headers: UInt64
 
-    /// Nil unless the track is audio.
+    /// Creates the format of a track; nil unless the track is audio.
     package init?(_ track: AssetTrack) {
         guard track.mediaType == .audio else { return nil }
         let parameters = track.format.parameters
@@ -22,7 +21,7 @@ package struct AudioPacketFormat: Hashable, Codable, Sendable {
         headers = hash.value
     }
 
-    /// Returns how another format differs, for messages; nil if it is equal.
+    /// Returns the first difference of another format, for messages; nil if both are equal.
     package func difference(of other: AudioPacketFormat) -> String? {
         if self == other { return nil }
         if let difference = traits.difference(of: other.traits) { return difference }

@@ -6,12 +6,12 @@ package struct AudioTraits: Hashable, Codable, Sendable {
     private var sampleRate: Int32
     private var layout: ChannelLayout?
 
-    /// Creates a description; `layout` is nil if it isn't known.
+    /// Creates the traits; `layout` is nil if it isn't known.
     package init(codec: String, sampleRate: Int32, layout: ChannelLayout?) {
         (self.codec, self.sampleRate, self.layout) = (codec, sampleRate, layout?.specified)
     }
 
-    /// Returns how another track differs, for messages; nil if no known property differs.
+    /// Returns the first difference of another track, for messages; nil if no known property differs.
     package func difference(of other: AudioTraits) -> String? {
         if other.codec != codec { return "its codec is \(other.codec), the others' is \(codec)" }
         if other.sampleRate != sampleRate {

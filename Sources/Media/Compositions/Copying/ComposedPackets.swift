@@ -1,7 +1,8 @@
 internal import LibAV
 
-/// Packets of a composition's audio items, in order: only whole packets, each at its own time on the time line. A
-/// source is opened when its item begins, and closed after it. Confined to its output's queue.
+/// Producer of the packets of a composition's audio items, in order. Packets are copied as a whole, with times on the
+/// composition's time line. A source is opened when its item begins, and closed after it. Confined to its output's
+/// queue.
 final class ComposedPackets: SampleProducer {
     private let clips: [AudioClip]
     private let opener: CompositionOpener
@@ -10,8 +11,8 @@ final class ComposedPackets: SampleProducer {
     private var format: AudioPacketFormat?
     private var dropped = 0
 
-    /// - Throws: `MediaError.misuse` for audio items whose packets can't follow one another
-    ///   (`Composition.audioObstacle`).
+    /// Creates a producer of all packets.
+    /// - Throws: `MediaError.misuse` for audio items that can't be copied (`Composition.audioObstacle`).
     init(_ composition: Composition, opener: CompositionOpener) throws {
         guard composition.isValid, composition.audioObstacle == nil else {
             throw MediaError.misuse("the audio items can't be copied")
@@ -61,8 +62,8 @@ extension Composition {
         }
     }
 
-    /// Returns why the packets of the audio items can't follow one another, and the index of the item; nil if they
-    /// can. Codecs are not considered.
+    /// The reason why the audio items can't be copied into one track, with the index of the item; nil if they can.
+    /// Codecs aren't compared.
     package var audioObstacle: (item: Int, reason: String)? {
         let order = audioOrder
         var position = MediaTime.zero

@@ -5,18 +5,17 @@ package struct CompositionPackets: Sendable {
     package let composition: Composition
     package let environment: MediaEnvironment
 
-    /// Creates the sources for a composition; files are opened through `environment`.
     package init(_ composition: Composition, environment: MediaEnvironment) {
         (self.composition, self.environment) = (composition, environment)
     }
 
-    /// A clip's file, and the track that its packets belong to.
+    /// A clip's file, and the track from which packets are copied.
     package struct Clip: Sendable {
         let source: CompositionSource
         let path: String
         let asset: Asset
         let contents: AssetContents
-        /// The track whose packets are copied.
+        /// Track from which packets are copied.
         package let track: AssetTrack
     }
 
@@ -49,7 +48,7 @@ package struct CompositionPackets: Sendable {
         }
     }
 
-    /// Returns the first clip of which packets are copied; the output's track has its format.
+    /// Returns the first clip with copied packets, which determines the format of the output's track.
     package func reference(of cut: SmartCut) throws -> Clip {
         guard let index = cut.parts.first(where: { $0.copiedFrames > 0 })?.clip else {
             throw MediaError.misuse("no clip of the composition is copied")
@@ -59,7 +58,7 @@ package struct CompositionPackets: Sendable {
 }
 
 extension CompositionPackets {
-    /// Returns the track of the first audio item; the output's track has its format.
+    /// Returns the track of the first audio item, which determines the format of the output's track.
     package func audioReference() throws -> AssetTrack {
         guard let first = composition.audioOrder.first.map({ composition.audio[$0] }) else {
             throw MediaError.misuse("the composition has no audio")
@@ -69,7 +68,8 @@ extension CompositionPackets {
 }
 
 extension VideoOutputSettings {
-    /// Settings that convert a composition's frames to the format of a track, for frames between copied ones.
+    /// Creates settings that convert a composition's frames to the format of a track, for encoded frames between copied
+    /// ones.
     init(generated canvas: Canvas, like track: TrackDescription) {
         self.init(
             pixelFormat: track.pixelFormat, size: PixelSize(width: track.width, height: track.height))

@@ -8,7 +8,7 @@ package struct CompositionSection: Hashable, Sendable {
         case gap
         /// A transition from the previous clip.
         case join(into: Int)
-        /// A layer covers the clip.
+        /// A layer is above the clip.
         case layer(Int)
         /// The clip's packets can't be copied.
         case clip(Int)
@@ -16,26 +16,26 @@ package struct CompositionSection: Hashable, Sendable {
         case late(Int)
     }
 
-    /// Position on the composition's time line.
+    /// Range on the composition's time line.
     package var timeRange: TimeRange
-    /// The clip whose packets can be copied, or why frames are encoded.
+    /// The clip whose packets can be copied, or the reason for encoding.
     package var content: Content
 
     /// Source of a section's frames.
     package enum Content: Hashable, Sendable {
-        /// A single clip without layers.
+        /// Packets of a single clip without layers.
         case clip(Int)
-        /// Encoded frames.
+        /// Encoded frames, with the reason.
         case encoded(Reason)
     }
 }
 
 extension Composition {
-    /// Divides the time line into maximal sections. `beginning` returns the position of a clip's first frame, or nil
-    /// if its packets can't be copied. Cost grows with the number of starts and ends, not with the number of
+    /// Divides the time line into maximal sections. `beginning` returns the position of a clip's first frame, or nil if
+    /// its packets can't be copied. The cost depends on the number of starts and ends, not on the number of
     /// simultaneous items.
     ///
-    /// Layers and transitions begin and end with frames: what lies between two frames affects neither.
+    /// Starts and ends of layers and transitions are rounded up to frames of the canvas.
     package func sections(beginning: (Int) -> MediaTime?) -> [CompositionSection] {
         let grid = FrameGrid(self)
         let begins = clips.indices.map { beginning($0) }
@@ -85,8 +85,8 @@ extension Composition {
     }
 }
 
-/// Times at which layers and transitions appear and disappear: at a frame of the canvas, except where a clip begins
-/// or ends without a transition.
+/// Times at which layers and transitions appear and disappear. They are frames of the canvas, except where a clip
+/// begins or ends without a transition.
 private struct FrameGrid {
     private let composition: Composition
     private let unit: Rational
@@ -105,7 +105,7 @@ private struct FrameGrid {
         self.edges = edges.sorted()
     }
 
-    /// Returns the first frame time not before a time, or an edge between them.
+    /// Returns the time of the first canvas frame at or after `time`, or of an edge in between.
     private func snapped(_ time: MediaTime) -> MediaTime {
         let frame = MediaTime(ticks: time.ticks(in: unit, rounding: .up), timeBase: unit)
         var (low, high) = (0, edges.count)

@@ -1,20 +1,20 @@
 /// An overlay above a composition's clips for a time range.
 public struct Layer: Hashable, Codable, Sendable {
-    /// Kind and source of a layer's content.
+    /// Source of a layer's pixels.
     public enum Content: Hashable, Codable, Sendable {
         /// Frames of a source, in a rectangle of the canvas.
         case frames(ClipPlacement, in: PixelRectangle, settings: VideoOutputSettings)
-        /// Text, which has a position of its own.
+        /// Text; `TextLayer.position` is its position on the canvas.
         case text(TextLayer)
         /// Burned-in subtitles; the start of their source corresponds to the start of the layer.
         case subtitles(SubtitleLayer)
     }
 
-    /// The layer's content.
+    /// Frames, text or subtitles.
     public var content: Content
     /// Time range on the composition's time line.
     public var timeRange: TimeRange
-    /// Opacity over the composition's time line; 1000 is opaque.
+    /// Opacity as an envelope on the composition's time line; 1000 thousandths are opaque.
     public var opacity: VolumeEnvelope
     /// Rotation around the layer's center, in thousandths of a degree clockwise. Ignored for subtitles.
     public var rotation: Int
@@ -38,18 +38,18 @@ public struct TextLayer: Hashable, Codable, Sendable {
     public var fontFile: String
     /// Font size in pixels.
     public var size: Int
-    /// The color, in a notation that libavutil parses.
+    /// The color, in a notation that libavutil parses (`av_parse_color`).
     public var color: String
-    /// Position on the canvas.
+    /// Position of the text's bounding box on the canvas.
     public var position: TextPosition
 
-    // Keys of the plan's JSON.
+    // Keys in the JSON of plans.
     private enum CodingKeys: String, CodingKey {
         case text, fontFile, size, color
         case position = "place"
     }
 
-    /// Creates a text.
+    /// Creates a text; `size` is in pixels of the canvas.
     public init(text: String, fontFile: String, size: Int, color: String, position: TextPosition) {
         self.text = text
         self.fontFile = fontFile
@@ -59,8 +59,8 @@ public struct TextLayer: Hashable, Codable, Sendable {
     }
 }
 
-/// Position of an object whose size is determined when it is drawn: the distance from one edge per axis, or centered
-/// if neither is set.
+/// Position of an object whose size is determined when it is drawn. For each axis, it is the distance from one edge, or
+/// centered if neither is set.
 public struct TextPosition: Hashable, Codable, Sendable {
     /// Pixels from the left edge.
     public var left: Int?

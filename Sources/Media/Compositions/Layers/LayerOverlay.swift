@@ -2,9 +2,9 @@ internal import LibAV
 
 /// Draws an overlay onto the frames of a composition, in order.
 protocol FrameOverlay: AnyObject {
-    /// Starts reading the overlay's source.
+    /// Starts reading the overlay's source for a time of the composition.
     func prepare(at time: MediaTime) throws
-    /// Returns the frame with the overlay; `index` is its number in the composition.
+    /// Returns the frame with the overlay drawn onto it; `index` is the frame's number in the composition.
     func put(above base: consuming Frame, at time: MediaTime, _ index: Int64) throws -> Frame
 }
 
@@ -19,7 +19,7 @@ final class LayerOverlay: FrameOverlay {
     /// Number of frames that were aligned.
     private var count: Int64 = 0
     private let rotation: LayerRotation?
-    /// The rendered layer, for a still image or text.
+    /// The rendered layer of a still image or text; nil until it is first shown.
     private var drawn: Frame?
     /// Position of the layer's center, in half pixels.
     private var middle: (x: Int, y: Int)
@@ -114,7 +114,7 @@ final class LayerOverlay: FrameOverlay {
         }
     }
 
-    /// Draws the text onto a canvas-sized frame; if it is rotated, cropped to its visible part.
+    /// Draws the text onto a frame of the canvas's size. A rotated text is cropped to its visible part.
     private func drawnText() throws(AVError) -> Frame? {
         guard case .text(let text) = layer.content else { return nil }
         let whole = try text.draw(on: canvas)
@@ -126,7 +126,7 @@ final class LayerOverlay: FrameOverlay {
     /// Returns the layer with its alpha multiplied by `value` / 1000.
     private func reducingOpacity(_ image: consuming Frame, to value: Int) throws(AVError) -> Frame {
         guard value < 1000, image.planeCount > 3 else { return image }
-        // Results are not reused for moving content.
+        // Results are reused only for still content.
         let isStill = clip?.isStill ?? true
         if isStill, fadedValue == value, let same = faded.take() {
             let copy = try same.reference()
@@ -176,7 +176,7 @@ final class LayerOverlay: FrameOverlay {
 }
 
 extension TextLayer {
-    /// Draws the text onto an empty canvas.
+    /// Draws the text onto a transparent frame of the canvas's size.
     func draw(on canvas: Canvas) throws(AVError) -> Frame {
         let rate = canvas.frameRate
         func edge(_ one: Int?, _ other: Int?, _ whole: String, _ own: String) -> String {

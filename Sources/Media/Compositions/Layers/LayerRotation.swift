@@ -1,15 +1,15 @@
 internal import LibAV
 
-/// Rotates frames of a layer around their center; uncovered pixels become transparent (libavfilter's `rotate`, and
-/// `transpose` for multiples of 90°). Confined to one queue.
+/// Rotates frames of a layer around their center (libavfilter's `rotate`, and `transpose` for multiples of 90°).
+/// Uncovered pixels become transparent. Confined to one queue.
 final class LayerRotation {
-    /// Thousandths of a degree, clockwise, less than 360,000.
+    /// Clockwise angle in thousandths of a degree, less than 360,000.
     private let angle: Int
     private let filter = FrameFilter("rotating a layer")
     private let edging = FrameFilter("rotating a layer")
     private var count: Int64 = 0
 
-    /// Nil if the angle is a multiple of 360°.
+    /// Creates a rotation by thousandths of a degree; nil if the angle is a multiple of 360°.
     init?(_ angle: Int) {
         guard angle % 360_000 != 0 else { return nil }
         self.angle = (angle % 360_000 + 360_000) % 360_000
@@ -35,7 +35,7 @@ final class LayerRotation {
         }
     }
 
-    /// Returns the rotated frame, with the size that results.
+    /// Returns the rotated frame, enlarged to contain all of its pixels.
     func rotate(_ frame: consuming Frame) throws(AVError) -> Frame {
         defer { count += 1 }
         if angle % 90_000 == 0 {
@@ -84,7 +84,7 @@ final class LayerRotation {
 }
 
 extension Frame {
-    /// Makes columns and rows at the frame's edges transparent.
+    /// Makes `across` columns and `along` rows at each edge of the frame transparent.
     borrowing func clearAlpha(across: Int, along: Int) {
         _ = withPixels(ofPlane: 3) { bytes, plane in
             for row in 0..<plane.rows {

@@ -1,9 +1,9 @@
 internal import Glibc
 internal import LibAV
 
-/// A private temporary file for a library that reads text only by file name; removed with this value.
+/// A private temporary file for a library that reads text only by file name. The file is removed when the value is
+/// destroyed.
 struct ScratchFile: ~Copyable {
-    /// Path of the file.
     let path: String
 
     private init(path: String) { self.path = path }

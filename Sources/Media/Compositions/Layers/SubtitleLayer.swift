@@ -1,17 +1,17 @@
-/// Subtitles that are drawn into frames (libass).
+/// Burned-in subtitles, rendered by libass.
 public struct SubtitleLayer: Hashable, Codable, Sendable {
     /// Index among the composition's sources.
     public var source: Int
     /// Index of the track in the source.
     public var track: Int
-    /// The font family; nil for the subtitles' own.
+    /// The font family; nil to keep that of the subtitles.
     public var font: String?
-    /// The font size in pixels of the canvas; nil for the subtitles' own.
+    /// The font size in pixels of the canvas; nil to keep that of the subtitles.
     public var size: Int?
-    /// The color as `RRGGBB`; nil for the subtitles' own.
+    /// The color as `RRGGBB`; nil to keep that of the subtitles.
     public var color: String?
 
-    /// Creates a subtitle layer.
+    /// Creates a subtitle layer, which keeps the fonts and colors of the subtitles by default.
     public init(source: Int, track: Int, font: String? = nil, size: Int? = nil, color: String? = nil) {
         self.source = source
         self.track = track

@@ -54,7 +54,8 @@ final class SubtitleOverlay: FrameOverlay {
         return script.text
     }
 
-    /// Builds the graph with a temporary file: libass reads a file by its name, while the graph is built.
+    /// Builds the graph with a temporary file, because libass reads scripts by file name. It reads the file while the
+    /// graph is built.
     private func graph(of script: String, like base: borrowing Frame) throws(AVError) -> FilterGraph {
         let file = try ScratchFile.make(script, in: folder)
         let graph = try FilterGraph.video(

@@ -1,9 +1,9 @@
 internal import LibAV
 
-/// Subtitle events of a track as an ASS script for libass: the styles of its header, and a line for each event. Fonts
-/// and images embedded in the header are dropped.
+/// ASS script for libass with a track's subtitle events: the styles of its header, and a line for each event. Fonts and
+/// images embedded in the header are dropped.
 struct SubtitleScript {
-    /// Maximum numbers of events and bytes of a script.
+    /// Limits of a script's size.
     static let maxEvents = 100_000
     static let maxBytes = 32 << 20
 
@@ -32,7 +32,7 @@ struct SubtitleScript {
             "\n\n[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n"
     }
 
-    /// Adds an event in libavcodec's format: its read order, then the fields of a line without the times.
+    /// Adds an event in libavcodec's format: the read order, then the fields of a `Dialogue` line without the times.
     /// - Throws: `MediaError` if the script exceeds `maxEvents` or `maxBytes`.
     mutating func add(_ bytes: UnsafeRawBufferPointer, from start: MediaTime, to end: MediaTime) throws {
         let fields = String(decoding: bytes, as: UTF8.self).split(
