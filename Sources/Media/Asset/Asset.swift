@@ -5,7 +5,8 @@ internal import Locking
 
 /// Method by which an asset's times are determined.
 public enum AssetTiming: String, Codable, Sendable, CaseIterable {
-    /// Times from header and index, without reading packets; some are estimates.
+    /// Times from header and index, which may be estimates. Packets are read only if the container declares no reliable
+    /// times.
     case fast
     /// Exact times, measured by reading all packets.
     case precise

@@ -1,5 +1,5 @@
-/// The structure of a JPEG (ISO/IEC 10918-1) or PNG (ISO/IEC 15948) file: the size of its image, and whether the file is
-/// complete. Only markers and chunk headers are parsed, in time proportional to the file's size.
+/// The structure of a JPEG (ISO/IEC 10918-1) or PNG (ISO/IEC 15948) file: the size of its image, and whether the file
+/// is complete. Only markers and chunk headers are parsed, in time proportional to the file's size.
 struct ImageFileStructure: Hashable {
     /// Codec of the image, by libavcodec's name.
     let codec: String

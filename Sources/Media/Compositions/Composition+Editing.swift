@@ -46,8 +46,8 @@ extension Composition {
 
     /// Changes the duration of a range by playing it faster or slower; audio keeps its pitch
     /// (`scaleTimeRange(_:toDuration:)`).
-    /// - Throws: `MediaError.misuse` for a range that `remove` rejects, for repeated audio or burned-in subtitles in the
-    ///   range, and if the speed of a clip would be below 0.01 or above 100.
+    /// - Throws: `MediaError.misuse` for a range that `remove` rejects, for repeated audio or burned-in subtitles in
+    ///   the range, and if the speed of a clip would be below 0.01 or above 100.
     public mutating func scale(_ range: TimeRange, to length: MediaTime) throws {
         try check(range)
         guard length > .zero else {

@@ -12,7 +12,7 @@ public struct VideoComposition: Codable, Hashable, Sendable {
         public var fit: FrameFit
         /// Time range on the asset's time line; nil for that of the track.
         public var timeRange: TimeRange?
-        /// Opacity as an envelope on the asset's time line; 1000 thousandths are opaque.
+        /// Opacity as an envelope on the asset's time line; a factor of 1 is opaque.
         public var opacity: VolumeEnvelope
         /// Rotation around the center, in thousandths of a degree clockwise. Default: 0.
         public var rotation: Int

@@ -1,5 +1,5 @@
-/// Rewrites copied H.264 that begins at a recovery point of its source rather than at an IDR frame: slice
-/// data stays, and references to earlier frames are removed from headers.
+/// Rewriter of copied H.264 that begins at a recovery point of its source rather than at an IDR frame. References to
+/// earlier frames are removed from slice headers; slice data is unchanged.
 ///
 /// The first frame becomes an IDR frame. Up to the source's next IDR frame, frame numbers and picture order counts
 /// are relative to it, and operations that unmark earlier frames are removed. Dropped leading frames leave gaps in
@@ -11,23 +11,25 @@ struct AVCOpening {
     struct DependsOnLeadingFrames: Error {}
 
     private var sets: AVCParameterSets
-    /// `idr_pic_id`, which must differ for two IDR frames in a row. Encoders rarely use such values. With its 15
-    /// bits, slice data is shifted by whole bytes if the source's marking is the sliding window.
+    /// `idr_pic_id`, which must differ between consecutive IDR frames; encoders rarely use these values. Its code has
+    /// 15 bits, and the marking of an IDR frame has one bit more than the sliding window's. Slice data is therefore
+    /// shifted by whole bytes if the source uses the sliding window.
     private let identifier: Int
     /// Values to subtract; nil before the first frame.
     private var base: (sequence: AVCParameterSets.Sequence, frameNumber: Int, order: Int)?
-    /// Whether slices still belong to the first frame, or its first field.
+    /// Whether the current slices belong to the first frame; with field coding, to its first field.
     private var isOpening = false
-    /// Number of frames since the first one, and the last `frame_num` of the source.
+    /// Number of frames since the first one, and `frame_num` of the latest frame in the source.
     private var frames = 0
     private var lastNumber = 0
-    /// Dropped leading frames that are references: number of their fields that are still marked, by frame.
+    /// Number of fields that are still marked as references, for each dropped leading frame; keys are numbers of frames
+    /// since the first one.
     private var missing: [Int: Int] = [:]
-    /// Whether the source's next IDR frame was reached, from which slices are unchanged.
+    /// Whether rewriting has ended: from the source's next IDR frame on, slices are unchanged.
     private(set) var isOver: Bool
 
-    /// Creates a rewriter. `isOpen`: whether the first frame is a recovery point; otherwise only parameter sets are
-    /// changed, like those of other parts. `part`: number of parts before.
+    /// Creates a rewriter. `isOpen`: whether the first frame is a recovery point; otherwise only sequence parameter
+    /// sets are changed, as in all parts of the cut. `part`: index of the part.
     init(_ sets: AVCParameterSets, isOpen: Bool, part: Int = 0) {
         self.sets = sets
         identifier = 254 - part & 1
@@ -43,13 +45,13 @@ struct AVCOpening {
     /// Returns the rewritten NAL unit; nil if it is unchanged.
     mutating func rewritten(_ unit: UnsafeRawBufferPointer) throws -> [UInt8]? {
         let type = unit[0] & 0x1f
-        // Other sequence parameter sets belong to other parts, or precede an IDR frame.
+        // Unknown sequence parameter sets are supported only after the source's next IDR frame.
         if type == 7, let other = sets.allowingGaps(unit) { return other }
         guard !isOver else { return nil }
         switch type {
         case 1: return try slice(unit)
         case 8 where sets.take(unit): return nil
-        // Additional views and auxiliary pictures would need the same rewriting.
+        // Data partitions, additional views and auxiliary pictures would require the same rewriting.
         case 2...4, 7, 8, 14, 19...21: throw Unreadable()
         default: return nil
         }
@@ -58,15 +60,15 @@ struct AVCOpening {
     /// Ends the rewriting at the source's next IDR frame.
     mutating func finish() { isOver = true }
 
-    /// Registers a dropped leading frame, for which decoders insert a frame that is never referenced. It takes the
-    /// dropped frame's position in reference lists of P slices, but not of B slices, so it must be unmarked before
-    /// the next B slice.
+    /// Registers a dropped leading frame, for which decoders insert a frame that is never referenced. The inserted
+    /// frame takes the dropped one's position in reference lists of P slices, but not of B slices, so it must be
+    /// unmarked before the next B slice.
     mutating func dropLeadingFrame(_ unit: UnsafeRawBufferPointer) throws {
         guard !isOver, unit[0] & 0x1f == 1 else { return }
         guard let header = AVCSliceHeader(unit, sets), base != nil else { throw DependsOnLeadingFrames() }
         guard header.beginsPicture, header.isReference else { return }
         count(header)
-        // Frames that the dropped frame would unmark stay marked.
+        // The operations of a dropped frame aren't executed, so they must not concern frames of the output.
         let operations = header.marking?.operations ?? []
         guard operations.allSatisfy({ $0.code == 1 && unmarksDroppedFrame($0, header) }) else {
             throw DependsOnLeadingFrames()
@@ -83,7 +85,7 @@ struct AVCOpening {
         guard let header = AVCSliceHeader(unit, sets) else { throw Unreadable() }
         if base == nil {
             guard header.beginsPicture, Self.canOpen(with: header) else { throw Unreadable() }
-            // The earlier field of an IDR frame has order 0.
+            // The earlier field of an IDR frame has picture order count 0.
             base = (
                 header.start.sequence, header.start.frameNumber,
                 (header.order?.value ?? 0) + min(0, header.bottomOrder)
@@ -111,7 +113,7 @@ struct AVCOpening {
                     (marking.range, [0, 0]),
                 ], headerEnd: header.end, isAligned: header.isCABAC)
         } else if let marking = header.marking, let operations = marking.operations {
-            // Long-term references may precede the first frame.
+            // Operations on long-term references may concern frames before the first one.
             guard operations.allSatisfy({ $0.code == 1 }) else { throw Unreadable() }
             let kept = operations.filter { !unmarksDroppedFrame($0, header) }
             if header.beginsPicture { for operation in kept { unmark(operation, header) } }
@@ -134,8 +136,8 @@ struct AVCOpening {
         frameIndex(of: operation, header) < 0
     }
 
-    /// Returns the number of the frame that an operation unmarks; of a field, twice the frame's number, plus one for
-    /// the same parity.
+    /// Returns the number of the frame that an operation unmarks. For a field, it is twice the frame's number, plus one
+    /// for the same parity.
     private func frameIndex(of operation: (code: Int, values: [Int]), _ header: AVCSliceHeader) -> Int {
         (header.isField ? 2 * frames + 1 : frames) - (operation.values[0] + 1)
     }

@@ -1,14 +1,13 @@
 internal import LibAV
 
-/// Parser of a codec's packets for a cut: finds random-access points, and the NAL units that contain frames.
+/// Parser of H.264 and HEVC packets for a cut: determines random-access points, and rewrites NAL units for the output.
 struct CutBitstream: Hashable, Sendable {
     /// Codecs that smart cut supports.
     enum Codec: String, Hashable, Sendable {
         case h264
         case hevc
 
-        /// The encoder for the edges, and its settings if the job sets none; nil if no encoder has such
-        /// settings.
+        /// The default encoder for the edges, and its near-lossless settings; nil if no encoder has such settings.
         var encoder: (model: EncoderModel, settings: EncoderModel.NearLossless)? {
             EncoderModel.encoders(of: rawValue).lazy.compactMap { model in
                 model.nearLossless.map { (model, $0) }
@@ -18,11 +17,11 @@ struct CutBitstream: Hashable, Sendable {
 
     /// Kind of random access at a packet.
     enum RandomAccess: Hashable, Sendable {
-        /// None: decoding can't start here.
+        /// Decoding can't start at the packet.
         case none
-        /// Clean: no later frame refers to an earlier one (IDR, BLA).
+        /// Clean random access: no later frame refers to an earlier one (IDR, BLA).
         case clean
-        /// Open: leading frames may refer to earlier frames (HEVC's CRA, H.264's recovery points).
+        /// Open GOP: leading frames may refer to earlier frames (HEVC's CRA, H.264's recovery points).
         case open
     }
 
@@ -31,7 +30,7 @@ struct CutBitstream: Hashable, Sendable {
     /// Parameter sets for parsing H.264 slices; nil if they can't be parsed, and for HEVC.
     let sets: AVCParameterSets?
 
-    /// Nil if the codec isn't supported, or if its headers can't be parsed.
+    /// Creates a parser for a track; nil if the codec isn't supported, or if its headers can't be parsed.
     init?(_ parameters: CodecParameters) {
         guard let codec = Codec(rawValue: parameters.codecName) else { return nil }
         self.codec = codec
@@ -128,13 +127,13 @@ struct CutBitstream: Hashable, Sendable {
         return false
     }
 
-    /// Registers a leading frame that is dropped after an open start.
+    /// Registers a leading frame that is dropped after an open GOP's first frame.
     func dropLeadingFrame(_ bytes: UnsafeRawBufferPointer, behind opening: inout AVCOpening?) throws {
         _ = try framing.forEach(in: bytes) { try opening?.dropLeadingFrame($0) }
     }
 
-    /// Returns a digest of a packet's frames, regardless of framing: only NAL units of frames count. HEVC's
-    /// CRA and BLA are considered equal, because a cut changes the one to the other.
+    /// Returns a digest of a packet's slices, regardless of framing; other NAL units are ignored. HEVC's CRA and BLA
+    /// have the same digest, because a cut changes CRA to BLA.
     func digest(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash = UnitDigest()
         _ = framing.forEach(in: bytes) { unit in
@@ -152,9 +151,9 @@ struct CutBitstream: Hashable, Sendable {
         framed(bytes, lengthSize: lengthSize, prefix: prefix) { _ in nil }
     }
 
-    /// Returns the packet's NAL units as the cut writes them. `opensStream`: whether the output lacks the frames
-    /// before an open start, which HEVC's CRA must signal by its type; H.264 is rewritten by `opening`, which
-    /// ends at a packet with clean `access`.
+    /// Returns the packet's NAL units as the output contains them. `opensStream`: whether the frames before an open GOP
+    /// are missing in the output, so that HEVC's CRA is changed to BLA. H.264 is rewritten by `opening`, which ends at
+    /// a packet with clean `access`.
     func framed(
         _ bytes: UnsafeRawBufferPointer, lengthSize: Int, prefix: [[UInt8]] = [], access: RandomAccess,
         opensStream: Bool = false, opening: inout AVCOpening?
@@ -181,7 +180,7 @@ struct CutBitstream: Hashable, Sendable {
         }
         for unit in prefix { append(unit) }
         _ = try framing.forEach(in: bytes) { unit in
-            // An access unit delimiter must be the first unit; mp4 doesn't require one.
+            // An access unit delimiter must be the first unit, so it can't follow `prefix`; mp4 doesn't require one.
             let delimiter: UInt8 = codec == .h264 ? 9 : 35
             if type(unit) == delimiter, !prefix.isEmpty || framing == .startCodes { return }
             if let other = try rewritten(unit) { append(other) } else { append(unit) }

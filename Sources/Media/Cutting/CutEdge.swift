@@ -2,7 +2,7 @@ internal import DequeModule
 internal import Dispatch
 internal import LibAV
 
-/// Re-encodes frames at an edge of a cut with a decoder and an encoder of its own, on its own queue.
+/// Re-encodes the frames at an edge of a cut, with a separate decoder, encoder and queue.
 ///
 /// Unchecked `Sendable`: all mutable state is used on `queue` only.
 final class CutEdge: @unchecked Sendable {
@@ -17,15 +17,15 @@ final class CutEdge: @unchecked Sendable {
     /// Parameter sets of H.264; those of HEVC are in the packets.
     let parameterSets: [[UInt8]]
     private var packets = UniqueDeque<Packet>()
-    /// Size of the queued packets.
+    /// Size of the queued packets in bytes.
     private var bytes = 0
-    /// Whether a step is scheduled.
+    /// Whether encoding of the next frame is scheduled.
     private var isStepping = false
     private var frameCount = 0
     private var isFinished = false
     private var failure: (any Error)?
 
-    /// Creates an edge. Its frames are kept in `evidence` as those of `part`, with their times in `tick`.
+    /// Creates an edge of `count` frames. They are kept in `evidence` as those of `part`, with their times in `tick`.
     init(
         producer: any SampleProducer, encoder: EncoderConfiguration, count: Int, evidence: CutEvidence,
         part: Int, tick: Rational, reference: TrackReference
@@ -41,15 +41,15 @@ final class CutEdge: @unchecked Sendable {
         stage = VideoEncoderStage(encoder: opened, configuration: encoder, isFedByReader: true)
     }
 
-    /// Maximum numbers of packets and bytes encoded ahead: a file's edge is short, but frames of a composition may
-    /// last long.
+    /// Maximum numbers of packets and bytes encoded ahead: a file's edge is short, but an encoded section of a
+    /// composition may be long.
     private static let maxPending = (packets: 240, bytes: 32 << 20)
 
     /// Starts encoding ahead, up to the limits.
     func prepare() { queue.async { @Sendable in self.schedule() } }
 
-    /// Schedules the encoding of one frame if the limits allow it. Each frame is a block of its own, so that other
-    /// blocks on `queue` run in between.
+    /// Schedules the encoding of one frame if the limits allow it. Each frame is a separate block, so that other blocks
+    /// on `queue` run in between.
     private func schedule() {
         guard !isStepping, !isFinished, failure == nil, packets.count < Self.maxPending.packets,
             bytes < Self.maxPending.bytes
@@ -67,7 +67,7 @@ final class CutEdge: @unchecked Sendable {
         packets.append(packet)
     }
 
-    /// Returns the next packet, or nil at the end. Without reordering, packets are in presentation order.
+    /// Returns the next packet, nil at the end. Packets are in presentation order, because the encoder doesn't reorder.
     func next() throws -> Packet? {
         var result: Packet?
         try queue.sync {
@@ -94,7 +94,7 @@ final class CutEdge: @unchecked Sendable {
         }
         try stage.finish { keep($0) }
         isFinished = true
-        // The scan counted this number of packets; fewer decoded frames mean damage.
+        // `count` is the number of packets in the scan; fewer decoded frames mean damage.
         if frameCount != count { throw MediaError.damaged(track: reference, at: nil) }
     }
 }

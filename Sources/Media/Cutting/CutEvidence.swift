@@ -1,8 +1,8 @@
 internal import LibAV
 internal import Locking
 
-/// Source frames of a cut's re-encoded edges, kept for the verification of the output. Decoding them again would
-/// start at the previous keyframe, half a GOP earlier on average.
+/// Source frames of a cut's re-encoded edges, kept to verify the output. Decoding them again would start at the
+/// previous keyframe, half a GOP earlier on average.
 package final class CutEvidence: Sendable {
     /// A frame of the source and its time in the cut's ticks, on the asset's time line.
     final class KeptFrame: Sendable {
@@ -21,7 +21,7 @@ package final class CutEvidence: Sendable {
         var time: Int64
     }
 
-    /// Maximum number of bytes kept; further frames are decoded again.
+    /// Maximum number of bytes kept; frames beyond the limit are decoded again.
     private static let maxBytes = 64 << 20
 
     private struct Storage: Sendable {
@@ -30,7 +30,6 @@ package final class CutEvidence: Sendable {
     }
     private let storage = Guarded(Storage())
 
-    /// Creates an empty store.
     package init() {}
 
     /// Keeps a frame of a part if the limit allows it; its data is shared, not copied.

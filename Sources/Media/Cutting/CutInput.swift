@@ -5,15 +5,15 @@ struct CutInput {
     /// A track whose packets can be copied.
     struct Packets {
         let track: AssetTrack
-        /// Position of time zero on the file's own time line.
+        /// Timestamp in the file that corresponds to time zero of the asset.
         let timeZero: MediaTime
         let bitstream: CutBitstream
-        /// Opens the file with a demuxer of its own, and seeks to a time on the asset's time line.
+        /// Opens the file with a separate demuxer, and seeks to a time on the asset's time line.
         let open: (MediaTime) throws -> PacketSource
     }
-    /// Nil if there are no packets to copy.
+    /// The packets to copy; nil for an encoded section of a composition.
     let packets: Packets?
-    /// Returns the decoded frames of a section of the time line, as input for the edge encoder.
+    /// Returns a producer of the decoded frames in a time range, as input for the edge encoder.
     let frames: (TimeRange) throws -> any SampleProducer
     /// Label of the track in errors.
     let reference: TrackReference

@@ -1,8 +1,8 @@
 package import LibAV
 
-/// The packets of a video track around a range, in decoding order, with the properties that matter for a cut.
+/// The packets of a video track around a range, in decoding order, with the properties that a cut depends on.
 package struct CutScan: Sendable {
-    /// One packet.
+    /// Properties of one packet, or of one frame of a composition.
     package struct ScannedPacket: Hashable, Sendable {
         /// Presentation time in ticks of the asset's time line.
         package var pts: Int64
@@ -10,7 +10,8 @@ package struct CutScan: Sendable {
         package var isKey: Bool
         /// Kind of random access that the packet itself allows.
         var access: CutBitstream.RandomAccess
-        /// Whether the packet is never presented, changes parameters, or can't be copied after an open start.
+        /// Whether the packet can't be part of a copied section: it is never presented, changes parameters, or can't be
+        /// rewritten after an open GOP.
         var isBarrier: Bool
         /// Digest of the frame's bytes in the output; 0 unless requested.
         var digest: UInt64
@@ -22,18 +23,18 @@ package struct CutScan: Sendable {
     package let start: Int64
     /// End of the range in ticks.
     package let end: Int64
-    /// Packets in decoding order, from a keyframe before the range to the last one that may matter.
+    /// Packets in decoding order, from a keyframe before the range to the last packet that affects its end.
     package private(set) var packets: [ScannedPacket] = []
     /// Whether the frames come from a composition rather than from packets.
     private(set) var isGenerated = false
-    /// All frames presented up to this time are in `packets`.
+    /// Time up to which `packets` contains all presented frames.
     private var completeUntil = Int64.max
 
     private init(tick: Rational, start: Int64, end: Int64) {
         (self.tick, self.start, self.end) = (tick, start, end)
     }
 
-    /// Creates the scan of a composition's frames, none of which is a random-access point.
+    /// Creates the scan of frames that a composition generates, none of which is a random-access point.
     init(generated range: TimeRange, every unit: Rational, tick: Rational) {
         self.init(
             tick: tick, start: range.start.ticks(in: tick), end: range.end.ticks(in: tick, rounding: .up))
@@ -47,8 +48,8 @@ package struct CutScan: Sendable {
         }
     }
 
-    /// Reads the packets. Times are on the asset's time line. `tick`: time base in which the range's ends are exact,
-    /// shared with other ranges; nil chooses one. `part`: number of ranges before.
+    /// Reads the packets around a range of the asset's time line. `tick`: time base in which the ends of this and other
+    /// ranges are exact; nil for one that suits this range. `part`: index of the range in the cut.
     package static func read(
         path: String, track: AssetTrack, timeZero: MediaTime, range: TimeRange, tick given: Rational? = nil,
         part: Int = 0, withDigests: Bool = false,
@@ -66,8 +67,8 @@ package struct CutScan: Sendable {
         let source = try PacketSource(
             track: track, of: .unknown, path: path, environment: environment, damage: damage)
         try source.seek(before: (timeZero + range.start).ticks(in: track.timeBase, rounding: .down))
-        // Leading frames of a keyframe follow it and are presented before it. The second keyframe past the end
-        // determines where the first one's GOP can end.
+        // Leading frames follow their keyframe and are presented before it. The second keyframe past the end determines
+        // where the first one's GOP can end.
         var pastKeys: [Int64] = []
         var copying = Copying(part: part)
         while let packet = try source.next() {
@@ -103,7 +104,7 @@ package struct CutScan: Sendable {
         let part: Int
         private var start: Int64?
         private var opening: AVCOpening?
-        /// Time of a start that turned out to be impossible because later frames depend on leading ones.
+        /// Time of a start that was rejected because later frames depend on leading ones.
         var failedStart: Int64?
 
         init(part: Int) { self.part = part }
@@ -145,8 +146,8 @@ package struct CutScan: Sendable {
         }
     }
 
-    /// Presentation times of the range, in order: the range's start for the frame on screen at the start, then the
-    /// following frames' times.
+    /// Presentation times of the range's frames, in order. The frame on screen at the start of the range has the time
+    /// of that start.
     package var shownTimes: [Int64] {
         let times = packets.lazy.map(\.pts).filter { $0 >= 0 && $0 < end }.sorted()
         let first = times.lastIndex { $0 <= start } ?? 0
@@ -157,14 +158,14 @@ package struct CutScan: Sendable {
     package enum Problem: Codable, Hashable, Sendable {
         /// The range doesn't start at a keyframe; the nearest keyframes before and after, if any.
         case startsInsideGroup(before: MediaTime?, after: MediaTime?)
-        /// Frames presented before the start are required after it (open GOP).
+        /// Leading frames, which are presented before the start, follow the first keyframe (open GOP).
         case hasLeadingFrames
-        /// Frames before the end refer to frames after it; the next clean end, if any.
+        /// Frames past the end are decoded before frames of the range; the next clean end, if any.
         case endsInsideGroup(next: MediaTime?)
     }
 
-    /// Returns why the range can't be copied; nil if it can. `allowsLeading`: whether leading frames of the first
-    /// keyframe are dropped instead.
+    /// Returns the reason why the range can't be copied; nil if it can. `allowsLeading`: whether leading frames of the
+    /// first keyframe are acceptable, because they are dropped.
     package func problem(allowsLeading: Bool = false) -> Problem? {
         func time(_ ticks: Int64) -> MediaTime { MediaTime(ticks: ticks, timeBase: tick) }
         let keys = packets.lazy.filter(\.isKey).map(\.pts)
@@ -190,8 +191,9 @@ package struct CutScan: Sendable {
         return nil
     }
 
-    /// The last keyframe not after the start, and the first clean end not before the range's end for frames from it
-    /// on. The start is nil if there is no such keyframe; the end is nil for the track's end.
+    /// The range extended to positions at which packets can be cut. `start` is the last keyframe at or before the
+    /// range's start; nil if there is none. `end` is the first clean end at or after the range's end; nil for the
+    /// track's end.
     package var outward: (start: Int64?, end: Int64?) {
         let begin = packets.lazy.filter { $0.isKey && $0.pts <= start && $0.pts >= 0 }.map(\.pts).max()
         let from = begin ?? start
@@ -208,7 +210,8 @@ package struct CutScan: Sendable {
         return (begin, nil)
     }
 
-    /// Returns for each packet the smallest time of it and the packets after it, among times not before `from`.
+    /// Returns, for each packet, the earliest presentation time of it and the packets after it. Times before `from` are
+    /// ignored.
     func suffixMinima(from: Int64) -> [Int64] {
         var minima = [Int64](repeating: Int64.max, count: packets.count)
         var least = Int64.max

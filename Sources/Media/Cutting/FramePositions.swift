@@ -1,17 +1,16 @@
 package import LibAV
 
-/// Positions of video frames that are requested by number, on the time line of some ranges of the asset joined end to
-/// end. Frame 0 is the frame on screen at the start of the first range, or the first one after it. Numbers follow the
-/// frames' own times, whatever the frame rate.
+/// Positions of video frames that are requested by number, on the time line of one or more joined ranges of an asset.
+/// Frame 0 is the frame on screen at the start of the first range, or the first one after it. Frames are numbered in
+/// order of their times, regardless of the frame rate.
 package struct FramePositions: Codable, Hashable, Sendable {
-    /// One frame.
+    /// Presentation interval of one frame.
     package struct Position: Codable, Hashable, Sendable {
         /// Presentation time of the frame.
         package var start: MediaTime
-        /// Time of the next frame, or the end of the range; nil if only the end of the track ends the frame.
+        /// Time of the next frame, or the end of the range; nil for the last frame of the track.
         package var end: MediaTime?
 
-        /// Creates a position from given values.
         package init(start: MediaTime, end: MediaTime?) { (self.start, self.end) = (start, end) }
     }
 
@@ -21,7 +20,6 @@ package struct FramePositions: Codable, Hashable, Sendable {
     /// number.
     package var count: Int64
 
-    /// Creates positions from given values.
     package init(positions: [Position?], count: Int64) { (self.positions, self.count) = (positions, count) }
 
     /// Locates frames among the times of all frames of a track, sorted and without duplicates. Empty `ranges` mean the
@@ -148,7 +146,7 @@ extension AssetContents {
     }
 }
 
-/// Limit of the frames to read, so that all requested frames are among them.
+/// Condition to stop reading, once all requested frames were read.
 private struct FrameBound {
     /// Frames that end before this time aren't needed.
     let start: MediaTime
@@ -156,11 +154,12 @@ private struct FrameBound {
     private let maxFrames: Int64?
     /// Frames from this time on aren't needed.
     private let end: MediaTime?
-    /// Frames come in decoding order; no codec reorders by more frames, even with fields.
+    /// Number of frames to read beyond the last requested one: frames are in decoding order, and no codec reorders by
+    /// more frames, even with fields.
     private static let reordering: Int64 = 64
     private var (after, past): (Int64, Int64) = (0, 0)
 
-    /// Creates a limit; without `numbers`, all frames of the ranges are needed.
+    /// Creates a condition; without `numbers`, all frames of the ranges are needed.
     init(numbers: [Int64]?, ranges: [TimeRange]) {
         start = ranges.map(\.start).min() ?? .zero
         end = ranges.map(\.end).max()
@@ -178,7 +177,7 @@ private struct FrameBound {
 }
 
 extension Packet {
-    /// Returns whether decoding the packet yields a frame that is shown.
+    /// Returns whether the packet contains a frame that is shown (VP8's `show_frame`).
     fileprivate borrowing func isShown(_ traits: BitstreamTraits) -> Bool {
         guard traits.hidesFrames else { return true }
         return withBytes { bytes in bytes.first.map { $0 & 0x10 != 0 } ?? false }

@@ -2,9 +2,9 @@ package import LibAV
 
 /// Smart cuts of several sources: the clips of a composition in order, with encoded frames between them.
 extension SmartCut {
-    /// Returns the time base of a composition's cut, which represents exactly the times of all copied clips, of cuts,
-    /// of positions, and of encoded frames. If none does, positions are rounded, then cuts as well; nil if the clips'
-    /// own times and the encoded frames have no common time base.
+    /// Returns a time base that represents exactly the times of all copied clips, cuts, positions, and encoded frames.
+    /// If there is none, positions are rounded, then cuts as well. Nil if the clips' own times and the encoded frames
+    /// have no common time base.
     package static func tick(
         clock: [(timeBase: Rational, timeZero: MediaTime)], cuts: [MediaTime], positions: [MediaTime],
         frames: Rational?
@@ -17,8 +17,8 @@ extension SmartCut {
             ?? commonTick(own + generated, limit: limit)
     }
 
-    /// Creates the cut of a composition. `part` returns the part for a section that is a clip's; encoded frames have
-    /// the duration `unit`.
+    /// Creates the cut of a composition. `part` returns the part for a clip's section, by the section's index. Encoded
+    /// frames have the duration `unit`.
     package static func composed(
         _ sections: [CompositionSection], tick: Rational, unit: Rational, delay: Int,
         encoder: EncoderConfiguration, part: (Int) -> Part?
@@ -48,7 +48,7 @@ extension SmartCut {
         parts[parts.count - 1].position = parts[parts.count - 1].start
     }
 
-    /// Number of encoded frames outside copied clips: joins, gaps, and frames below layers.
+    /// Number of encoded frames outside copied clips: transitions, gaps, and frames below layers.
     package var generatedFrames: Int { parts.reduce(0) { $0 + ($1.clip == nil ? $1.headFrames : 0) } }
 
     /// Whether the cut belongs to a composition.

@@ -2,7 +2,8 @@ internal import LibAV
 
 /// Track format of a smart cut.
 extension SmartCut {
-    /// Returns the source's own H.264 parameter sets as the cut uses them.
+    /// Returns the source's H.264 parameter sets, with gaps in frame numbers allowed if a part starts with an open GOP.
+    /// Nil if the headers can't be parsed.
     func headers(of parameters: CodecParameters) throws -> AVCHeaders? {
         guard var headers = AVCHeaders(parameters.extradata) else { return nil }
         if opensGroups {

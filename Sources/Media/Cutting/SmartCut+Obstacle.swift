@@ -19,12 +19,12 @@ extension SmartCut {
         case dolbyVision
         /// The edit list presents several sections of media.
         case edits
-        /// The container can't hold two kinds of the codec's parameter sets.
+        /// The container can't keep the parameter sets of the source and the encoder apart.
         case container(String)
-        /// Interlaced ranges that are encoded entirely precede copied ones, in a container that stores parameter sets
-        /// between frames only.
+        /// Interlaced ranges that are re-encoded completely are joined with copied ones, in a container with parameter
+        /// sets in band.
         case joints(String)
-        /// The encoder settings for the edges don't match the source.
+        /// The edges can't be encoded, or not in a way that matches the source; the string is the reason.
         case edges(String)
 
         /// Explanation for messages.

@@ -1,8 +1,8 @@
 public import LibAV
 
-/// Frame-accurate cut of ranges of a video track with as many copied packets as possible, as part of a plan.
-/// In each range, the head before the first random-access point and the tail after the last clean end are
-/// re-encoded, and packets between them are copied. Times are in units of `tick`.
+/// Frame-accurate cut of ranges of a video track with as many copied packets as possible, as part of a plan. In each
+/// range, the head before the first random-access point and the tail after the last clean end are re-encoded; packets
+/// between them are copied. Times are in units of `tick`.
 public struct SmartCut: Hashable, Codable, Sendable {
     /// One range of the cut.
     public struct Part: Hashable, Codable, Sendable {
@@ -28,13 +28,13 @@ public struct SmartCut: Hashable, Codable, Sendable {
         public var tailFrames: Int
         /// Number of GOPs that are copied at least in part.
         public var copiedGroups: Int
-        /// Index of the composition's clip that is cut; nil for the only source, and for the composition's
-        /// own frames.
+        /// Index of the composition's clip that is cut; nil for a cut of a single asset, and for encoded frames outside
+        /// of clips.
         public var clip: Int?
-        /// Position of the part in the output; nil for the end of the previous part.
+        /// Position of the part in the output; nil if it follows the previous part.
         public var position: Int64?
 
-        // Keys of the plan's JSON.
+        // Keys in the JSON of plans.
         private enum CodingKeys: String, CodingKey {
             case start, end, copyStart, copyEnd, lastCopied, reachesTrackEnd, opensGroup
             case headFrames = "headPictures"
@@ -54,9 +54,9 @@ public struct SmartCut: Hashable, Codable, Sendable {
     /// Configuration of the encoder for the edges.
     public var encoder: EncoderConfiguration
 
-    /// Plans the cut. `encoder` encodes the edges; nil for the source's codec and profile at near-lossless
-    /// quality. `clipTick`: time base of the cut of several sources that this one becomes part of, in which
-    /// case it may copy nothing; nil for a single source.
+    /// Plans the cut. `encoder` encodes the edges; nil for the source's codec and profile at near-lossless quality.
+    /// `clipTick`: time base of a composition's cut that includes this one, which may then copy no packets; nil for a
+    /// cut of a single asset.
     package static func plan(
         _ scans: [CutScan], track: AssetTrack, encoder: EncoderConfiguration? = nil, clipTick: Rational? = nil
     ) throws(Obstacle) -> SmartCut {
@@ -102,7 +102,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
     private struct CopiedSection {
         var start: Int64
         var end: Int64
-        /// The latest presentation time of its frames.
+        /// The latest presentation time of a copied frame.
         var last: Int64
         var isOpen = false
         var count = 0
@@ -110,9 +110,9 @@ public struct SmartCut: Hashable, Codable, Sendable {
         var delay = 0
     }
 
-    /// Returns the section to copy: from the first random-access point of the range to the last clean end. If
-    /// that is an open GOP, the section from the first clean random-access point may have more frames, and is
-    /// then returned.
+    /// Returns the section to copy, from the first random-access point of the range to the last clean end. If that
+    /// point is an open GOP, and a section from the first clean random-access point has more frames, the latter is
+    /// returned.
     private static func copiedSection(_ scan: CutScan) -> CopiedSection? {
         func first(_ isFit: (CutScan.ScannedPacket) -> Bool) -> CopiedSection? {
             scan.packets.firstIndex {
@@ -159,7 +159,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
         return result
     }
 
-    // MARK: The edges' encoder
+    // MARK: Encoder of the edges
 
     /// Returns the encoder configuration for the source's codec and profile at near-lossless quality.
     private static func edgeEncoder(
@@ -185,8 +185,8 @@ public struct SmartCut: Hashable, Codable, Sendable {
         return configuration
     }
 
-    /// Sets what the edges require regardless of the job's settings: the source's profile and level,
-    /// parameter set IDs of their own, no reordering, and a single GOP.
+    /// Sets the options that edges require regardless of the job's settings: the source's profile and level, unused
+    /// parameter set IDs (H.264) or repeated parameter sets (HEVC), no reordering, and a single GOP.
     private static func adapt(
         _ configuration: inout EncoderConfiguration, codec: CutBitstream.Codec, parameters: CodecParameters
     ) throws(Obstacle) {
@@ -244,18 +244,18 @@ public struct SmartCut: Hashable, Codable, Sendable {
     /// Whether any frame is re-encoded.
     public var hasEdges: Bool { headFrames + tailFrames > 0 }
 
-    /// Returns why the cut of a source can't be written to a container; nil if it can. The parameter sets of
-    /// HEVC's edges have the same IDs as the source's, and readers that start between keyframes of a
-    /// transport stream would confuse them.
+    /// Returns the reason why the cut can't be written to a container; nil if it can. The parameter sets of HEVC's
+    /// edges have the same IDs as the source's, and readers that start between keyframes of a transport stream would
+    /// confuse them.
     public func obstacle(in container: ContainerType, codec: String, isInterlaced: Bool) -> Obstacle? {
         guard hasEdges, container.canStartAnywhere else { return nil }
         if codec == CutBitstream.Codec.hevc.rawValue { return .container(container.name) }
-        // Such outputs fail verification.
+        // Outputs of this kind fail verification.
         let isWhole = isJoined && parts.contains { $0.copiedFrames == 0 }
         return isInterlaced && isWhole ? .joints(container.name) : nil
     }
 
-    /// Start of each part in the output, from the start of the first part.
+    /// Start of each part in the output, relative to the start of the first part.
     var offsets: [Int64] {
         var offset: Int64 = 0
         return parts.map { part in
@@ -265,6 +265,6 @@ public struct SmartCut: Hashable, Codable, Sendable {
         }
     }
 
-    /// Whether parts are presented in succession from 0, rather than on the source's time line.
+    /// Whether times start from 0, with parts in succession, rather than being those of the source.
     var isJoined: Bool { parts.count > 1 || parts.first?.position != nil }
 }

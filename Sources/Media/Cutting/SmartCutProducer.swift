@@ -1,11 +1,11 @@
 internal import LibAV
 
-/// The packets of a smart cut: for each part the encoded head, the copied packets, and the encoded tail. Times of a
-/// single range are on the asset's time line, those of several on the output's. The input of a part is opened when it
-/// is needed.
+/// Producer of a smart cut's packets: for each part the encoded head, the copied packets, and the encoded tail. Times
+/// of a single range are on the asset's time line, those of several ranges on the output's. The input of a part is
+/// opened when the previous part begins.
 ///
-/// All decoding times are generated from the presentation times in order, delayed by the largest reordering of any
-/// part, so they are continuous.
+/// Decoding times are the presentation times in ascending order, delayed by the largest reordering of any part, so
+/// they are continuous.
 final class SmartCutProducer: SampleProducer {
     private let cut: SmartCut
     private let evidence: CutEvidence
@@ -29,18 +29,18 @@ final class SmartCutProducer: SampleProducer {
     private var head: CutEdge?
     private var tail: CutEdge?
     private var current: Opened?
-    /// The next part; an error of opening it is thrown when the part begins.
+    /// The next part; if opening it failed, the error is thrown when the part begins.
     private var ahead: Result<Opened, any Error>?
     private var packets: PacketSource?
     private var copied = 0
-    /// Whether copied packets have parameter sets of their own.
+    /// Whether copied packets contain parameter sets.
     private var carriesSets: Bool
-    /// Rewrites H.264 that begins at a recovery point.
+    /// Rewriter of H.264 parts that begin at a recovery point; nil if no part does.
     private var opening: AVCOpening?
     private var clock: DTSGenerator
     let droppedSamples = 0
 
-    /// Creates a producer; `track` is one whose packets are copied, others have the same format.
+    /// Creates a producer. `track` is one of the tracks whose packets are copied; all of them have the same format.
     init(
         cut: SmartCut, track: AssetTrack, evidence: CutEvidence,
         input: @escaping (SmartCut.Part) throws -> CutInput
@@ -115,11 +115,11 @@ final class SmartCutProducer: SampleProducer {
         var tail: CutEdge?
     }
 
-    /// Starts both edges of a part, and those of the next part concurrently: their packets are queued until the
-    /// copied packets are through.
+    /// Opens a part and the next one. Their edges are encoded concurrently, and the packets queued until they are
+    /// needed.
     private func begin() throws {
         (hasBegun, hasShown) = (true, false)
-        // Errors from here on don't belong to the previous part.
+        // Errors of this part must not be attributed to the previous one.
         current = nil
         let opened = try ahead?.get() ?? open(index)
         current = opened
@@ -154,7 +154,7 @@ final class SmartCutProducer: SampleProducer {
 
     // MARK: Edges
 
-    /// Returns the encoder of a section; nil if the section is empty.
+    /// Returns the edge for a section; nil if the section is empty.
     private func edge(
         _ count: Int, of input: CutInput, _ index: Int, from: Int64, to: Int64
     ) throws -> CutEdge? {
@@ -169,7 +169,7 @@ final class SmartCutProducer: SampleProducer {
     private func edgeSample(_ edge: CutEdge?) throws -> SampleBuffer? {
         guard let edge, let packet = try edge.next() else { return nil }
         let own = CutBitstream(codec: codec, framing: .startCodes)
-        // If some packets contain parameter sets, libavformat's `h264_mp4toannexb` doesn't add them to others.
+        // If some packets contain parameter sets, libavcodec's `h264_mp4toannexb` doesn't add them to others.
         let needsSets = codec == .h264 && carriesSets && packet.isKey
         let prefix = needsSets ? parameterSets + edge.parameterSets : []
         let framed = try Packet.of(
@@ -209,7 +209,7 @@ final class SmartCutProducer: SampleProducer {
             if access != .none, !carriesSets { carriesSets = packet.withBytes(bitstream.hasSets) }
             var duration = timeBase.rescale(packet.duration, to: cut.tick)
             if pts == part.lastCopied {
-                // The last packet lasts until the tail begins, or as long as in the source.
+                // The last packet lasts until the tail begins; at the end of the track, as long as in the source.
                 duration = part.reachesTrackEnd ? min(duration, part.end - pts) : part.copyEnd - pts
             } else {
                 duration = min(duration, part.copyEnd - pts)
@@ -217,7 +217,7 @@ final class SmartCutProducer: SampleProducer {
             let needsSets =
                 codec == .hevc && access != .none && cut.hasEdges
                 && !packet.withBytes(bitstream.hasSets)
-            // Preceding frames in the output are not those of the source.
+            // The first copied frame isn't preceded by the same frames as in the source.
             let opensStream = copied == 1 && access == .open
             if copied == 1 {
                 opening =

@@ -3,19 +3,19 @@ internal import LibAV
 internal import Locking
 
 /// Verifies a finished smart cut before it is published: every timestamp, every copied packet, and the decoded frames
-/// at the edges. A container's counts and times may be correct even if frames are corrupt.
+/// at the edges. Counts and times of a container may be correct even if frames are corrupt.
 package struct SmartCutVerifier: Sendable {
     private let cut: SmartCut
     private let source: @Sendable (SmartCut.Part) throws -> Source
     private let evidence: CutEvidence
     private let isCancelled: @Sendable () -> Bool
 
-    /// Source of a part.
+    /// Source of a part's expected frames.
     private struct Source: Sendable {
         let asset: Asset
         let track: AssetTrack
         var settings = VideoOutputSettings()
-        /// For frames of a composition, the duration of each.
+        /// Frame duration of a composition; nil for a file.
         var unit: Rational?
     }
 
@@ -55,7 +55,7 @@ package struct SmartCutVerifier: Sendable {
         }
     }
 
-    /// Returns what is wrong with the output; nil if it is correct. `result` is the cut's track in the output.
+    /// Returns a description of a problem; nil if the output is correct. `result` is the cut's track in the output.
     package func problem(output: Asset, track result: AssetTrack) throws -> String? {
         let offsets = cut.offsets
         let parts = try zip(cut.parts, offsets).enumerated().map { index, entry in
@@ -98,7 +98,8 @@ package struct SmartCutVerifier: Sendable {
     private struct CheckedPart {
         let part: SmartCut.Part
         let index: Int
-        /// Position of the next part in the output. Times without a common time base are rounded to it.
+        /// Position of the next part in the output, rounded if the parts have no common time base; nil for the last
+        /// part.
         let next: Int64?
         /// Position of the part in the output.
         let offset: Int64
@@ -128,7 +129,8 @@ package struct SmartCutVerifier: Sendable {
 
     private func time(_ ticks: Int64) -> MediaTime { MediaTime(ticks: ticks, timeBase: cut.tick) }
 
-    /// Returns the time of the output's first frame, if it can be an encoder's delay; otherwise 0.
+    /// Returns the delay of the output's first frame, if an encoder's delay can explain it (less than 0.25 s);
+    /// otherwise 0.
     private func origin(_ parts: [CheckedPart], _ outputScan: CutScan) -> MediaTime {
         guard let first = outputScan.packets.map(\.pts).min(), let checked = parts.first,
             let expected = checked.outputTimes.first
@@ -137,7 +139,8 @@ package struct SmartCutVerifier: Sendable {
         return late > .zero && late < MediaTime(value: 1, timescale: 4) ? late : .zero
     }
 
-    /// Returns the first wrong timestamp; `clock` is the time base of the output.
+    /// Returns a message about the first wrong timestamp; nil if all are correct. `clock` is the time base of the
+    /// output.
     private func timeProblem(
         _ parts: [CheckedPart], _ outputScan: CutScan, _ origin: MediaTime, clock: Rational
     ) -> String? {
@@ -191,11 +194,12 @@ package struct SmartCutVerifier: Sendable {
         var source: Source
         /// Offset to subtract for times on the output's time line.
         var shift: Int64
-        /// Position of the next part in the output.
+        /// Position of the next part in the output; nil for the last part.
         var next: Int64?
-        /// Whether another part precedes it, whose last frame may stay on screen until this one's first.
+        /// Whether another part precedes the section. The last frame of that part may stay on screen until the
+        /// section's first.
         var hasPredecessor = false
-        /// Whether decoding continues across the boundary, so that errors of earlier frames may be visible.
+        /// Whether decoding must start before the section, so that errors caused by earlier frames are detected.
         var isJoint = false
         /// Whether copied slices were rewritten.
         var isChanged = false
@@ -204,8 +208,7 @@ package struct SmartCutVerifier: Sendable {
     /// Number of copied frames checked after the head: wrong parameter sets corrupt the first ones.
     private static let framesAfterHead = 12
 
-    /// Returns the sections to check: the head with the copied frames after it, and the last copied GOP with the
-    /// tail.
+    /// Returns the sections to check: the head with the copied frames after it, and the last copied GOP with the tail.
     private func seams(_ checked: CheckedPart) -> [Seam] {
         let (scan, part) = (checked.scan, checked.part)
         let shown = scan.shownTimes
@@ -215,16 +218,16 @@ package struct SmartCutVerifier: Sendable {
             .map(\.pts).sorted()
         var seams: [Seam] = []
         // A part that begins with copied frames after another part is checked as well. If slices were rewritten, the
-        // whole first GOP is checked, and the frames after it.
+        // whole first GOP and the frames after it are checked.
         let isChanged =
             part.opensGroup && checked.source.track.format.codec == CutBitstream.Codec.h264.rawValue
         if part.headFrames > 0 || checked.offset > 0 || isChanged {
-            // Of a composition's frames, the first ones are sufficient.
+            // For generated frames of a composition, checking the first ones is sufficient.
             let generated = checked.source.unit == nil ? part.copyStart : part.start
             let group = isChanged ? keys.first { $0 > part.copyStart } ?? part.end : generated
             let copied = shown.filter { $0 >= group }.dropFirst(Self.framesAfterHead)
             let until = copied.first ?? part.end
-            // After an IDR frame, nothing depends on earlier frames.
+            // Frames from an IDR frame on don't depend on earlier ones.
             let startsClean = part.headFrames == 0 && part.copiedFrames > 0 && !part.opensGroup
             seams.append(
                 Seam(
@@ -245,14 +248,14 @@ package struct SmartCutVerifier: Sendable {
         return seams
     }
 
-    /// Maximum mean difference of encoded frames; a larger one means corruption rather than loss.
+    /// Maximum mean difference of encoded frames; a larger one indicates corruption rather than coding loss.
     private static let tolerance = 0.06
 
     private func frameProblem(
         _ seam: Seam, output: Asset, result: AssetTrack, origin: MediaTime
     ) throws -> String? {
         let original = try SourceFrames(self, seam)
-        // A container's rounding is at most half a tick.
+        // Containers round times by at most half a tick.
         let isCoarse = cut.tick.double < result.timeBase.double
         let half = Rational(result.timeBase.num, result.timeBase.den * 2)
         let shift = isCoarse ? MediaTime(ticks: 1, timeBase: half) : .zero
@@ -263,8 +266,8 @@ package struct SmartCutVerifier: Sendable {
         // A first frame that is replaced within a tick is never displayed.
         let begins = seam.times.prefix(2).map { cut.tick.rescale($0 - seam.shift, to: result.timeBase) }
         let hasZeroDuration = isCoarse && begins.count == 2 && begins[0] == begins[1]
-        // A boundary inside decoding is decoded across. Otherwise decoding starts at the first frame, which may be
-        // later than the part's start.
+        // A joint is decoded from the frame before the boundary. Otherwise decoding starts at the first frame, which
+        // may be later than the part's start.
         let first = seam.times.first.map { time($0 - seam.shift) + origin } ?? from
         let begin =
             seam.isJoint
@@ -299,7 +302,7 @@ package struct SmartCutVerifier: Sendable {
         return try generated.next() == nil ? nil : "there are additional frames at a seam"
     }
 
-    /// The source's frames at an edge: kept frames for encoded ones, and decoded frames for copied ones.
+    /// The source's frames at an edge: kept frames for encoded ones, and newly decoded frames for copied ones.
     private final class SourceFrames {
         private let tick: Rational
         /// Time of the first frame that is decoded again.
@@ -323,7 +326,7 @@ package struct SmartCutVerifier: Sendable {
                 until = max(from, part.copyEnd)
             }
             first = from
-            // If the source starts at an open GOP, decoding that starts earlier gives the correct frames.
+            // For correct frames of an open GOP, decoding of the source must start earlier.
             let earlier = seam.isChanged && from == part.copyStart && from > 0 ? from - 1 : from
             samples =
                 from < until
@@ -353,7 +356,7 @@ package struct SmartCutVerifier: Sendable {
         return nil
     }
 
-    /// Returns the decoded frames of a range.
+    /// Starts decoding a range.
     private func decodedFrames(
         _ asset: Asset, _ track: AssetTrack, _ settings: VideoOutputSettings, _ range: TimeRange
     ) throws -> TrackSamples {

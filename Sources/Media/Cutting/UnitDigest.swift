@@ -1,10 +1,10 @@
-/// A hash of consecutive bytes, to compare packets: FNV-1a on eight bytes at a time, for speed, because all packets
-/// of a copy are hashed twice. Not persistent.
+/// Hash of consecutive bytes for comparing packets. It is FNV-1a with words of eight bytes, for speed: all packets of a
+/// copy are hashed twice.
 struct UnitDigest {
     private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 
     mutating func add(_ word: UInt64) {
-        // Shifts the upper bits down for the next multiplication.
+        // Moves the upper bits down, so that the next multiplication mixes them.
         value = (value ^ word) &* 0x100_0000_01b3
         value ^= value >> 32
     }

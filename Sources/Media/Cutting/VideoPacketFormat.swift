@@ -1,11 +1,10 @@
 internal import LibAV
 
-/// Properties that the packets of two tracks must have in common, so that they can follow one another with the same
-/// headers.
+/// Properties that video tracks must share for their packets to be joined in one track with one set of headers.
 package struct VideoPacketFormat: Hashable, Codable, Sendable {
     private var codec: String
-    /// Whether NAL units have length prefixes rather than start codes. Parameter sets are then out of band, otherwise
-    /// in band.
+    /// Whether NAL units have length prefixes rather than start codes. Parameter sets are out of band with length
+    /// prefixes, and in band with start codes.
     private var hasLengths: Bool
     private var size: PixelSize
     private var pixelFormat: PixelFormat
@@ -17,7 +16,7 @@ package struct VideoPacketFormat: Hashable, Codable, Sendable {
     /// Hash of all parameter sets, in order.
     private var sets: UInt64
 
-    /// Nil if smart cut doesn't support the codec, or if its headers can't be parsed.
+    /// Creates the format of a track; nil if smart cut doesn't support the codec, or if the headers can't be parsed.
     package init?(_ track: AssetTrack) {
         let parameters = track.format.parameters
         guard let bitstream = CutBitstream(parameters) else { return nil }
@@ -45,7 +44,7 @@ package struct VideoPacketFormat: Hashable, Codable, Sendable {
         sets = hash.value
     }
 
-    /// Returns how another format differs, for messages; nil if it is equal.
+    /// Returns the first difference of another format, for messages; nil if both are equal.
     package func difference(of other: VideoPacketFormat) -> String? {
         if self == other { return nil }
         if other.codec != codec { return "its codec is \(other.codec), the others' is \(codec)" }

@@ -3,40 +3,41 @@ internal import Locking
 
 /// A still image from an asset.
 public struct StillImage: Sendable {
-    /// The frame, converted as the generator's settings require.
+    /// The frame, converted by the generator's settings.
     public let image: PixelBuffer
     /// The requested time, on the asset's time line.
     public let requestedTime: MediaTime
     /// Presentation time of the frame.
     public let actualTime: MediaTime
-    /// Whether the frame is the same as that of the previous still image.
+    /// Whether the frame is that of the previous still image.
     public let isRepeated: Bool
 }
 
 /// Generates still images of a video track (AVFoundation's `AVAssetImageGenerator`).
 ///
-/// Increasing times are found in one pass: frames between two of them are decoded only as far as the later one
+/// Increasing times require one pass, in which frames between two times are decoded only as far as the later one
 /// requires. A generator may be used from any queue, by one caller at a time.
 public final class AssetImageGenerator: Sendable {
     private let asset: Asset
-    /// Nil for the first video track.
+    /// The video track; nil for the first one of the asset.
     private let track: AssetTrack?
-    /// Nil for display settings: upright, square pixels, standard dynamic range.
+    /// Conversion of frames; nil for display settings: upright, square pixels, standard dynamic range.
     private let settings: VideoOutputSettings?
     private let maximumSize: PixelSize?
     private let isStopped: @Sendable () -> Bool
     private let interrupt = InterruptFlag()
     private let movement = MovementCounter()
 
-    /// Maximum deviation from the requested time.
+    /// Maximum deviation of a frame's time from the requested time.
     public let tolerance: ImageTolerance
     private let tally = DamageTally()
 
-    /// Counts of what was skipped because of damage.
+    /// Amount of damaged data that was skipped so far.
     public var damage: DamageTally.Count { tally.count }
 
-    /// Creates a generator for a video track of an asset. `settings`: conversion of each frame. Damaged frames are an
-    /// error, or with `.skip` are replaced by the previous frame. `isCancelled` is called during the work.
+    /// Creates a generator for a video track of an asset. `settings`: conversion of each frame. A damaged frame is an
+    /// error; with `damagePolicy` `.skip`, the previous frame replaces it. `isCancelled` is called repeatedly while
+    /// images are generated.
     public init(
         asset: Asset, track: AssetTrack, settings: VideoOutputSettings = VideoOutputSettings(),
         tolerance: ImageTolerance = .exact, damagePolicy: DamagePolicy = .fail,
@@ -62,8 +63,8 @@ public final class AssetImageGenerator: Sendable {
         tally.setPolicy(.fail)
     }
 
-    /// Ends work in progress with `CancellationError`, from any queue; the generator can't be used afterwards
-    /// (`cancelAllCGImageGeneration`).
+    /// Cancels image generation from any queue with `CancellationError` (`cancelAllCGImageGeneration`). The generator
+    /// can't be used afterwards.
     public func cancel() { interrupt.raise() }
 
     /// Generates a still image for each time, in the given order; increasing times are the fastest. Times before the
@@ -78,15 +79,15 @@ public final class AssetImageGenerator: Sendable {
         }
     }
 
-    /// Returns the still image for one time, generated on the generator's own queue (`image(at:)`). Cancelling the
-    /// task cancels the image.
+    /// Returns the still image for one time, generated on a background queue (`image(at:)`). Cancelling the task
+    /// cancels the generation.
     public func image(at time: MediaTime) async throws -> StillImage {
         var iterator = images(for: [time]).makeAsyncIterator()
         guard let generated = try await iterator.next() else { throw CancellationError() }
         return generated
     }
 
-    /// Returns the still images for some times, each generated when it is requested (`images(for:)`). Increasing
+    /// Returns the still images for the given times, each generated when it is requested (`images(for:)`). Increasing
     /// times are the fastest. Each sequence reads the source independently.
     public func images(for times: [MediaTime]) -> StillImageSequence {
         StillImageSequence(generator: self, times: times)
@@ -106,7 +107,7 @@ public final class AssetImageGenerator: Sendable {
         -> ParallelStillImageExtractor?
     {
         let most = min(activeProcessorCount, Self.maxDecoders)
-        // Filters may keep state from the previous still image.
+        // Filters may depend on the previous still image.
         guard most > 1, times.count > 3, tolerance.isExact, settings?.filters == nil,
             zip(times, times.dropFirst()).allSatisfy({ $0 <= $1 })
         else { return nil }
@@ -129,7 +130,7 @@ public final class AssetImageGenerator: Sendable {
         return ParallelStillImageExtractor(times: times, groups: groups, extractors: extractors)
     }
 
-    /// Maximum number of concurrent decoders: more of them require more memory, and they read from one disk.
+    /// Maximum number of concurrent decoders: each one requires memory, and all read from the same disk.
     private static let maxDecoders = 8
 
     /// Returns an extractor of still images, for use on one queue.
@@ -163,9 +164,9 @@ public final class AssetImageGenerator: Sendable {
         }
     }
 
-    /// Converts an error for the caller.
+    /// Returns the error to throw: `CancellationError` after a cancel, and a `MediaError` for errors of libraries.
     func callerError(_ error: any Error, of track: TrackReference?) -> any Error {
-        // An interrupted read fails with an error of its own.
+        // An interrupted read fails with another error.
         if interrupt.isRaised { return CancellationError() }
         switch error {
         case let error as InputError: return MediaError.input(error)

@@ -19,7 +19,7 @@ package struct CoverImage: Codable, Hashable, Sendable {
     package static let maxBytes: Int64 = 16_000_000
     /// Maximum number of pixels, which limits the memory for decoding.
     package static let maxPixels: Int64 = 40_000_000
-    /// Maximum width and height.
+    /// Maximum width and height in pixels.
     package static let maxSide = Int(UInt16.max)
     /// Codecs of covers from files. Each container that supports covers supports these.
     package static let codecs: Set<String> = ["mjpeg", "png"]
@@ -31,10 +31,10 @@ package struct CoverImage: Codable, Hashable, Sendable {
         (self.pixelFormat, self.size, self.digest) = (pixelFormat, size, digest)
     }
 
-    /// Name of the format, for the user.
+    /// Name of the format in messages.
     package var formatName: String { codec == "png" ? "PNG" : "JPEG" }
 
-    /// Whether all values are possible. Checked for values from untrusted input.
+    /// Whether all values are within limits. Checked for values from untrusted input.
     package var isValid: Bool {
         Self.codecs.contains(codec) && (1...Self.maxSide).contains(width)
             && (1...Self.maxSide).contains(height)
@@ -78,7 +78,7 @@ package struct CoverImage: Codable, Hashable, Sendable {
             size: Int64(bytes.count), digest: SHA256Hasher.digest(of: bytes))
     }
 
-    /// Reads the file again, which must have the same content.
+    /// Reads the file again; throws if its content has changed.
     func read(path: String, environment: SourceEnvironment) throws(CoverProblem) -> [UInt8] {
         let bytes = try Self.bytes(ofFile: path, environment: environment)
         guard SHA256Hasher.digest(of: bytes) == digest else {
@@ -112,7 +112,7 @@ package struct CoverImage: Codable, Hashable, Sendable {
     }
 }
 
-/// The reason why a file can't be a cover, for the user.
+/// The reason why a file can't be used as a cover, for messages.
 package struct CoverProblem: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
     init(_ description: String) { self.description = description }

@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// Finds the frames on screen at single times of a track. Confined to one queue.
+/// Finds the frames of a track that are on screen at given times. Confined to one queue.
 ///
 /// Frames between two times are decoded only as far as the later one requires: the reader seeks to a keyframe between
 /// them if the file's index contains one, and skips frames that no other frame refers to. If a skipped frame turns
@@ -23,12 +23,12 @@ final class FrameFinder {
     /// The packets of a seekable source; nil for a generator.
     private var packets: PacketSource?
     private var unit: Rational
-    /// The latest decoded frame not after the requested time, and the frame after it.
+    /// The latest decoded frame at or before the requested time, and the frame after it.
     private var held: Frame?
     private var next: Frame?
     private var heldTime: Int64?
     private var nextTime: Int64?
-    /// Time of the track's first frame, if that frame stands for the time before it.
+    /// Time of the track's first frame, once it was found for an earlier requested time.
     private var firstTime: Int64?
     private var hasEnded = false
     /// Whether nothing was read yet.
@@ -38,7 +38,7 @@ final class FrameFinder {
     /// Distance, in the track's time base, above which the reader seeks if there is no index.
     private var unindexedGap: Int64
 
-    /// Creates a reader; `open` starts reading the track from its beginning.
+    /// Creates a finder; `open` starts reading the track from its beginning.
     init(
         track: AssetTrack, timeZero: MediaTime, tolerance: ImageTolerance,
         isCancelled: @escaping @Sendable () -> Bool,
@@ -57,8 +57,8 @@ final class FrameFinder {
     private var zero: Int64 { timeZero.ticks(in: unit) }
     private var decoded: DecodedFrames? { frames as? DecodedFrames }
 
-    /// Returns the frame on screen at a time, within the tolerance: the first frame for earlier times, the last one
-    /// after the end. Nil if the track has no frames.
+    /// Returns the frame on screen at a time, within the tolerance. For times before the first frame it is the first
+    /// one, after the end the last one. Nil if the track has no frames.
     func frame(at time: MediaTime) throws -> FoundFrame? {
         let request = Request(time: timeZero + time, tolerance: tolerance, unit: unit)
         if !fits(request) { try find(request) }
@@ -80,7 +80,7 @@ final class FrameFinder {
         return copy
     }
 
-    /// The requested time, in the track's time base.
+    /// The requested time and its tolerance, in the track's time base.
     private struct Request {
         let target: Int64
         /// Bounds of the tolerance, rounded inward.
@@ -96,7 +96,7 @@ final class FrameFinder {
         }
     }
 
-    /// Returns whether the held frame is the requested one.
+    /// Returns whether the held frame satisfies the request.
     private func fits(_ request: Request) -> Bool {
         guard let time = heldTime else { return false }
         if tolerance.before != nil, !tolerance.isExact, time >= request.earliest, time <= request.latest {
@@ -117,7 +117,8 @@ final class FrameFinder {
         if let position, isAtStart || position <= target || heldTime.map({ $0 <= target }) == true {
             if isWorthSeeking(from: position, to: target) {
                 let firstDecoded = try seekAndRead(request)
-                // The seek landed on the same keyframe: keyframes are sparse.
+                // The seek led to the same keyframe, so keyframes are sparse, and later seeks require a greater
+                // distance.
                 if let firstDecoded, firstDecoded <= position { unindexedGap &*= 2 }
             } else {
                 decoded?.setNeeded(from: target)
@@ -126,8 +127,8 @@ final class FrameFinder {
         } else {
             try seekAndRead(request)
         }
-        // The seek landed on frames that can't be decoded, or later than reported: the track is read from its
-        // beginning.
+        // The seek led to frames that can't be decoded, or to a later position than reported, so the track is read from
+        // its beginning.
         if packets?.hasSought == true, heldTime.map({ $0 > target }) ?? true {
             try begin(neededFrom: target)
             try read(to: request)
@@ -152,7 +153,7 @@ final class FrameFinder {
         guard let packets, !packets.container.estimatesTimes(ofCodec: track.format.codec) else {
             return false
         }
-        // A restart costs about as much as decoding a few frames.
+        // A restart costs about as much as decoding a quarter of a second.
         let few = max(1, Rational(1, 1).rescale(1, to: unit) / 4)
         // An index that is built while reading doesn't contain later frames.
         if let key = packets.indexedKey(notAfter: target), key > position || packets.container.isMovie {
@@ -161,7 +162,7 @@ final class FrameFinder {
         return target - position > unindexedGap
     }
 
-    /// Seeks and decodes up to the target; returns the time of the first frame after the seek.
+    /// Seeks and decodes up to the target; returns the time of the first frame after the seek, nil if there is none.
     @discardableResult
     private func seekAndRead(_ request: Request) throws -> Int64? {
         try seek(to: request.target, neededFrom: request.target)
@@ -180,14 +181,14 @@ final class FrameFinder {
         }
     }
 
-    /// Restarts at the beginning of the file.
+    /// Restarts at the beginning of the source.
     private func begin(neededFrom wanted: Int64) throws {
         discardFrames()
         (frames, packets) = try open()
         decoded?.restart(neededFrom: wanted)
     }
 
-    /// Drops held frames before a seek.
+    /// Drops held frames, and resets the state for a seek.
     private func discardFrames() {
         (heldTime, nextTime, hasEnded, isSpent, isAtStart) = (nil, nil, false, false, false)
         held = nil
@@ -224,7 +225,7 @@ final class FrameFinder {
         return true
     }
 
-    /// Decodes up to the requested time; returns the time of the first decoded frame.
+    /// Decodes up to the requested time; returns the time of the first decoded frame, nil if there is none.
     @discardableResult
     private func read(to request: Request) throws -> Int64? {
         let target = request.target
@@ -251,7 +252,7 @@ final class FrameFinder {
             first = first ?? time
             if time > target {
                 if heldTime == nil {
-                    // Before the first frame, the first frame is used.
+                    // The first frame is also returned for times before it.
                     if isFromStart { firstTime = time }
                     heldTime = time
                     held = try frame.reference()
@@ -261,7 +262,7 @@ final class FrameFinder {
                 break
             }
             hold(frame)
-            // Later frames can't be closer.
+            // The first frame within the tolerance is used, even if a later one would be closer.
             if time >= early || time == target { break }
         }
         return first

@@ -1,7 +1,7 @@
 internal import LibAV
 
 /// Orientation of an image for display, as cameras store it in the image (EXIF). libavcodec reports it only with the
-/// decoded image, but planning requires it before.
+/// decoded frame, but plans require it in advance.
 enum ImageOrientation {
     /// Bytes that precede EXIF data in JPEG, PNG and WebP.
     private static let marks: [[UInt8]] = ["Exif", "eXIf", "EXIF"].map { Array($0.utf8) }

@@ -1,8 +1,8 @@
 package import LibAV
 
 extension AssetContents {
-    /// Returns presentation times of a video track's keyframes, in order, at most `limit`. Frames before time zero
-    /// are excluded. Reads the track's packets until the limit is reached.
+    /// Returns the presentation times of a video track's keyframes in order, at most `limit`. Keyframes before time
+    /// zero are excluded. Reads packets until the limit is reached.
     /// - Throws: `MediaError` or `InputError` if the source can't be read.
     package func keyFrameTimes(
         of track: AssetTrack, path: String, environment: SourceEnvironment, limit: Int

@@ -1,31 +1,33 @@
 internal import Dispatch
 internal import Locking
 
-/// Finds still images on several queues concurrently, and returns them in order. The frames after a keyframe are
-/// decoded by a single decoder: dependencies between frames limit a decoder's threads, but
-/// different GOPs are independent.
+/// Generates still images on several queues concurrently, and returns them in order. The frames after a keyframe are
+/// decoded by a single decoder: dependencies between frames limit a decoder's threads, but different GOPs are
+/// independent.
 ///
 /// A decoder that is a few still images ahead of the consumer pauses until they are taken, so that memory use is
 /// bounded.
 final class ParallelStillImageExtractor: Sendable {
-    /// A queue with a decoder. Unchecked `Sendable`: used on the queue only.
+    /// A queue with a decoder.
+    ///
+    /// Unchecked `Sendable`: mutable state is used on `queue` only.
     private final class DecoderQueue: @unchecked Sendable {
         let queue = DispatchQueue(label: "tandem.stills")
         let extractor: StillImageExtractor
         /// Remaining still images of the current group.
         var rest: Range<Int> = 0..<0
-        /// Whether a still image failed; later ones are then not needed.
+        /// Whether a still image failed, so that later ones aren't needed.
         var hasFailed = false
 
         init(_ extractor: StillImageExtractor) { self.extractor = extractor }
     }
 
     private struct State {
-        /// Results and the indices of their decoders, by index of the time.
+        /// Results that weren't taken yet, with the indices of their decoders, by index of the time.
         var results: [Int: (decoder: Int, result: Result<StillImage, any Error>)] = [:]
         /// Number of results per decoder that weren't taken yet.
         var waiting: [Int]
-        /// Decoders that have work and pause.
+        /// Indices of decoders that paused before their work was done.
         var paused: Set<Int> = []
         var nextGroup = 0
         var isOver = false
@@ -37,18 +39,18 @@ final class ParallelStillImageExtractor: Sendable {
     private let state: Guarded<State>
     private let arrived = DispatchSemaphore(value: 0)
 
-    /// Maximum number of still images that a decoder is ahead.
+    /// Maximum number of still images by which a decoder is ahead of the consumer.
     private static let maxAhead = 4
 
-    /// Creates the queues. `groups` are ranges of indices of `times`, in order, each decoded from a keyframe of its own;
-    /// `extractors` has one extractor per queue.
+    /// Creates the queues. `groups` are consecutive ranges of indices of `times`, each decoded from a different
+    /// keyframe. `extractors` contains one extractor per queue.
     init(times: [MediaTime], groups: [Range<Int>], extractors: [StillImageExtractor]) {
         (self.times, self.groups) = (times, groups)
         decoders = extractors.map(DecoderQueue.init)
         state = Guarded(State(waiting: Array(repeating: 0, count: extractors.count)))
     }
 
-    /// Calls `body` with the still images in order, on the caller's queue, which waits for them.
+    /// Calls `body` with the still images in order, on the caller's thread, which is blocked until each is available.
     func run(_ body: (StillImage) throws -> Void) throws {
         for index in decoders.indices { work(index) }
         // Work in progress is completed, and its results are dropped.
@@ -73,7 +75,7 @@ final class ParallelStillImageExtractor: Sendable {
         }
     }
 
-    /// Starts generating a decoder's still images until it pauses or has no more.
+    /// Generates a decoder's still images until it pauses or has no more.
     private func work(_ index: Int) {
         let decoder = decoders[index]
         decoder.queue.async { @Sendable [self] in

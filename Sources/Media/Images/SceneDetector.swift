@@ -1,12 +1,11 @@
 internal import LibAV
 
-/// Detects scene changes of a track: frames that differ from the previous frame by more than a threshold, as
-/// libavfilter's `select` measures it (`scene`).
+/// Detects scene changes of a track: frames whose difference from the previous frame exceeds a threshold, as measured
+/// by libavfilter's `select` (`scene`).
 package struct SceneDetector: Sendable {
     private let asset: Asset
     private let track: AssetTrack
 
-    /// Creates a detector for a video track.
     package init(asset: Asset, track: AssetTrack) {
         self.asset = asset
         self.track = track

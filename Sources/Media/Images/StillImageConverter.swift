@@ -1,12 +1,13 @@
 internal import LibAV
 
-/// Converts still images one by one. Confined to one queue.
+/// Converts still images individually, by `VideoOutputSettings`. Confined to one queue.
 final class StillImageConverter {
     private let settings: VideoOutputSettings
     private let context: ProducerContext
     private var converter: VideoConverter
     private var lastTime = Int64.min
-    /// Whether the filter graph was drained: filters that need several frames get a new graph for each still image.
+    /// Whether the filter graph was drained for the last still image. Filters that require several frames get a new
+    /// graph for each one.
     private var isSpent = false
 
     init(settings: VideoOutputSettings, context: ProducerContext) {

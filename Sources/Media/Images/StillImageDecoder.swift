@@ -1,17 +1,17 @@
 internal import LibAV
 
-/// Decodes image files with one frame each. Confined to one queue.
+/// Verifies image files with one frame each by decoding them. Confined to one queue.
 final class StillImageDecoder {
     private let parameters: CodecParameters
     private let limits: InputLimits
     private let isReduced: Bool
     private let isStrict: Bool
     private var decoder: PacketDecoder?
-    /// Pixel format of the last file without a problem.
+    /// Pixel format of the last file without a problem; `none` before.
     private(set) var pixelFormat = PixelFormat.none
 
-    /// Creates a decoder for a codec; `isReduced`: whether to decode at the codec's lowest resolution; `isStrict`: whether
-    /// every error in the data is a problem, also if the decoder conceals it (`AV_EF_EXPLODE`).
+    /// Creates a decoder for a codec. `isReduced`: whether to decode at the codec's lowest resolution. `isStrict`:
+    /// whether every error in the data is a problem, also if the decoder conceals it (`AV_EF_EXPLODE`).
     init(
         _ parameters: CodecParameters, limits: InputLimits, isReduced: Bool = false, isStrict: Bool = false
     ) {
@@ -21,7 +21,7 @@ final class StillImageDecoder {
         self.isStrict = isStrict
     }
 
-    /// Returns what is wrong with a file; nil if it decodes to a frame of this size.
+    /// Returns a description of a file's problem; nil if it decodes to a frame of this size.
     func problem(in bytes: [UInt8], size: PixelSize) -> String? {
         do throws(AVError) {
             if decoder == nil {

@@ -1,6 +1,6 @@
 package import LibAV
 
-/// Encodes still images, each to a file of its own (`avcodec_send_frame`). Confined to one queue.
+/// Encodes each still image to a separate file (`avcodec_send_frame`). Confined to one queue.
 package final class StillImageEncoder {
     private let encoder: FrameEncoder
     private let packet: Packet
@@ -12,8 +12,8 @@ package final class StillImageEncoder {
     private var converter: EncoderFormatConverter
     private var count: Int64 = 0
 
-    /// Opens the encoder. All still images must have the size and the pixel format of the configuration. `limits`
-    /// apply to decoding for verification.
+    /// Opens the encoder. All still images must have the size and the pixel format of the configuration. `limits` apply
+    /// when encoded files are decoded for verification.
     package init(_ configuration: EncoderConfiguration, limits: InputLimits) throws(MediaError) {
         (width, height, format) = (configuration.width, configuration.height, configuration.pixelFormat)
         self.limits = limits
@@ -29,11 +29,11 @@ package final class StillImageEncoder {
         }
     }
 
-    /// Encodes a frame; `body` receives the bytes, which are valid only during the call.
+    /// Encodes a frame; `body` receives the bytes of the file, which are valid only during the call.
     package func encode<Result>(
         _ frame: borrowing Frame, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result {
-        // The encoder reads as many rows and columns as it was opened for.
+        // The encoder reads the number of rows and columns for which it was opened, regardless of the frame's size.
         guard frame.width == width, frame.height == height, frame.pixelFormat == format else {
             throw MediaError.misuse(
                 "the image is \(frame.width)x\(frame.height) \(frame.pixelFormat) instead of \(width)x\(height) \(format)"
@@ -56,7 +56,7 @@ package final class StillImageEncoder {
         return try packet.withBytes { try body($0) }
     }
 
-    /// Encodes pixels in any format; they are converted to the encoder's format.
+    /// Encodes an image in any pixel format, which is converted to the encoder's.
     package func encode<Result>(
         _ image: PixelBuffer, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result {
@@ -69,7 +69,7 @@ package final class StillImageEncoder {
         }
     }
 
-    /// Returns what is wrong with an encoded file; nil if it decodes to a frame of the right size.
+    /// Returns a description of an encoded file's problem; nil if it decodes to a frame of the configured size.
     package func problem(in bytes: [UInt8]) -> String? {
         if reader == nil {
             // A reduced decode parses all of the data without computing every pixel.

@@ -1,6 +1,7 @@
 internal import LibAV
 
-/// Finds still images in order and converts them; a repeated frame is converted once. Confined to one queue.
+/// Finds and converts the still images for given times; a frame that is repeated in succession is converted once.
+/// Confined to one queue.
 final class StillImageExtractor {
     private let track: AssetTrack
     private let reader: FrameFinder
@@ -21,7 +22,6 @@ final class StillImageExtractor {
     /// Returns the time of the keyframe from which a time's frame is decoded; nil without a complete index.
     func keyFrame(for time: MediaTime) -> Int64? { reader.keyFrame(for: time) }
 
-    /// Returns the still image for a time.
     func image(at time: MediaTime) throws -> StillImage {
         if isCancelled() { throw CancellationError() }
         guard let found = try reader.frame(at: time) else {

@@ -2,10 +2,9 @@ internal import Dispatch
 internal import LibAV
 internal import Locking
 
-/// The still images for some times, generated when they are requested (AVFoundation's
-/// `AVAssetImageGenerator.Images`).
+/// The still images for given times, generated when they are requested (AVFoundation's `AVAssetImageGenerator.Images`).
 public struct StillImageSequence: AsyncSequence, Sendable {
-    /// Element type of the sequence.
+    /// A still image, with requested and actual time.
     public typealias Element = StillImage
 
     let generator: AssetImageGenerator
@@ -20,13 +19,14 @@ public struct StillImageSequence: AsyncSequence, Sendable {
 
         init(_ producer: StillImageProducer) { self.producer = producer }
 
-        /// Returns the still image for the next time; nil after the last one. Throws `MediaError` if the source can't
-        /// be read, `CancellationError` if the generator or the task was cancelled.
+        /// Returns the still image for the next time; nil after the last one.
+        /// - Throws: `MediaError` if the source can't be read, `CancellationError` if the generator or the task was
+        ///   cancelled.
         public mutating func next() async throws -> StillImage? { try await producer.next() }
     }
 }
 
-/// Generates the still images of a sequence on a queue of its own.
+/// Generates the still images of a sequence on a separate queue.
 ///
 /// Unchecked `Sendable`: mutable state is used on `queue` only.
 final class StillImageProducer: @unchecked Sendable {

@@ -1,6 +1,6 @@
 package import LibAV
 
-/// Tiles still images of one size (libavfilter's `tile`). Confined to one queue.
+/// Combines still images of one size into a sheet (libavfilter's `tile`). Confined to one queue.
 package final class StillImageSheet {
     private let columns: Int
     private let rows: Int
@@ -30,7 +30,7 @@ package final class StillImageSheet {
         }
     }
 
-    /// Returns the complete sheet.
+    /// Returns the complete sheet; throws if it has no images.
     package func finish() throws -> Frame {
         do throws(AVError) {
             let frame = try Frame()

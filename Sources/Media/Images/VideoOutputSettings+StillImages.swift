@@ -15,11 +15,11 @@ extension VideoOutputSettings {
         guard width >= 1, height >= 1 else { return nil }
         settings.convertColor(of: track)
         let scale = box.map { min(Double($0.width) / width, Double($0.height) / height, 1) } ?? 1
-        // Chroma is subsampled in limit formats, and colors are converted for pairs of pixels.
+        // Chroma is subsampled in most formats, and colors are converted for pairs of pixels.
         let step = pixelFormat.isRGB && settings.color == nil ? 1.0 : 2.0
         func side(_ length: Double, limit: Int?) -> Int {
             let nearest = max(step, (length * scale / step).rounded() * step)
-            // Not larger than the box.
+            // Rounding must not exceed the box.
             return Int(nearest > Double(limit ?? .max) && nearest > step ? nearest - step : nearest)
         }
         settings.size = PixelSize(
@@ -41,7 +41,7 @@ extension VideoOutputSettings {
             return
         }
         guard !isRGB else { return }
-        // JPEG has a single matrix.
+        // JFIF defines a single matrix.
         matrix = "bt470bg"
         if !track.format.pixelFormat.isRGB, ColorDescription.scaleName(ofMatrix: own) != nil,
             !ColorDescription.isSameMatrix(own, matrix)

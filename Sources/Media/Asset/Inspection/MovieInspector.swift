@@ -45,7 +45,7 @@ struct MovieInspector: Sendable {
     var isFragmented = false
     var tracks: [Track] = []
 
-    /// Maximum size of the movie box in bytes, above that of any real index; a larger one isn't inspected.
+    /// Maximum size of the movie box in bytes, larger than that of any real index. A larger box isn't read.
     private static let sizeLimit: Int64 = 256 << 20
     private static let entryLimit = 65_536
 

@@ -29,7 +29,7 @@ struct OggInspector {
         /// Granule position; nil if no packet ends on the page.
         let position: Int64?
         let serial: UInt32
-        /// Offset of the first packet, and the sizes of the segments.
+        /// Offset of the page's data in the file, and the sizes of its segments.
         let body: Int64
         let segments: [UInt8]
         var end: Int64 { body + segments.reduce(0) { $0 + Int64($1) } }

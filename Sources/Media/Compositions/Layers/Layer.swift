@@ -14,7 +14,7 @@ public struct Layer: Hashable, Codable, Sendable {
     public var content: Content
     /// Time range on the composition's time line.
     public var timeRange: TimeRange
-    /// Opacity as an envelope on the composition's time line; 1000 thousandths are opaque.
+    /// Opacity as an envelope on the composition's time line; a factor of 1 is opaque.
     public var opacity: VolumeEnvelope
     /// Rotation around the layer's center, in thousandths of a degree clockwise. Ignored for subtitles.
     public var rotation: Int
