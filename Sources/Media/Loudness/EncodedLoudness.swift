@@ -1,7 +1,7 @@
 internal import LibAV
 
-/// Measures the loudness of encoded audio by encoding, decoding and measuring without a file: lossy codecs change
-/// loudness (LAME reduces it by 0.3 to 0.4 LU below 192 kbit/s) and overshoot peaks.
+/// Measures the loudness that audio has after lossy encoding: encodes, decodes and measures it in memory. Lossy codecs
+/// change loudness (LAME reduces it by 0.3 to 0.4 LU below 192 kbit/s) and overshoot peaks.
 final class EncodedLoudness {
     private let samples: TrackSamples
     private let stage: AudioEncoderStage
@@ -14,14 +14,14 @@ final class EncodedLoudness {
     init(samples: TrackSamples, configuration: EncoderConfiguration, container: ContainerType) throws {
         self.samples = samples
         let encoder = try FrameEncoder.open(configuration, globalHeaders: true)
-        // Input limits are unnecessary, because the packets are produced here.
+        // Input limits aren't required, because the packets come from the encoder above.
         decoder = try PacketDecoder.open(
             encoder.parameters, timeBase: encoder.timeBase, threads: 1, limits: InputLimits())
         stage = AudioEncoderStage(
             encoder: encoder, configuration: configuration, container: container, isFedByReader: true)
     }
 
-    /// Reads all samples and returns the loudness. Blocks; throws `CancellationError` after a cancel.
+    /// Reads all samples and returns the loudness. Blocks; throws `CancellationError` if cancelled.
     func measure() throws -> Loudness {
         try samples.start()
         while let sample = try samples.next() {
@@ -53,7 +53,7 @@ final class EncodedLoudness {
         while true {
             let frame = try Frame()
             guard case .ready = try decoder.receive(into: frame) else { return }
-            // Times are irrelevant for the measurement.
+            // The measurement doesn't depend on timestamps.
             frame.pts = 0
             try filter.push(frame, in: Rational(1, 1))
             try takeReadings()

@@ -1,12 +1,12 @@
 package import LibAV
 internal import Synchronization
 
-/// Measures the loudness of a range of audio after a chain of filters (libavfilter's `ebur128`).
+/// Measures the loudness of a range of audio with libavfilter's `ebur128`, after a chain of other filters.
 package final class LoudnessMeter: Sendable {
     private let samples: TrackSamples
     private let isCancelled = Atomic<Bool>(false)
 
-    /// Creates a meter for a track or a mix; `filters` are applied before it.
+    /// Creates a meter for a track or a mix; `filters` are applied before the measurement.
     package init(
         asset: Asset, track: AssetTrack, mix: AudioMix? = nil, extent: ReadingExtent = ReadingExtent(),
         filters: FilterChain?,
@@ -21,7 +21,7 @@ package final class LoudnessMeter: Sendable {
 
     init(samples: TrackSamples) { self.samples = samples }
 
-    /// Reads all samples and returns the loudness. Blocks; throws `CancellationError` after a cancel.
+    /// Reads all samples and returns the loudness. Blocks; throws `CancellationError` if cancelled.
     package func measure() throws -> Loudness {
         try samples.start()
         var reading = LoudnessReading()

@@ -19,16 +19,15 @@ package final class LoudnessNormalizer: @unchecked Sendable {
     private let running = Guarded<TrackSamples?>(nil)
     private let isCancelled = Atomic<Bool>(false)
 
-    /// A lossy encoder, whose decoded output is normalized rather than its input.
+    /// A lossy encoder. The normalizer measures the encoder's decoded output instead of its input.
     package struct LossyEncoding: Sendable {
         /// Configuration of the encoder.
         package var configuration: EncoderConfiguration
-        /// Format of the encoder's input; without filters.
+        /// Format of the encoder's input; its `filters` are replaced.
         package var input: AudioOutputSettings
-        /// Container of the packets.
+        /// Container of the encoded track.
         package var container: ContainerType
 
-        /// Creates a description from given values.
         package init(
             configuration: EncoderConfiguration, input: AudioOutputSettings, container: ContainerType
         ) {
@@ -38,7 +37,7 @@ package final class LoudnessNormalizer: @unchecked Sendable {
         }
     }
 
-    /// Creates a normalizer for a range of a track or of a mix; `encoding` is set if the output is lossy.
+    /// Creates a normalizer for a range of a track or of a mix; `encoding` is nil for a lossless output.
     package init(
         asset: Asset, track: AssetTrack, mix: AudioMix? = nil, extent: ReadingExtent = ReadingExtent(),
         target: LoudnessTarget, encoding: LossyEncoding? = nil
@@ -51,7 +50,7 @@ package final class LoudnessNormalizer: @unchecked Sendable {
         self.encoding = encoding
     }
 
-    /// Filters and loudness values.
+    /// Result of a normalization: the filter chain, and the loudness before and after it.
     package struct Result: Sendable {
         /// The complete chain, including the given filters.
         package var filters: FilterChain?
@@ -61,14 +60,15 @@ package final class LoudnessNormalizer: @unchecked Sendable {
         package var after: Loudness
     }
 
-    /// Measures the audio and returns the chain. `filters` come first, then audio is mixed to `layout`, so that the
-    /// output's channels are measured. Blocks.
+    /// Measures the audio and returns the complete filter chain: `filters`, a conversion to `layout` (so that the
+    /// output's channels are measured), and the normalization. Blocks.
     package func chain(after filters: FilterChain?, layout: ChannelLayout, sampleRate: Int32) throws -> Result
     {
         var steps = filters?.steps ?? []
         let own = mix?.layout ?? track.format.channelLayout
         if own?.specified != layout.specified {
-            // In floating point, a mix can exceed full scale without clipping; the gain reduces it.
+            // Floating-point samples can exceed full scale without clipping when channels are mixed; the gain reduces
+            // them.
             steps.append(
                 FilterStep("aformat", ["sample_fmts": "dblp", "channel_layouts": "\(layout.specified)"]))
         }
@@ -94,7 +94,7 @@ package final class LoudnessNormalizer: @unchecked Sendable {
         return Result(filters: Self.joined(reached.steps), before: before, after: reached.loudness)
     }
 
-    /// Audio after all filters except gain and limiter.
+    /// Filter chain before gain and limiter, and the loudness after it.
     private struct Prepared {
         var steps: [FilterStep]
         var loudness: Loudness
@@ -111,8 +111,8 @@ package final class LoudnessNormalizer: @unchecked Sendable {
             current.truePeak += gain
             return (prepared.steps + [Self.volume(gain)], current)
         }
-        // The loudness lost in the limiter is compensated before it; a few rounds converge, or the target can't be
-        // reached.
+        // A higher gain compensates for the loudness lost in the limiter. If eight rounds don't converge, the target
+        // can't be reached.
         var ceiling = target.truePeak - 0.1
         for _ in 1...8 {
             let limiter = FilterStep(
@@ -130,7 +130,7 @@ package final class LoudnessNormalizer: @unchecked Sendable {
             let missing = target.integrated - current.integrated
             let excess = current.truePeak - target.truePeak
             if abs(missing) <= Self.tolerance && excess <= 0 { return (limited, current) }
-            // The more the limiter attenuates, the smaller is the effect of a gain.
+            // The limiter attenuates a part of the added gain, so the gain is raised by more than the error.
             if abs(missing) > Self.tolerance { gain += missing * (missing > 0 ? 1.5 : 1) }
             if excess > 0 { ceiling -= excess + 0.05 }
         }
@@ -163,7 +163,7 @@ package final class LoudnessNormalizer: @unchecked Sendable {
         return best ?? first
     }
 
-    /// Accepted deviation, in LU and dB.
+    /// Maximum accepted deviation, in LU and dB.
     private static let tolerance = 0.1
 
     private func deviation(_ loudness: Loudness) -> Double {

@@ -1,8 +1,8 @@
 internal import LibAV
 
-/// Values that libavfilter's `ebur128` writes to the metadata of its output frames.
+/// Loudness accumulated from the frame metadata that libavfilter's `ebur128` writes.
 struct LoudnessReading {
-    /// The filter, to be appended to a chain.
+    /// The `ebur128` filter; it must be the last one of a chain.
     static let step = FilterStep("ebur128", ["peak": "true", "metadata": "1"])
 
     private(set) var loudness = Loudness(integrated: -70, truePeak: -120, range: 0)

@@ -1,12 +1,12 @@
 internal import Glibc
 package import LibAV
 
-/// Metadata from which players determine playback volume.
+/// Loudness tags (ReplayGain, Opus R128), from which players determine the playback volume.
 package enum LoudnessTags {
     /// Reference loudness of ReplayGain 2.0, and of Opus (RFC 7845, 5.2.1), in LUFS.
     private static let (reference, opusReference) = (-18.0, -23.0)
 
-    /// Returns the tags for audio with this loudness in a codec, by libavcodec's name; empty for silence.
+    /// Returns the tags for audio with a given loudness; `codec` is libavcodec's name. Empty for silence.
     package static func of(_ loudness: Loudness, codec: String) -> [MetadataEntry] {
         guard loudness.isMeasured, loudness.integrated.isFinite else { return [] }
         if BitstreamTraits.of(codec).hasOwnLoudnessTags {
@@ -36,8 +36,8 @@ package enum LoudnessTags {
             + String(repeating: "0", count: digits - fraction.count) + fraction
     }
 
-    /// Returns whether a tag describes levels: ReplayGain, Opus' R128 tags, iTunes' Sound Check, and MP3Gain. Such a
-    /// tag describes the source; after the levels were changed, players would apply it a second time.
+    /// Returns whether a tag contains a gain or a peak: ReplayGain, Opus' R128 tags, iTunes' Sound Check, or MP3Gain.
+    /// Such a tag describes the source; in an output with another loudness, players would apply a wrong gain.
     package static func contain(_ key: String) -> Bool {
         let name = key.lowercased()
         // In ID3, iTunes' comments have a language suffix (`iTunNORM-eng`).

@@ -9,7 +9,7 @@ public struct LoudnessTarget: Hashable, Codable, Sendable {
     /// Whether the resulting loudness is written as tags. Default: false.
     public var writesTags = false
 
-    /// Creates a target with default values, which suit listening at home.
+    /// Creates a target of -16 LUFS and at most -1 dBTP, without a limit of the loudness range.
     public init() {}
 }
 
@@ -17,7 +17,8 @@ public struct LoudnessTarget: Hashable, Codable, Sendable {
 public struct Loudness: Hashable, Codable, Sendable {
     /// Integrated loudness in LUFS; -70 or less is silence.
     public var integrated: Double
-    /// Whether loudness was measured: audio is louder than the gate of EBU R128, and longer than one of its blocks.
+    /// Whether a loudness was measured; false for audio below the absolute gate of EBU R128 (-70 LUFS), or shorter than
+    /// one of its blocks.
     public var isMeasured: Bool { integrated > -70 }
     /// Maximum true peak in dBTP.
     public var truePeak: Double

@@ -9,21 +9,21 @@ public struct AudioMix: Codable, Hashable, Sendable {
         /// Volume over time.
         public var volume: VolumeEnvelope
 
-        /// Creates an input.
+        /// Creates an input from a track's index and its volume.
         public init(track: Int, volume: VolumeEnvelope) {
             self.track = track
             self.volume = volume
         }
     }
 
-    /// The mixed tracks.
+    /// The tracks to mix, with the volume of each.
     public var inputs: [Input]
     /// Sample rate of the mix in Hz; every track is converted to it.
     public var sampleRate: Int32
     /// Channel layout of the mix; every track is converted to it.
     public var layout: ChannelLayout
 
-    /// Creates a mix.
+    /// Creates a mix with a sample rate in Hz and a channel layout, to which all tracks are converted.
     public init(inputs: [Input], sampleRate: Int32, layout: ChannelLayout) {
         self.inputs = inputs
         self.sampleRate = sampleRate
@@ -31,15 +31,15 @@ public struct AudioMix: Codable, Hashable, Sendable {
     }
 }
 
-/// A volume over time: linear between its points, constant before the first and after the last one.
+/// Volume over time: linear between the points, constant before the first and after the last one.
 public struct VolumeEnvelope: Codable, Hashable, Sendable {
-    /// A volume at a time.
+    /// An amplitude factor at a time.
     public struct Point: Codable, Hashable, Sendable {
         /// Time from the start of the range that is read.
         public var time: MediaTime
-        /// The factor of the samples in billionths, which represents decibel values to a few millionths of a decibel.
+        /// Amplitude factor in billionths; 1,000,000,000 keeps the volume. At -60 dB, it is precise to 0.00001 dB.
         public var billionths: Int64
-        /// The factor in thousandths, rounded.
+        /// Amplitude factor in thousandths; rounded when read.
         public var thousandths: Int {
             get { Int((billionths + 500_000) / 1_000_000) }
             set { billionths = Int64(clamping: newValue.multiplied(upToLimit: 1_000_000)) }
@@ -57,13 +57,13 @@ public struct VolumeEnvelope: Codable, Hashable, Sendable {
         }
     }
 
-    /// Points in order of time, with distinct times.
+    /// Points in order of time, with distinct times; empty for an unchanged volume.
     public var points: [Point]
 
-    /// Creates an envelope.
+    /// Creates an envelope from points in order of time, with distinct times.
     public init(_ points: [Point]) { self.points = points }
 
-    /// An envelope that leaves the volume unchanged.
+    /// An envelope without points, which keeps the volume.
     public static let full = VolumeEnvelope([])
 
     /// Whether the envelope leaves the volume unchanged.

@@ -1,8 +1,8 @@
 internal import LibAV
 
-/// A volume envelope in samples; positions are requested in ascending order.
+/// A volume envelope whose positions are sample numbers instead of times.
 struct GainRamp {
-    /// A section over which the gain is linear.
+    /// A section with a linear gain: `count` samples, `gain` of the first one, and the increase per sample.
     struct Segment {
         var count: Int64
         var gain: Float

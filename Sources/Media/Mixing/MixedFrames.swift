@@ -45,7 +45,7 @@ final class MixedFrames: FrameStream {
         var end: Int64 { start + Int64(frame?.sampleCount ?? 0) }
     }
 
-    /// Creates a mixer. Each producer vends audio in `format`; the volumes' times count from `origin`.
+    /// Creates a mixer. Each producer vends audio in `format`; the times of the envelopes count from `origin`.
     init(
         _ inputs: [(producer: any SampleProducer, volume: VolumeEnvelope)], origin: MediaTime,
         format: AudioFormat
@@ -58,7 +58,7 @@ final class MixedFrames: FrameStream {
 
     var formatChange: MediaTime? { inputs.compactMap(\.producer.formatChange).min() }
 
-    /// The block that is being mixed; it may wait for inputs.
+    /// The incomplete block; it is kept while an input is pending.
     private var sum: Frame?
     private var from: Int64 = 0
     private var until: Int64 = 0
@@ -70,7 +70,7 @@ final class MixedFrames: FrameStream {
             guard let first = going.map(\.start).min(), let last = going.map(\.end).max() else {
                 return .ended
             }
-            // Gaps in all inputs aren't mixed: later stages fill them.
+            // A gap in all inputs is skipped here; a later stage fills it with silence.
             from = max(position ?? first, first)
             until = min(from + Self.block, last)
             sum = try Frame.silence(format, samples: Int32(clamping: until - from))
@@ -90,7 +90,7 @@ final class MixedFrames: FrameStream {
         return .frame
     }
 
-    /// Mixes an input's part of the current block; returns false if more of the input must be available first.
+    /// Mixes an input's samples into the current block; returns false while the input is pending.
     private func mix(_ input: Input, into sum: borrowing Frame) throws -> Bool {
         while true {
             guard try input.fill() else { return false }
@@ -101,7 +101,7 @@ final class MixedFrames: FrameStream {
         }
     }
 
-    /// Mixes an input's samples between two positions.
+    /// Adds an input's samples between two positions to the block.
     private func add(_ input: Input, to sum: borrowing Frame, from: Int64, until: Int64) throws {
         var at = max(from, input.start)
         let end = min(until, input.end)

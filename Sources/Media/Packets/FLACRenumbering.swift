@@ -1,8 +1,9 @@
 internal import LibAV
 
-/// Turns a section of a FLAC stream into a stream of its own: frame numbers restart at 0, and the header contains the
-/// section's length. Readers rely on length, checksum and numbers, which would be wrong otherwise. Confined to one
-/// queue.
+/// Rewrites a section of a FLAC stream as a complete stream: frame numbers start at 0, and STREAMINFO contains the
+/// section's length and no checksum. Decoders use length, checksum and numbers; copied ones would be wrong.
+///
+/// Confined to one queue.
 final class FLACRenumbering: PacketStage {
     private var header: [UInt8]
     private var frames: UInt64 = 0
@@ -13,22 +14,23 @@ final class FLACRenumbering: PacketStage {
 
     private static let headerSize = 34
 
-    /// Creates a stage; `header` is the codec's STREAMINFO. Nil if it is malformed.
+    /// Creates a stage; `header` is the codec's STREAMINFO. Returns nil unless it has 34 bytes.
     init?(header: [UInt8]) {
         guard header.count == Self.headerSize else { return nil }
         self.header = header
-        // Frame sizes, number of samples, and checksum: 0 means unknown.
+        // Frame sizes, number of samples, and checksum; 0 means unknown.
         for index in 4..<10 { self.header[index] = 0 }
         self.header[13] &= 0xf0
         for index in 14..<Self.headerSize { self.header[index] = 0 }
     }
 
-    /// Returns whether the header contains the number of samples; in Ogg it is often 0.
+    /// Returns whether STREAMINFO contains the number of samples; in Ogg it is often 0 (unknown).
     static func storesLength(_ header: [UInt8]) -> Bool {
         header.count != headerSize || header[13] & 0x0f != 0 || header[14..<18].contains { $0 != 0 }
     }
 
-    /// Returns parameters with a header that is valid before the number of frames is known.
+    /// Returns parameters with a STREAMINFO without length and checksum, which is valid before the number of frames is
+    /// known.
     func parameters(of input: CodecParameters) throws -> CodecParameters {
         try input.with(extradata: header, level: nil, codecTag: nil)
     }
@@ -38,14 +40,14 @@ final class FLACRenumbering: PacketStage {
         try next(try self.next(packet))
     }
 
-    /// Sends the final header.
+    /// Passes on the final STREAMINFO as side data of an empty packet (`AV_PKT_DATA_NEW_EXTRADATA`).
     func finish(into next: (consuming Packet) throws -> Void) throws {
         let packet = try Packet.containing(header: finishedHeader)
         (packet.pts, packet.dts) = end
         try next(packet)
     }
 
-    /// The header with the number of samples.
+    /// STREAMINFO with the final number of samples.
     private var finishedHeader: [UInt8] {
         var header = header
         header[13] |= UInt8(truncatingIfNeeded: samples >> 32) & 0x0f
@@ -55,7 +57,7 @@ final class FLACRenumbering: PacketStage {
         return header
     }
 
-    /// Returns the next frame with its new number; other data is unchanged.
+    /// Returns a packet with its new frame number; a packet that isn't a FLAC frame is returned unchanged.
     private func next(_ packet: consuming Packet) throws(AVError) -> Packet {
         guard let (bytes, length) = packet.withBytes({ rewritten($0) }) else { return packet }
         frames += 1
@@ -65,7 +67,7 @@ final class FLACRenumbering: PacketStage {
         return fresh
     }
 
-    /// Returns the frame's bytes with another number, and its number of samples; nil if the bytes aren't a frame.
+    /// Returns a frame with its new number and checksums, and its number of samples; nil if the bytes aren't a frame.
     private func rewritten(_ bytes: UnsafeRawBufferPointer) -> (bytes: [UInt8], samples: Int)? {
         guard let header = FLACFrameHeader(bytes) else { return nil }
         let (numberSize, end, length) = (header.numberSize, header.end, header.samples)

@@ -1,12 +1,12 @@
 internal import LibAV
 
-/// Joins the two fields of a frame into one packet; a field whose first one is missing is dropped. See `FieldPairs`.
+/// Joins the two fields of a frame into one packet; a second field without a first one is dropped. See `FieldPairs`.
 final class FieldJoiner: PacketStage {
     private var pairs: FieldPairs
-    /// A first field that waits for its second one.
+    /// The first field of a frame whose second field hasn't arrived.
     private var held: Packet?
 
-    /// Nil unless the track may have fields in separate packets.
+    /// Returns nil unless the track may have fields in separate packets.
     init?(_ track: AssetTrack) {
         guard
             let pairs = FieldPairs(

@@ -1,7 +1,7 @@
 internal import LibAV
 
 /// Pairs the two fields of a frame: in transport streams, libavformat's parser returns each field of H.264 as a
-/// packet of its own, mostly without times for the second one. Packets with both fields are unchanged.
+/// separate packet, and the second one usually has no times. Packets with both fields are unchanged.
 ///
 /// An instance processes a stream's packets in decoding order.
 struct FieldPairs {
@@ -11,20 +11,20 @@ struct FieldPairs {
         case frame
         /// The second field of the previous packet's frame, with the frame's presentation time and duration.
         case second(start: Int64, length: Int64)
-        /// A second field without times at the start of a capture, whose first field is missing.
+        /// A second field without times at the start of a stream, whose first field is missing.
         case torn
     }
 
     private var sets: AVCParameterSets
     /// Duration of a frame at the container's rate; 0 if unknown.
     private let frameLength: Int64
-    /// Whether the stream's headers contain that rate: libavformat then derives the duration of a field from it.
+    /// Whether the sequence parameter sets contain this rate; libavformat then reports the duration of a field.
     private let isRateDeclared: Bool
-    /// Whether a packet was processed, and whether a keyframe was.
+    /// Whether a packet, and whether a keyframe, was processed since the start or the last seek.
     private var (hasBegun, isFollowing) = (false, false)
     private var first: (slice: AVCSliceStart, time: Int64, length: Int64)?
 
-    /// Nil unless the stream may have fields in separate packets.
+    /// Returns nil unless the stream may have fields in separate packets.
     init?(_ parameters: CodecParameters, frameRate: Rational?, timeBase: Rational) {
         guard parameters.traits.parameterSets == .avc, let headers = AVCHeaders(parameters.extradata),
             headers.framing == .startCodes, let sets = AVCParameterSets(headers),
@@ -38,10 +38,10 @@ struct FieldPairs {
         }
     }
 
-    /// Whether the last packet was a first field, whose second one may follow.
+    /// Whether the last packet may be the first field of a frame.
     var isWaiting: Bool { first != nil }
 
-    /// Processes the next packet.
+    /// Processes the next packet and returns its role.
     mutating func take(_ packet: borrowing Packet) -> Role {
         let slice = firstSlice(packet)
         isFollowing = isFollowing || packet.isKey
@@ -63,7 +63,7 @@ struct FieldPairs {
 
     private mutating func firstSlice(_ packet: borrowing Packet) -> AVCSliceStart? {
         packet.withBytes { bytes in
-            // The slice is usually near the beginning; its end isn't required.
+            // The first slice usually begins within the first 1024 bytes; only its header is parsed.
             for length in [min(1024, bytes.count), bytes.count] {
                 var slice: AVCSliceStart?
                 var isFound = false
@@ -84,13 +84,13 @@ struct FieldPairs {
         }
     }
 
-    /// Returns the duration of both fields; nil if they are too far apart.
+    /// Returns the duration of both fields; nil if their times are more than a frame apart.
     private func length(_ start: Int64, _ length: Int64, _ second: borrowing Packet) -> Int64? {
         if second.pts != noTimestamp {
             let (distance, isOver) = second.pts.subtractingReportingOverflow(start)
             return !isOver && distance > 0 && distance <= frameLength ? 2 * distance : nil
         }
-        // If the stream contains its rate, libavformat reports the duration of a field, otherwise that of a frame.
+        // If the stream declares its rate, libavformat reports the duration of a field, otherwise that of a frame.
         return isRateDeclared ? frameLength : length
     }
 

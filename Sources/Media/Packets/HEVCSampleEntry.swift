@@ -1,8 +1,8 @@
 internal import LibAV
 
-/// Converts copied HEVC to a track with parameter sets in its sample entry (`hvc1`, ISO/IEC 14496-15), the only form
-/// that Apple's players accept. Packets of a transport stream get length prefixes. Parameter sets repeated in packets
-/// stay there.
+/// Converts copied HEVC to a track with parameter sets in its sample entry (`hvc1`, ISO/IEC 14496-15), which Apple's
+/// players require. In packets of a transport stream, length prefixes replace the start codes. Parameter sets that are
+/// repeated in packets are kept.
 ///
 /// If a packet contains a set that the sample entry lacks, `hasOtherSets` becomes true, and the writer changes the
 /// sample entry to `hev1`.
@@ -17,7 +17,7 @@ final class HEVCSampleEntry: PacketStage {
     private let headers: HEVCHeaders
     private let storedSets: Set<[UInt8]>
 
-    /// Nil for other codecs, for headers that can't be parsed, and for Dolby Vision tags (`dvh1`).
+    /// Returns nil for other codecs, for headers that can't be parsed, and for Dolby Vision tags (`dvh1`).
     init?(_ parameters: CodecParameters) {
         guard parameters.traits.parameterSets == .hevc, parameters.codecTag?.hasPrefix("dv") != true,
             let headers = HEVCHeaders(parameters.extradata)

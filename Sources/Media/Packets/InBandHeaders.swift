@@ -6,7 +6,7 @@ internal import LibAV
 final class InBandHeaders: PacketStage {
     private let headers: [UInt8]
 
-    /// Nil for other codecs, and if the headers are already in band.
+    /// Returns nil for other codecs, and without extradata: the headers are then already in band.
     init?(_ parameters: CodecParameters) {
         guard parameters.traits.olderVideo == .mpeg4, !parameters.extradata.isEmpty else { return nil }
         headers = parameters.extradata
@@ -19,7 +19,7 @@ final class InBandHeaders: PacketStage {
         try next(whole)
     }
 
-    /// Whether the start code of a video object layer precedes that of the frame.
+    /// Returns whether the start code of a video object layer precedes that of the frame.
     private static func hasHeaders(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var position = 0
         while position + 3 < bytes.count {

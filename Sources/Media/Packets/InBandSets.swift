@@ -7,7 +7,7 @@ final class InBandSets: PacketStage {
     private let lengthSize: Int
     private var hasBegun = false
 
-    /// Nil if the stream has its parameter sets in band.
+    /// Returns nil for other codecs, and for streams with start codes, which have their parameter sets in band.
     init?(_ parameters: CodecParameters) {
         guard parameters.traits.parameterSets == .avc, let headers = AVCHeaders(parameters.extradata),
             case .lengths(let size) = headers.framing
@@ -22,7 +22,8 @@ final class InBandSets: PacketStage {
         try next(try inserted(into: packet))
     }
 
-    /// Returns the packet, with parameter sets if they were missing.
+    /// Returns the packet; parameter sets are inserted into the first packet and into keyframes, except for IDR frames
+    /// and packets that contain a set.
     private func inserted(into packet: consuming Packet) throws(AVError) -> Packet {
         let isFirst = !hasBegun
         hasBegun = true

@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// Drops packets after a seek until the first keyframe: in a transport stream, earlier packets depend on frames, and
+/// Drops packets after a seek until the first keyframe: in a transport stream, packets before it depend on frames, and
 /// possibly parameter sets, that weren't read.
 final class KeyFrameGate: PacketStage {
     private(set) var isClosed = false

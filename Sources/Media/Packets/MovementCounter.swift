@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Counts the packets that were read, so that a long search for the first sample isn't taken for a stall.
+/// Counter of packets read, for the detection of stalls: a long search for the first sample is progress.
 final class MovementCounter: Sendable {
     private let packets = Atomic<Int64>(0)
     func count() { packets.add(1, ordering: .relaxed) }

@@ -1,7 +1,7 @@
 internal import DequeModule
 internal import LibAV
 
-/// A sequence of stages from which packets are pulled one by one. Confined to one queue.
+/// A sequence of packet stages whose output is requested packet by packet. Confined to one queue.
 final class PacketChain {
     private let stages: [any PacketStage]
     private var ready = UniqueDeque<Packet>()

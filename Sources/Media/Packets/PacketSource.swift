@@ -5,7 +5,7 @@ internal import LibAV
 final class PacketSource {
     let track: AssetTrack
     private var demuxer: SharedDemuxer
-    /// Index among the demuxer's consumers.
+    /// Index of this source's consumer in the demuxer.
     private var consumer: Int
     private let path: String
     private let environment: SourceEnvironment
@@ -19,15 +19,15 @@ final class PacketSource {
     private let gate = KeyFrameGate()
     /// Stages that the container requires.
     private let stages: PacketChain
-    /// Stage that replaces the container's times by counted ones; empty if they stay.
+    /// The stage that replaces the container's times by sample counts; empty if times are kept.
     private let counting: PacketChain
     private let correction: TimestampCorrection?
-    /// Counts packets of Vorbis in Ogg from the track's first one, because the positions of pages in between are
-    /// unreliable.
+    /// The stage that counts the times of Vorbis in Ogg. It requires the track's packets from the first one on, because
+    /// intermediate page positions are unreliable, so the source doesn't seek.
     private let vorbisTimestamps: VorbisTimestamps?
 
-    /// Creates a source that reads from the file's beginning, through a demuxer shared with others. `countsSamples`:
-    /// whether audio times are counted in samples if the container's time base is coarser.
+    /// Creates a source that reads from the file's beginning, through a demuxer that other sources may share.
+    /// `countsSamples`: whether audio times are counted in samples if the container's time base is coarser.
     init(
         track: AssetTrack, of container: SourceContainer, demuxer: SharedDemuxer, path: String,
         environment: SourceEnvironment,
@@ -52,7 +52,7 @@ final class PacketSource {
         flagsPrecedeFrame = container.flagsPrecedeFrame && track.mediaType == .video
     }
 
-    /// Creates a source with a demuxer of its own.
+    /// Creates a source with a separate demuxer.
     convenience init(
         track: AssetTrack, of container: SourceContainer, path: String, environment: SourceEnvironment,
         interrupt: InterruptFlag = InterruptFlag(), movement: MovementCounter = MovementCounter(),
@@ -76,11 +76,11 @@ final class PacketSource {
     }
 
     private var isSearching = false
-    /// Whether packets come from after a seek.
+    /// Whether a seek succeeded, so that the packets don't start at the file's beginning.
     private(set) var hasSought = false
-    /// Position of time zero on the file's own time line, to convert times for messages.
+    /// Position of the asset's time zero on the file's time line.
     var timeZero = MediaTime.zero
-    /// Start of the range after a seek; packets clearly before it only serve decoding.
+    /// Start of the presented range on the asset's time line; after a seek, earlier packets are only decoded.
     var presentedFrom = MediaTime.zero
     /// Time base of the packets' times.
     var timeBase: Rational { correction?.unit ?? track.timeBase }
@@ -93,15 +93,16 @@ final class PacketSource {
     /// Returns the next packet, with the container's times.
     private func nextUncounted() throws -> Packet? { try stages.next { try read() } }
 
-    /// Converts ticks of the file's own time line to a time on the asset's time line.
+    /// Converts ticks on the file's time line to a time on the asset's time line.
     func assetTime(_ ticks: Int64) -> MediaTime { MediaTime(ticks: ticks, timeBase: timeBase) - timeZero }
 
-    /// Packets that the demuxer returned and that weren't taken yet.
+    /// Packets returned by the demuxer, and not yet processed.
     private var batch = UniqueDeque<Packet>()
-    /// Number of the last packet that was taken.
+    /// Number of the last packet that was removed from `batch`.
     private var taken = 0
 
-    /// Takes the next packet of the batch. Throws if a packet between the demuxer and this track was lost.
+    /// Removes the next packet from the batch. Throws if its number shows that a packet was lost between the demuxer
+    /// and this source.
     private func take() throws -> Packet? {
         guard let packet = batch.popFirst() else { return nil }
         movement.count()
@@ -137,7 +138,7 @@ final class PacketSource {
                 return nil
             case .moved(let count):
                 try reopenDemuxer()
-                // The same file returns the same packets again.
+                // The new demuxer returns the same packets from the beginning, so those already processed are skipped.
                 while taken < count {
                     if case .packets = try demuxer.next(consumer, into: &batch) {} else { return nil }
                     while taken < count, try take() != nil {}
@@ -166,8 +167,8 @@ final class PacketSource {
         consumer = try Self.consumer(in: demuxer, of: track)
     }
 
-    /// Starts with packets from which everything from `target` on can be decoded; earlier packets are dropped. See
-    /// `seek`.
+    /// Positions the source so that everything from `target` on can be decoded: by a seek, or for Vorbis in Ogg by
+    /// dropping earlier packets. See `seek`.
     func begin(before target: Int64) throws {
         if let vorbisTimestamps {
             vorbisTimestamps.neededFrom = target
@@ -176,16 +177,17 @@ final class PacketSource {
         }
     }
 
-    /// Starts again with packets from which everything from `target` on can be decoded, or from the file's beginning.
+    /// Repositions the source so that everything from `target` on can be decoded; at the file's beginning unless
+    /// `target` is positive.
     func restart(from target: Int64) throws {
         if target > 0 { try begin(before: target) } else { try reopen() }
     }
 
-    /// Seeks to a random-access point from which everything from `target` on can be decoded; `target` is in the
-    /// track's time base, on the file's own time line. Only for a source with a demuxer of its own.
+    /// Seeks to a random-access point from which everything from `target` on can be decoded; `target` is in the track's
+    /// time base, on the file's time line. Without effect on a source with a shared demuxer.
     ///
-    /// Index timestamps are decoding times, which are ahead of presentation times: the keyframe found may be after
-    /// the target, and the search is then repeated from earlier times.
+    /// Index timestamps are decoding times, which are smaller than presentation times: the keyframe found may be
+    /// presented after the target. The seek is then repeated with earlier times.
     func seek(before target: Int64) throws {
         guard ownsDemuxer, target > 0 else { return }
         noteFirst()
@@ -195,7 +197,7 @@ final class PacketSource {
             do {
                 try restart(before: probe)
             } catch {
-                // A file without support for seeking is read from its beginning.
+                // A file that doesn't support seeking is read from its beginning.
                 try reopen()
                 return
             }
@@ -211,7 +213,7 @@ final class PacketSource {
         try reopen()
     }
 
-    /// Reads the track's first packet, which serves as reference for times after a seek.
+    /// Reads the track's first packet, the reference for sample counts after a seek.
     private func noteFirst() {
         guard let correction else { return }
         isSearching = true
@@ -219,7 +221,7 @@ final class PacketSource {
         do {
             if let packet = try nextUncounted() { correction.begin(with: packet) }
         } catch {
-            // The error is thrown again when the packet is read for its data.
+            // The same error is thrown when the packet is read for its data.
         }
     }
 
@@ -231,7 +233,7 @@ final class PacketSource {
     }
 
     private func reopen() throws {
-        // Packets come from the file's beginning again.
+        // The new demuxer starts at the file's beginning.
         hasSought = false
         try reopenDemuxer()
         forget()
@@ -243,7 +245,7 @@ final class PacketSource {
         counting.reset()
     }
 
-    /// Returns the presentation time of the first packet that can be decoded independently.
+    /// Returns the presentation time of the next packet that can be decoded independently; nil if none follows soon.
     private func nextKeyTime() throws -> Int64? {
         isSearching = true
         defer { isSearching = false }
@@ -257,8 +259,7 @@ final class PacketSource {
         return nil
     }
 
-    /// Returns the time of the last keyframe in the file's index not after `target`, in the index's times; nil if
-    /// there is none.
+    /// Returns the index timestamp of the last keyframe at or before `target`; nil if there is none.
     func indexedKey(notAfter target: Int64) -> Int64? {
         let shift = track.lostTimesShift ?? 0
         return demuxer.indexedKey(of: track.index, notAfter: target - shift).map { $0 + shift }

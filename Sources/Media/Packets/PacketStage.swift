@@ -1,16 +1,15 @@
 internal import LibAV
 
-/// A step that processes a track's packets, between the demuxer and their reader, or before a muxer. Requirements of
-/// a codec or a container are implemented as stages, which are selected when the reader or writer is opened. Confined
-/// to one queue.
+/// A step that processes a track's packets after the demuxer or before the muxer. Stages implement requirements of a
+/// codec or a container, and are selected when the reader or the writer is opened. Confined to one queue.
 protocol PacketStage: AnyObject {
     /// Returns the codec parameters of the output packets, for the muxer.
     func parameters(of input: CodecParameters) throws -> CodecParameters
     /// Processes a packet, and passes the resulting packets to `next`.
     func push(_ packet: consuming Packet, into next: (consuming Packet) throws -> Void) throws
-    /// Ends the packets, and passes the remaining ones to `next`.
+    /// Signals the end of the packets, and passes the remaining ones to `next`.
     func finish(into next: (consuming Packet) throws -> Void) throws
-    /// Passes packets that were held back for the next one to `next`, after a read error.
+    /// Passes packets that are held back to `next` after a read error.
     func interrupt(into next: (consuming Packet) throws -> Void) throws
     /// Reports that a packet is missing before the next one.
     func noteLoss()

@@ -2,13 +2,12 @@ internal import DequeModule
 internal import Dispatch
 internal import LibAV
 
-/// One demuxer and its queued packets, on a dispatch queue of its own.
+/// A demuxer with several consumers and their queued packets, on a private dispatch queue.
 ///
-/// Each consumer gets every packet of its stream; consumers of the same stream get references to the same data. A
-/// request reads from the demuxer until a packet of the stream arrives; packets of other streams are queued, up to a
+/// Each consumer receives every packet of its stream; consumers of the same stream receive references to the same data.
+/// A request reads from the demuxer until a packet of the stream arrives; packets of other streams are queued, up to a
 /// limit in bytes. If a source's tracks, or two consumers of a track, are so far apart that the limit is reached, the
-/// slow consumer is *moved*: it gets a demuxer of its own, which reads the file independently. So no output ever waits
-/// for another, and memory use is bounded.
+/// slow consumer is *moved*: it must open a separate demuxer. So no output blocks another, and memory use is bounded.
 ///
 /// Unchecked `Sendable`: all mutable state is used on `queue` only.
 final class SharedDemuxer: @unchecked Sendable {
@@ -17,11 +16,11 @@ final class SharedDemuxer: @unchecked Sendable {
         /// Success: at least one packet was returned.
         case packets
         case ended
-        /// The consumer was moved: it must open a demuxer of its own and skip this many packets.
+        /// The consumer was moved: it must open a separate demuxer and skip this many packets.
         case moved(after: Int)
     }
 
-    /// A reader of a stream with its queued packets. A class because arrays can't hold noncopyable values.
+    /// A consumer of a stream, with its queued packets. A class, because arrays can't hold noncopyable values.
     private final class Consumer {
         let stream: Int
         var isClaimed = false
@@ -58,12 +57,14 @@ final class SharedDemuxer: @unchecked Sendable {
     /// Minimum number of queued packets before the byte limit applies: a few very large frames don't indicate bad
     /// interleaving.
     static let packetFloor = 16
-    /// Maximum number of packets and bytes returned at a time: a switch of queues costs more than a packet.
+    /// Maximum number of packets and bytes that a call of `next` returns: switching queues costs more than reading a
+    /// packet.
     private static let (batchPackets, batchBytes) = (32, 256 << 10)
 
-    /// Opens a demuxer. `streams` contains the stream of each consumer; a stream with two consumers is listed twice,
-    /// so that the later one doesn't miss packets. `damage` handles container errors, for each track that may be
-    /// affected. `container` is the format found before. `origins` are `Demuxer.origins`.
+    /// Opens a demuxer. `streams` contains the stream of each consumer; a stream with two consumers is listed twice, so
+    /// that the later one doesn't miss packets. `damage` contains the tally of each track that a container error may
+    /// affect. `container` is the name of the demuxer found by an earlier probe; nil probes the file. `origins` is the
+    /// value of `Demuxer.origins`.
     init(
         path: String, streams: [Int], environment: SourceEnvironment, interrupt: InterruptFlag,
         damage: [DamageTally],
@@ -88,7 +89,8 @@ final class SharedDemuxer: @unchecked Sendable {
         }
     }
 
-    /// Returns the next packets of a consumer, at least one unless the stream ended. Don't call on `queue`.
+    /// Appends a consumer's next packets to `batch`: at least one, unless the stream ended or the consumer was moved.
+    /// Must not be called on `queue`.
     func next(_ consumer: Int, into batch: inout UniqueDeque<Packet>) throws(AVError) -> ReadResult {
         var result: ReadResult = .ended
         var thrownError: AVError?
@@ -136,8 +138,8 @@ final class SharedDemuxer: @unchecked Sendable {
         queue.sync { demuxer.indexedKey(of: stream, notAfter: timestamp) }
     }
 
-    /// Returns whether the damage policies accept an error. Every track may be affected; the following packet gives
-    /// the time.
+    /// Returns whether the damage policies of all tracks tolerate a container error. The time of `packet`, which
+    /// follows the damage, is used for the report.
     private func isTolerated(_ error: AVError, before packet: borrowing Packet) -> Bool {
         var time: MediaTime?
         if error.isPartial, packet.dts != noTimestamp || packet.pts != noTimestamp,
@@ -166,7 +168,8 @@ final class SharedDemuxer: @unchecked Sendable {
                     break
                 }
             } catch  where isTolerated(error, before: packet) {
-                // An unreadable container ends here; if only a part was skipped, `packet` follows it.
+                // After an unrecoverable error, the container ends. After a partial one, `packet` is the first packet
+                // behind it.
                 if !error.isPartial {
                     isAtEnd = true
                     break

@@ -1,7 +1,7 @@
 package import LibAV
 
-/// Properties of a source's container, for each of libavformat's demuxers. Containers without a specific property
-/// have the default.
+/// Properties of a source's container, by libavformat's demuxer. Containers without specific properties have the
+/// defaults.
 package struct SourceContainer: Sendable {
     /// libavformat's name of the demuxer, which may be a list (`mov,mp4,m4a,3gp,3g2,mj2`).
     package let name: String
@@ -13,13 +13,13 @@ package struct SourceContainer: Sendable {
         names = Set(name.split(separator: ",").map(String.init))
     }
 
-    /// A container without any assumptions.
+    /// A container of unknown format, which has the defaults.
     static let unknown = SourceContainer("")
-    /// A generator, which has no packets.
+    /// A test pattern, which has no packets.
     static let pattern = SourceContainer("pattern")
     /// An image sequence.
     static let images = SourceContainer("images")
-    /// A composition, which has no packets of its own.
+    /// A composition; the packets are those of its sources.
     static let composition = SourceContainer("composition")
 
     /// Whether the container is MP4 or QuickTime: it has edit lists, and an index with all properties of packets
@@ -29,15 +29,15 @@ package struct SourceContainer: Sendable {
     package var isMatroska: Bool { names.contains("matroska") }
     /// Whether libavformat subtracts the padding of the last packet from its duration.
     var shortensLastPacket: Bool { names.contains("ogg") }
-    /// Whether data is in numbered pages (Ogg), with the positions of their audio counted from any origin. Streams
-    /// may be chained, and only page numbers reveal a missing page.
+    /// Whether data is in numbered pages (Ogg). Page positions may count from any origin, streams may be chained, and
+    /// only the page numbers reveal a missing page.
     var hasPages: Bool { names.contains("ogg") }
-    /// Whether metadata of the only track is that of the file.
+    /// Whether the metadata of a single track applies to the file.
     package var hasTagsInStream: Bool { names.contains("ogg") }
-    /// Whether libavformat's parser ends a frame at the start of the next one, and gives it the flags of that one's
-    /// packets.
+    /// Whether libavformat's parser completes a frame only when the next one starts, and assigns it the flags of the
+    /// next frame's packet.
     var flagsPrecedeFrame: Bool { hasArbitraryStart }
-    /// Whether tags contain the encoder delay, and chapter times count from the presented start of the audio.
+    /// Whether a tag contains the encoder delay, and chapter times count from the start of the presented audio.
     var storesDelayInTags: Bool { names.contains("mp3") }
     /// Whether packets have decoding times but no presentation times.
     var storesOnlyDecodingTimes: Bool { names.contains("avi") }
@@ -50,8 +50,8 @@ package struct SourceContainer: Sendable {
                 "aac", "mp3", "ac3", "eac3", "dts", "h264", "hevc", "mpegvideo", "mpeg",
             ])
     }
-    /// Returns whether every packet of tracks of this type has a presentation time, whatever the codec. A transport
-    /// stream has them for video, but not always for data.
+    /// Returns whether every packet of a track of this type has a presentation time, regardless of the codec. In a
+    /// transport stream, packets of data may have none.
     package func storesPresentationTimes(of type: MediaType) -> Bool {
         isMovie || type != .data && (isMatroska || hasArbitraryStart)
     }
@@ -80,7 +80,8 @@ package struct SourceContainer: Sendable {
         return stages
     }
 
-    /// Returns a counter of Vorbis packets, because an Ogg page has one position for all of its packets.
+    /// Returns the stage that counts the times of Vorbis in Ogg, where a page has one position for all of its packets;
+    /// nil for other tracks.
     private func vorbis(_ track: AssetTrack) -> VorbisTimestamps? {
         guard names.contains("ogg"), track.format.codec == "vorbis" else { return nil }
         return VorbisTimestamps(track.format.parameters)

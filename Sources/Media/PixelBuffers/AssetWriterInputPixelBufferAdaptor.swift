@@ -5,7 +5,7 @@ internal import Locking
 ///
 /// A frame lasts until the next one. The last frame lasts as long as the one before it, or until the end of the
 /// writer's session if that is set. So a buffer is encoded when the next one is appended, and the last one when the
-/// input is marked as finished. Use it from the queue that appends to the input.
+/// input is marked as finished. The adaptor must be used from the queue that appends to the input.
 public final class AssetWriterInputPixelBufferAdaptor: Sendable {
     private let input: AssetWriterInput
     private let timeBase: Rational
@@ -26,8 +26,8 @@ public final class AssetWriterInputPixelBufferAdaptor: Sendable {
         try input.register(last)
     }
 
-    /// Appends a buffer that is presented from a time on, on the time line of the writer's session. Times must
-    /// increase by at least a tick of the encoder's time base. The buffer becomes read-only.
+    /// Appends a buffer to be presented at `time`, on the time line of the writer's session. Times must increase by at
+    /// least a tick of the encoder's time base. The buffer becomes read-only.
     public func append(_ buffer: PixelBuffer, at time: MediaTime) throws {
         guard buffer.width == pixelBufferPool.width, buffer.height == pixelBufferPool.height else {
             throw MediaError.misuse(

@@ -52,8 +52,8 @@ final class LastFrame: Sendable {
         )
     }
 
-    /// Returns the last frame. It is presented until `end`; if that is nil, as long as the frame before it, or for
-    /// `defaultDuration`.
+    /// Removes and returns the last frame. It ends at `end`; if that is nil, it has the previous frame's duration, or
+    /// `defaultDuration` if it is the only one.
     func take(until end: Int64?, defaultDuration: Int64?, _ timeBase: Rational) -> SampleBuffer? {
         state.withLock { state in
             let length = state.length ?? defaultDuration ?? 1

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Pixels of a frame, for writing or reading (Core Video's `CVPixelBuffer`).
 ///
-/// A new buffer is writable by its creator until it is passed on; afterwards it is read-only, and may be read from
-/// any thread.
+/// A new buffer is writable by its creator until it is appended to a writer or encoded; afterwards it is read-only, and
+/// may be read from any thread.
 public final class PixelBuffer: Sendable {
     private let frame: Frame
     private let isShared: Atomic<Bool>
@@ -34,7 +34,7 @@ public final class PixelBuffer: Sendable {
     public var width: Int { frame.width }
     /// Height in pixels.
     public var height: Int { frame.height }
-    /// Primaries, transfer, matrix and range, as far as they are known.
+    /// Primaries, transfer, matrix and range; nil for each that is unknown.
     public var color: ColorDescription { frame.color }
     /// Number of planes, such as three for `yuv420p` and one for `rgb24`.
     public var planeCount: Int { frame.planeCount }
@@ -51,8 +51,7 @@ public final class PixelBuffer: Sendable {
         return result
     }
 
-    /// Calls `body` with a plane's bytes for writing. Throws `MediaError.misuse` if the buffer was passed on, because
-    /// others may read it.
+    /// Calls `body` with a plane's bytes for writing. Throws `MediaError.misuse` if the buffer is read-only.
     public func withMutablePlane<R>(
         _ index: Int, _ body: (UnsafeMutableRawBufferPointer, FramePlane) throws -> R
     ) throws -> R {

@@ -9,13 +9,13 @@ package struct BitRateCurve: Codable, Sendable {
     /// Average bit rate of each column, in bits per second.
     package var bitRates: [Int64]
 
-    /// Reads every packet of a file. Returns nil without a duration; throws `CancellationError` after a cancel.
+    /// Reads every packet of a file. Returns nil without a duration; throws `CancellationError` if cancelled.
     package static func measure(
         path: String, environment: SourceEnvironment, duration: MediaTime, isCancelled: () -> Bool = { false }
     ) throws -> BitRateCurve? {
         let length = duration.seconds
         guard length > 0, length.isFinite else { return nil }
-        // The width is chosen so that a column usually contains a whole GOP.
+        // With columns of at least 0.5 s, keyframes don't stand out from the frames between them.
         let width = max(0.5, length / 200)
         let count = Int(min(200, (length / width).rounded(.up)))
         var bytes = [Int64](repeating: 0, count: max(1, count))

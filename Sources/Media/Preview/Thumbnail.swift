@@ -2,7 +2,7 @@ package import FoundationEssentials
 
 /// A small image of a frame, for display.
 package struct Thumbnail: Codable, Sendable {
-    /// Time on the asset's time line.
+    /// Presentation time on the asset's time line.
     package var time: MediaTime
     /// Width in pixels.
     package var width: Int

@@ -8,8 +8,8 @@ package struct ThumbnailMaker: Sendable {
     private let box: PixelSize
     private let isCancelled: @Sendable () -> Bool
 
-    /// Creates a generator for a video track, with images no larger than `box`; `isCancelled` is called during the
-    /// work.
+    /// Creates a generator for a video track, with images no larger than `box`; `isCancelled` is called repeatedly
+    /// while an image is generated.
     package init(
         asset: Asset, track: AssetTrack, box: PixelSize,
         isCancelled: @escaping @Sendable () -> Bool = { false }

@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// Level of audio over its duration, in columns of equal width, for display.
+/// Audio level over time, in columns of equal width, for display.
 package struct Waveform: Codable, Sendable {
     /// Duration of the audio.
     package var duration: MediaTime
@@ -17,8 +17,8 @@ package struct Waveform: Codable, Sendable {
     /// Number of columns of a sampled waveform.
     private static let fewColumns = 120
 
-    /// Measures a track. Of a track longer than 20 minutes, only the first quarter of a second of each column is
-    /// read. Returns nil for an empty track; throws `CancellationError` after a cancel.
+    /// Measures a track. Of a track longer than 20 minutes, only the first quarter of a second of each column is read.
+    /// Returns nil for an empty track; throws `CancellationError` if cancelled.
     package static func measure(
         asset: Asset, track: AssetTrack, isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws -> Waveform? {
@@ -40,7 +40,7 @@ package struct Waveform: Codable, Sendable {
         let data = try WaveformReader(
             asset: asset, track: track, extent: ReadingExtent(ranges: ranges), isCancelled: isCancelled
         ).read(
-            // Columns are combined from finer parts, so that their boundaries are accurate.
+            // Each column is combined from several waveform pixels, so that column boundaries are accurate.
             WaveformReader.Settings(
                 samplesPerPixel: max(1, samples / (count * 32)), splitsChannels: true, measuresPower: true))
         let found = (0..<count).map { column in

@@ -106,7 +106,7 @@ private struct TimedText {
     let characters: Int
     private let boxes: [UInt8]
 
-    /// Nil if the sample is malformed or in UTF-16.
+    /// Returns nil if the sample is malformed or in UTF-16.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= 2 else { return nil }
         let length = Int(bytes[0]) << 8 | Int(bytes[1])

@@ -23,7 +23,7 @@ struct DiscardPadding {
     private var longest: Int64 = 0
     private var hasBegun = false
 
-    /// Nil if there is nothing to mark, or if the container can't store it.
+    /// Returns nil if there is nothing to mark, or if the container can't store it.
     init?(_ container: ContainerType, _ parameters: CodecParameters, timeBase: Rational) {
         let traits = parameters.traits
         lengths = traits.hasUnevenPackets ? PacketLengths(parameters) : nil

@@ -1,8 +1,9 @@
 internal import LibAV
 
 /// Computes the times of a track's packets in samples, if the container's time base is coarser: Matroska and FLV have
-/// milliseconds, transport streams 1/90000 s. Packets are consecutive, with their own durations, as long as the
-/// container's times agree; otherwise there was a gap, and counting restarts.
+/// milliseconds, transport streams 1/90000 s. Each packet starts where the previous one ends, as long as the
+/// container's times agree within a tolerance. A larger deviation is a gap, and counting restarts at the container's
+/// time.
 struct AudioTimestampCorrector {
     /// Duration of one sample.
     let unit: Rational
@@ -10,8 +11,8 @@ struct AudioTimestampCorrector {
     private let lengths: PacketLengths
     /// Maximum deviation due to the container's rounding.
     private let tolerance: Int64
-    /// Maximum deviation that isn't a gap or a jump. Real files deviate by up to 10 ms and return; if they don't, the
-    /// computed times follow.
+    /// Maximum deviation that is neither a gap nor a jump. Times of real files deviate by up to 10 ms temporarily;
+    /// after a lasting deviation, the computed times are adjusted.
     private let limit: Int64
     private let isCoarse: Bool
     private var deviating: (packets: Int, least: Int64) = (0, 0)
@@ -19,14 +20,14 @@ struct AudioTimestampCorrector {
     /// The codec's delay in the container's time base, and in samples.
     private let delay: (declared: Int64, samples: Int64)
     private var expected: Int64?
-    /// Start of the track, and the common divisor of its packet durations: after a seek, packets begin at multiples
-    /// of it.
+    /// Start of the track, and the common divisor of its packet durations: after a seek, packets begin at multiples of
+    /// this divisor.
     private var grid: (start: Int64, step: Int64)?
-    /// Evidence from packets read ahead of counting, on the position of the first one.
+    /// Deviations of packets that are read before counting starts; they determine the position of the first one.
     private var observation: Observation? = Observation()
     private struct Observation {
         var packets = 0
-        /// Whether the first packet is before zero, which Matroska can't store; libavformat then guesses its time.
+        /// Whether the first packet's time is negative, which Matroska can't store; libavformat then estimates it.
         var isGuessed = false
         var samples: Int64 = 0
         var least = Int64.max
@@ -34,14 +35,14 @@ struct AudioTimestampCorrector {
     }
     private static let observedPackets = 16
 
-    /// Nil for video, and if the container's time base is exact to the sample.
+    /// Returns nil for video, and if the container's time base is exact to the sample.
     init?(_ track: AssetTrack) {
         guard let unit = track.sampleTimeBase else { return nil }
         let parameters = track.format.parameters
         self.unit = unit
         source = track.timeBase
         lengths = PacketLengths(parameters)
-        // Half a tick of rounding, or a whole one of truncation, and the same again for the start.
+        // 1.5 ticks, because the container may truncate or round the packet's time as well as the first one's.
         tolerance = 1 + (source.rescale(3, to: unit) + 1) / 2
         isCoarse = source.double >= 0.000_5
         limit = max(tolerance, Int64(unit.den) * (isCoarse ? 15 : 2) / 1000)
@@ -72,7 +73,7 @@ struct AudioTimestampCorrector {
         let length = lengths.samples(of: packet)
         if seen.packets == 0 {
             seen.isGuessed = packet.pts != noTimestamp && packet.pts + delay.declared < 0
-            // A track whose first time is stored in the file needs no more packets.
+            // The track's first time is stored in the file, so no more packets are required.
             if grid == nil, !seen.isGuessed {
                 observation = nil
                 return
@@ -88,7 +89,7 @@ struct AudioTimestampCorrector {
         observation = seen
     }
 
-    /// Ends the observation; the same packets are counted next.
+    /// Ends the observation. The observed packets are passed to `count` afterwards.
     mutating func finishObservation() {
         defer { observation = nil }
         lengths.restart()
@@ -104,7 +105,7 @@ struct AudioTimestampCorrector {
     }
     private var second: Int64?
 
-    /// Registers the track's first packet.
+    /// Registers the track's first packet as the reference for times after a seek.
     mutating func begin(with packet: borrowing Packet) {
         if let start = declaredTime(packet) { begin(at: start, length: lengths.samples(of: packet)) }
     }
@@ -114,7 +115,7 @@ struct AudioTimestampCorrector {
         grid = (start, lengths.unit ?? length)
     }
 
-    /// Replaces a packet's times by counted ones.
+    /// Replaces a packet's times by sample counts.
     mutating func count(_ packet: borrowing Packet) {
         let length = lengths.samples(of: packet)
         if let declared = declaredTime(packet) {

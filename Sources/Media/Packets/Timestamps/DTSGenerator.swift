@@ -1,5 +1,5 @@
-/// Decoding times derived from presentation times: the n-th packet gets the (n − delay)-th presentation time in
-/// order; the first ones are before all presentation times.
+/// Derives decoding times from presentation times: the n-th packet gets the (n − delay)-th presentation time in
+/// ascending order; the first `delay` packets get times before all presentation times.
 struct DTSGenerator {
     private let delay: Int
     private let step: Int64

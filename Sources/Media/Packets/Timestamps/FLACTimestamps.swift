@@ -1,10 +1,10 @@
 internal import LibAV
 
-/// Computes times of FLAC in Ogg from frame sizes. libavformat starts at 0 regardless of the first page's position,
-/// but uses later positions, so that a section of a stream has a gap of hours. A frame's number reveals how many
-/// frames are missing before it; numbers that decrease, in concatenated files, are ignored.
+/// Computes times of FLAC in Ogg from frame sizes. libavformat starts at 0 regardless of the first page's position, but
+/// uses the positions of later pages, so that a section of a long stream seems to contain a gap of hours. Frame numbers
+/// show how many frames are missing. Decreasing numbers, as in concatenated files, are ignored.
 final class FLACTimestamps: PacketStage {
-    /// The track's first frame: time, position according to its number, and duration.
+    /// The track's first frame: time, position according to its number, and number of samples.
     private var first: (time: Int64, position: Int64, samples: Int64)?
     private var expected: Int64 = 0
     private let unit: Rational

@@ -1,10 +1,10 @@
 internal import LibAV
 
-/// Corrects packets of a movie with reordered frames but no composition offsets (`ctts`): their presentation times
+/// Corrects packets of a movie with reordered frames but no composition offsets (`ctts`), whose presentation times
 /// equal their decoding times.
 ///
-/// An edit list that compensates for the missing offsets hides the first frames. They are presented again, and all
-/// packets are shifted by the same time.
+/// An edit list that compensates for the missing offsets would hide the first frames. The discard flags of these frames
+/// are cleared, and all packets are shifted by the same time.
 final class LostCompositionTimes: PacketStage {
     private let shift: Int64
 
@@ -19,8 +19,8 @@ final class LostCompositionTimes: PacketStage {
     }
 }
 
-/// Assigns presentation times to frames of a decoder whose packets only have decoding times: a decoder outputs
-/// frames in presentation order, so the n-th frame has the n-th time.
+/// Assigns presentation times to frames of a decoder whose packets only have decoding times: a decoder outputs frames
+/// in presentation order, so the n-th frame gets the n-th smallest time.
 struct SortedTimes {
     private var pending: [Int64] = []
 
@@ -31,13 +31,13 @@ struct SortedTimes {
         pending.insert(time, at: position)
     }
 
-    /// Removes a packet that yields no frame.
+    /// Removes the time of a packet that yields no frame.
     mutating func remove(_ time: Int64) {
         if let index = pending.firstIndex(of: time) { pending.remove(at: index) }
     }
 
-    /// Returns the presentation time of the next frame, whose packet has the time `own`. Packets before a keyframe
-    /// whose frames are still missing yield none.
+    /// Returns the presentation time of the next frame, whose packet has the time `own`. At a keyframe, times of
+    /// earlier packets that haven't yielded a frame are removed.
     mutating func next(own: Int64, isKey: Bool) -> Int64 {
         if isKey, own != noTimestamp { pending.removeAll { $0 < own } }
         return pending.isEmpty ? own : pending.removeFirst()

@@ -13,21 +13,21 @@ final class PTSGenerator: PacketStage {
     private let codec: BitstreamTraits.OlderVideo
     private var isMPEG4: Bool { codec == .mpeg4 }
 
-    /// Whether packets require generated times; determined by the first packet.
+    /// Whether times are generated; determined by the first packet.
     private enum Phase {
         case unknown, idle, working
     }
     private var phase = Phase.unknown
     private var unpack: BitstreamFilter?
-    /// The frame whose time is determined by the next one, and the frames received after it.
+    /// The frame whose time is determined by the next non-B-frame, and the frames received after it.
     private var held: Packet?
     private var isHolding = false
     private var waiting = UniqueDeque<Packet>()
     private var ready = UniqueDeque<Packet>()
-    /// The latest decoding time, and the decoding time that would follow it.
+    /// The latest decoding time, and that time plus the packet's duration.
     private var (latest, following) = (Int64.min, Int64.min)
 
-    /// Nil if the track's codec never requires generated times.
+    /// Returns nil if the track's codec never requires generated times.
     init?(_ track: AssetTrack) {
         guard track.mediaType == .video, let codec = track.format.parameters.traits.olderVideo else {
             return nil

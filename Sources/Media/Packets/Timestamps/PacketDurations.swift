@@ -25,7 +25,8 @@ final class PacketDurations: PacketStage {
         }
     }
 
-    /// The last packet lasts no longer than the previous one, and ends with its track.
+    /// Sets the duration of the last packet: the previous one's, at most up to the track's end. Data lasts until the
+    /// track's end.
     func finish(into next: (consuming Packet) throws -> Void) throws {
         guard let held = held.take() else { return }
         if track.mediaType != .subtitle, held.pts != noTimestamp {

@@ -4,19 +4,19 @@ internal import LibAV
 /// Replaces the container's times by times counted in samples. See `AudioTimestampCorrector`.
 final class TimestampCorrection: PacketStage {
     private var corrector: AudioTimestampCorrector
-    /// Packets observed to determine the position of the first one.
+    /// Packets that are held back until the position of the first one is determined.
     private var observed = UniqueDeque<Packet>()
 
     /// Time base of the output: one sample.
     var unit: Rational { corrector.unit }
 
-    /// Nil for video, and if the container's time base is exact to the sample.
+    /// Returns nil for video, and if the container's time base is exact to the sample.
     init?(_ track: AssetTrack) {
         guard let corrector = AudioTimestampCorrector(track) else { return nil }
         self.corrector = corrector
     }
 
-    /// Registers the track's first packet.
+    /// Registers the track's first packet as the reference for times after a seek.
     func begin(with packet: borrowing Packet) { corrector.begin(with: packet) }
 
     func push(_ packet: consuming Packet, into next: (consuming Packet) throws -> Void) throws {

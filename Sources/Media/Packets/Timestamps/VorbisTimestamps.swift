@@ -1,17 +1,16 @@
 internal import LibAV
 
 /// Computes times of Vorbis in Ogg from block sizes: a page has one position for all of its packets, and old encoders
-/// assign it to another packet than libavformat expects. Only the positions at the ends matter: the first page's
-/// position determines the start of the track, the last one's its end. A position that deviates by more than a block
-/// is a gap.
+/// assign it to another packet than libavformat expects. Only the first page's position, for the start of the track,
+/// and the last page's, for its end, are used. A position that deviates by more than the longest block marks a gap.
 final class VorbisTimestamps: PacketStage {
     private let lengths: VorbisPackets
     private let longestBlock: Int64
     private var expected: Int64?
-    /// Packets that end before this time are dropped; they are read for counting only.
+    /// Packets that end at or before this time are dropped; they are read for counting only.
     var neededFrom = Int64.min
 
-    /// Nil for malformed headers.
+    /// Returns nil for malformed headers.
     init?(_ parameters: CodecParameters) {
         guard let lengths = VorbisPackets(parameters), let blocks = lengths.blockSizes else { return nil }
         (self.lengths, longestBlock) = (lengths, Int64(blocks.upperBound))
@@ -28,7 +27,7 @@ final class VorbisTimestamps: PacketStage {
         lengths.restart()
     }
 
-    /// Replaces a packet's times by counted ones; returns false if the packet is before `neededFrom`.
+    /// Replaces a packet's times by sample counts; returns false if the packet ends before `neededFrom`.
     private func count(_ packet: borrowing Packet) throws(AVError) -> Bool {
         guard let length = lengths.samples(of: packet).map(Int64.init) else {
             reset()

@@ -33,7 +33,7 @@ struct LeadingFrames {
     /// Frames that were dropped.
     private(set) var dropped = 0
 
-    /// Nil for a codec whose frames don't depend on each other, or whose random-access method is unknown.
+    /// Returns nil for a codec whose frames don't depend on each other, or whose random-access method is unknown.
     init?(_ traits: BitstreamTraits, start: Int64) {
         guard let method = traits.randomAccess else { return nil }
         (self.method, self.start) = (method, start)
