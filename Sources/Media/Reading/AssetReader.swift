@@ -6,19 +6,20 @@ internal import Locking
 public enum SessionStatus: String, Sendable {
     /// Not started.
     case unknown
-    /// The session was started and is not complete.
+    /// Started, and not complete.
     case working
-    /// All samples were vended or written.
+    /// All samples were vended or written, without an error.
     case completed
     /// Ended by an error.
     case failed
-    /// Ended by a cancel.
+    /// Cancelled by the caller.
     case cancelled
 }
 
 /// Reads one asset through any number of outputs (AVFoundation's `AVAssetReader`). A reader is used once.
 ///
-/// Unchecked `Sendable`: `outputs` and `extent` are immutable after `startReading`; the rest is protected by the mutex.
+/// Unchecked `Sendable`: `outputs` and `extent` are immutable after `startReading`; the status is protected by a mutex,
+/// and the other properties must be set before reading starts.
 public final class AssetReader: @unchecked Sendable {
     /// The asset that is read.
     public let asset: Asset
@@ -27,13 +28,12 @@ public final class AssetReader: @unchecked Sendable {
     private let movement: MovementCounter
     private let state = Guarded(SessionStatus.unknown)
 
-    /// Ranges to read and damage policy. Samples of several ranges are vended on the time line of their
-    /// concatenation; packets of several ranges can't be joined, except those of subtitles. Set before reading
-    /// starts.
+    /// Ranges to read, and the damage policy. Samples of several ranges are vended on the time line of their
+    /// concatenation; packets of several ranges can't be joined, except those of subtitles. Set before reading starts.
     public var extent = ReadingExtent()
-    /// The one range of the asset's time line that is read; nil if the whole asset or several ranges are read. Packets of
-    /// video begin at the keyframe at or before its start; those before it are marked as not presented
-    /// (`Packet.isDiscarded`). A range past the end contains no samples.
+    /// The range of the asset's time line to read; nil if the whole asset or several ranges are read. Packets of video
+    /// begin at the keyframe at or before the range's start; frames that end before the start are marked as not
+    /// presented (`Packet.isDiscarded`). A range past the end contains no samples.
     public var timeRange: TimeRange? {
         get { extent.ranges.count == 1 ? extent.ranges[0] : nil }
         set { extent.ranges = newValue.map { [$0] } ?? [] }
@@ -41,10 +41,10 @@ public final class AssetReader: @unchecked Sendable {
     /// The outputs, in the order they were added.
     public private(set) var outputs: [AssetReaderOutput] = []
     /// Whether outputs that read frames of the same track share one decoder, paced by the slowest of them. Each of
-    /// these outputs must then be read, by a thread of its own or through a session. If false, each output has a
-    /// decoder of its own. Set before reading starts. Default: false.
+    /// these outputs must then be read concurrently, on a separate thread or by a session. If false, each output has
+    /// its own decoder. Set before reading starts. Default: false.
     public var sharesDecoders = false
-    /// Threads of each video decoder; 0 lets libavcodec choose, nil chooses by the track
+    /// Number of threads of each video decoder; 0 lets libavcodec choose, nil selects it by the track
     /// (`AssetTrack.decoderThreads`).
     public var decoderThreads: Int?
 
@@ -58,7 +58,8 @@ public final class AssetReader: @unchecked Sendable {
         try self.init(asset: asset, interrupt: InterruptFlag(), movement: MovementCounter())
     }
 
-    /// Creates a reader that works for another one and shares its interrupt flag and packet counter.
+    /// Creates a reader for a source of a composition; it shares interrupt flag and packet counter with the
+    /// composition's reader.
     init(asset: Asset, interrupt: InterruptFlag, movement: MovementCounter) throws {
         self.asset = asset
         (self.interrupt, self.movement) = (interrupt, movement)
@@ -66,12 +67,13 @@ public final class AssetReader: @unchecked Sendable {
     }
 
     /// Returns whether an output can be added: reading hasn't started, the output has no reader yet, and its tracks
-    /// are the asset's.
+    /// belong to the asset.
     public func canAdd(_ output: AssetReaderOutput) -> Bool {
         problem(adding: output) == nil
     }
 
-    /// Adds an output. Its track must be one of the asset's. An output belongs to one reader.
+    /// Adds an output. Throws `MediaError.misuse` if reading has started, if the output belongs to a reader, or if its
+    /// track isn't one of the asset's.
     public func add(_ output: AssetReaderOutput) throws {
         if let problem = problem(adding: output) { throw problem }
         try output.attach()
@@ -97,10 +99,10 @@ public final class AssetReader: @unchecked Sendable {
         return outcomes.allSatisfy(\.isFinished) ? .completed : .working
     }
 
-    /// The first error of any output.
+    /// The error of the first output that failed; nil if none failed.
     public var error: (any Error)? { outputs.lazy.compactMap { $0.outcome.error }.first }
 
-    /// Number of packets read so far, to detect a stall.
+    /// Number of packets read so far, for the detection of stalls.
     var packetsRead: Int64 { movement.value }
 
     /// Opens the demuxers and decoders, and starts reading ahead.
@@ -162,8 +164,7 @@ public final class AssetReader: @unchecked Sendable {
         do {
             let shared = outputs.filter { $0.composing == nil && factory.canShare($0) }
             let demuxer = try shared.isEmpty ? nil : factory.demuxer(for: shared)
-            // Set for all outputs first: damage that one of them meets in a shared demuxer counts for the others as
-            // well.
+            // Set for all outputs first, because damage in a shared demuxer is counted for each output.
             for output in outputs { output.damage.setPolicy(extent.damagePolicy) }
             for output in outputs {
                 let isShared = shared.contains { $0 === output }
@@ -177,7 +178,7 @@ public final class AssetReader: @unchecked Sendable {
 }
 
 extension AssetReader {
-    /// Gives outputs with the same decoded track one damage tally, because a shared decoder skips data for all of
+    /// Assigns one damage tally to outputs that decode the same track, because a shared decoder skips data for all of
     /// them.
     private func joinTallies() {
         var tallies: [Int: DamageTally] = [:]

@@ -10,11 +10,11 @@ public final class AssetReaderAudioMixOutput: AssetReaderOutput, @unchecked Send
     /// Creates an output of a mix; add it to a reader before reading starts.
     ///
     /// - Parameters:
-    ///   - tracks: tracks of one asset; those that the mix doesn't name are not read.
-    ///   - audioMix: the mix.
+    ///   - tracks: tracks of one asset; only the mix's tracks are read.
+    ///   - audioMix: tracks with their volumes, and the format of the sum.
     ///   - settings: sample format, sample rate, layout and filters of the vended audio.
-    /// - Throws: `MediaError.misuse` for a mix without tracks, or if a track of the mix is not among `tracks` or has
-    ///   no audio.
+    /// - Throws: `MediaError.misuse` for a mix without tracks, or if a track of the mix is not among `tracks` or has no
+    ///   audio.
     public init(tracks: [AssetTrack], audioMix: AudioMix, settings: AudioOutputSettings) throws {
         let read = try audioMix.inputs.map { input in
             try Self.find(input.track, in: tracks, .audio)

@@ -4,15 +4,16 @@ internal import LibAV
 internal import Locking
 internal import Synchronization
 
-/// Vends samples in order (AVFoundation's `AVAssetReaderOutput`): those of one track
-/// (`AssetReaderTrackOutput`), the sum of several tracks' audio (`AssetReaderAudioMixOutput`), or the
-/// composed frames of several tracks (`AssetReaderVideoCompositionOutput`).
+/// Vends samples in order (AVFoundation's `AVAssetReaderOutput`): those of one track (`AssetReaderTrackOutput`), the
+/// sum of several tracks' audio (`AssetReaderAudioMixOutput`), or the composed frames of several tracks
+/// (`AssetReaderVideoCompositionOutput`).
 ///
-/// Samples are produced ahead of the caller on the output's own queue, within limits of samples and bytes, so
-/// that decoding runs concurrently with the processing of samples. A caller that finds no sample ready
-/// produces one itself on that queue, rather than waiting on a semaphore.
+/// Samples are produced ahead of the caller on the output's own queue, within limits of samples and bytes, so that
+/// decoding runs concurrently with the processing of samples. If no sample is ready, the caller's thread produces one
+/// on that queue instead of waiting on a semaphore.
 ///
-/// Unchecked `Sendable`: the producer is accessed on `queue` only; the rest is protected by the mutex.
+/// Unchecked `Sendable`: the producer is accessed on `queue` only, sample state is protected by a mutex, and the other
+/// properties are set before reading starts.
 public class AssetReaderOutput: @unchecked Sendable {
     /// The track that is read; for a mix, the first of its tracks; for a video composition, the composed
     /// track.
@@ -43,7 +44,7 @@ public class AssetReaderOutput: @unchecked Sendable {
         var isCancelled = false
         /// Whether the producer that returned `pending` may continue.
         var wasWoken = false
-        /// Whether a caller that got `pending` waits for the next sample.
+        /// Whether a caller received `pending` and waits for the next sample.
         var isAwaited = false
         var error: (any Error)?
         var formatChange: MediaTime?
@@ -73,8 +74,7 @@ public class AssetReaderOutput: @unchecked Sendable {
     /// Record of how the edges of a smart cut were produced.
     let cutEvidence = CutEvidence()
 
-    /// Maximum number of samples produced ahead. The decoder's delay needs none of them, since the decoder
-    /// holds those frames.
+    /// Maximum number of samples produced ahead. Frames that the decoder holds for reordering aren't included.
     private static let aheadSamples = 4
     private static let aheadBytes = 48 << 20
 
@@ -87,7 +87,7 @@ public class AssetReaderOutput: @unchecked Sendable {
         if case .audio = settings { countsSamples = true } else { countsSamples = false }
     }
 
-    /// Creates an output of a track, or of a mix if there is one; `contents` are those of the tracks' asset.
+    /// Creates an output of a track, or of a mix if `mix` is set; `contents` describes the track's asset.
     package static func output(
         of track: AssetTrack, mix: AudioMix?, in contents: AssetContents, settings: ReaderOutputSettings
     ) throws -> AssetReaderOutput {
@@ -97,10 +97,10 @@ public class AssetReaderOutput: @unchecked Sendable {
         return try AssetReaderAudioMixOutput(tracks: contents.tracks, audioMix: mix, settings: audio)
     }
 
-    /// Whether one track is read without mix or composition, so that its decoder can be shared.
+    /// Whether a single track is read, without a mix or a composition, so that its decoder can be shared.
     var isOfOneTrack: Bool { mix == nil && composing == nil }
 
-    /// Count of samples that were skipped because of damage.
+    /// Counts of samples skipped because of damage, and of leading frames.
     public var damagedSamples: DamageTally.Count { damage.count }
 
     /// Number of samples dropped because their times didn't increase.
@@ -222,7 +222,7 @@ public class AssetReaderOutput: @unchecked Sendable {
         }
     }
 
-    /// Continues after the producer returned `pending`.
+    /// Resumes production after the producer returned `pending`.
     func wake() {
         ready.withLock { $0.wasWoken = true }
         fillAhead()
@@ -246,8 +246,8 @@ public class AssetReaderOutput: @unchecked Sendable {
         if let onSample { onSample() } else { arrived.signal() }
     }
 
-    /// Number of samples produced per block on the queue. Packets and blocks of audio cost less than a change
-    /// of queue.
+    /// Number of samples produced per block of work on `queue`: producing a packet or a block of audio costs less than
+    /// switching queues.
     private var turn: Int {
         switch settings {
         case .passthrough, .wholePackets: 32
@@ -255,7 +255,7 @@ public class AssetReaderOutput: @unchecked Sendable {
         default: 1
         }
     }
-    /// Number of ready samples at which production continues.
+    /// Production resumes when at most this number of samples is ready.
     private var lowWater: Int { turn > 1 ? 8 : Int.max }
 
     private func needsOne() -> Bool { ready.withLock { needsOne($0) } }
@@ -276,7 +276,7 @@ public class AssetReaderOutput: @unchecked Sendable {
     private func scheduleFill() {
         queue.async { @Sendable in
             let isPending = self.produce()
-            // One block at a time, so that a caller waiting for the queue is next.
+            // The next block is scheduled only now, so that a caller waiting for the queue precedes it.
             let continues = self.ready.withLock { ready in
                 let hasRoom =
                     ready.samples.count < Self.aheadSamples
@@ -289,7 +289,7 @@ public class AssetReaderOutput: @unchecked Sendable {
         }
     }
 
-    /// Produces the samples of one block, on `queue`. Returns true if the producer has none yet.
+    /// Produces the samples of one block of work, on `queue`. Returns true if the producer is pending.
     private func produce() -> Bool {
         guard let producer else { return false }
         ready.withLock { $0.wasWoken = false }

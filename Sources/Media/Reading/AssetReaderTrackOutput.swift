@@ -1,5 +1,5 @@
-/// Vends one track's samples in order (AVFoundation's `AVAssetReaderTrackOutput`): packets as they are, decoded
-/// frames, or decoded audio.
+/// Vends one track's samples in order (AVFoundation's `AVAssetReaderTrackOutput`): packets, decoded frames, or decoded
+/// audio.
 ///
 /// Unchecked `Sendable`: the class adds no state.
 public final class AssetReaderTrackOutput: AssetReaderOutput, @unchecked Sendable {

@@ -8,15 +8,15 @@ public final class AssetReaderVideoCompositionOutput: AssetReaderOutput, @unchec
     /// Canvas, and layout of the tracks on it.
     public let videoComposition: VideoComposition
 
-    /// Creates an output of composed frames; add it to a reader before reading starts. It has decoders of its own
-    /// even if the reader's other outputs share decoders.
+    /// Creates an output of composed frames; add it to a reader before reading starts. It never shares decoders with
+    /// the reader's other outputs.
     ///
     /// - Parameters:
-    ///   - tracks: tracks of one asset; those that the composition doesn't name are not read.
-    ///   - videoComposition: the composition.
+    ///   - tracks: tracks of one asset; only the composition's tracks are read.
+    ///   - videoComposition: canvas, and position of each track on it.
     ///   - settings: conversion of the composed frames.
-    /// - Throws: `MediaError.misuse` for a composition without tracks, with a track that is not among `tracks` or
-    ///   has no video, or with invalid values.
+    /// - Throws: `MediaError.misuse` for a composition without tracks, with a track that is not among `tracks` or has
+    ///   no video, or with invalid values.
     public init(
         tracks: [AssetTrack], videoComposition: VideoComposition,
         settings: VideoOutputSettings = VideoOutputSettings()

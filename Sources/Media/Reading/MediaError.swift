@@ -22,38 +22,38 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     case nothingFits(limit: Int64)
     /// An output exceeds its size limit.
     case overLimit(size: Int64, limit: Int64)
-    /// An API was used wrongly, such as `append` before `startWriting`.
+    /// An API was used incorrectly, such as `append` before `startWriting`.
     case misuse(String)
     /// No data was processed for longer than the time limit.
     case stalled(String)
     /// A track's packets have no presentation times.
     case noTimes(track: TrackReference)
-    /// Packets of a source's track come in an order that no container can store: their decoding times go back further
-    /// than can be corrected.
+    /// A track's decoding times decrease by more than can be corrected, so that no container can store its packets.
     case unorderedTimes(track: TrackReference, at: MediaTime)
     /// A packet's decoding time is after its presentation time.
     case decodedLate(track: TrackReference, at: MediaTime, by: MediaTime)
-    /// An edit list hides frames between shown ones, and a copy would show them.
+    /// An edit list hides frames between presented ones, and a copy would present them.
     case hiddenBetween(track: TrackReference, at: MediaTime)
-    /// A copied range begins between keyframes, and the container can't hide the frames from the keyframe on.
+    /// A copied range begins between keyframes, and the container can't hide the frames between the keyframe and the
+    /// start.
     case startsBetweenKeyFrames(
         track: TrackReference, container: String, keyFrame: MediaTime, start: MediaTime)
     /// A copied range ends where frames refer to later ones, and the container can't hide those.
     case endsInsideGroup(track: TrackReference, container: String, end: MediaTime)
-    /// A track's headers change in mid-stream, and a copy can store only one set.
+    /// A track's codec headers change mid-stream, and a copy can store only one set.
     case changedHeaders(track: TrackReference, at: MediaTime)
     /// Audio is missing because pages of an Ogg file are lost.
     case lostPages(track: TrackReference, from: MediaTime, to: MediaTime)
-    /// Another file begins inside the file (concatenated files). `isSkippable`: whether the damage policy decides if
-    /// reading continues.
+    /// Another file begins inside the file, because files were concatenated. `isSkippable`: whether the damage policy
+    /// decides if reading continues.
     case joined(track: TrackReference, at: MediaTime?, isSkippable: Bool)
     /// Copied audio has a gap, which the container can't represent for this codec.
     case gap(track: TrackReference, container: String, from: MediaTime, to: MediaTime)
-    /// Packets that the demuxer read didn't reach their track's reader.
+    /// Packets were lost between the demuxer and their track's reader, which is an internal error.
     case lostPackets(track: TrackReference, after: Int, next: Int)
     /// A track that the source declares has no packets.
     case noPackets(track: TrackReference, length: MediaTime)
-    /// A decoder accepted every packet and returned neither a frame nor an error.
+    /// A decoder accepted every packet, but returned neither a frame nor an error.
     case undecodable(track: TrackReference, packets: Int)
     /// A stream has no random-access point: references of all its frames are missing.
     case noKeyFrame(track: TrackReference, packets: Int)
@@ -61,7 +61,7 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     case beforeKeyFrame(track: TrackReference, first: MediaTime)
     /// The asset has no track of this media type.
     case noTrack(MediaType)
-    /// A track returned no sample.
+    /// A track contains no sample in the range.
     case noSamples(track: TrackReference)
     /// A source of a composition failed.
     indirect case clip(source: String, MediaError)
@@ -127,7 +127,7 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
 
     private static func at(_ time: MediaTime?) -> String { time.map { ", \($0) s" } ?? "" }
 
-    /// The system's error number (ENOSPC, EACCES, …), if the error has one.
+    /// The system's error number (ENOSPC, EACCES, …); nil for errors without one.
     public var errnoValue: Int32? {
         switch self {
         case .writing(let error), .encoding(_, let error): error.errnoValue
@@ -136,6 +136,6 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The underlying error, without the source of a composition that it belongs to.
+    /// The error itself, or the error inside `clip`.
     public var withoutSource: MediaError { if case .clip(_, let error) = self { error } else { self } }
 }

@@ -2,12 +2,12 @@ internal import Dispatch
 internal import LibAV
 internal import Locking
 
-/// Schedule of samples that are vended at a limited rate (ffmpeg's `-readrate`). Shared by all outputs of a reader.
+/// Schedule for samples that are vended at a limited rate (ffmpeg's `-readrate`). All outputs of a reader share it.
 final class PlaybackPace: Sendable {
     private let rate: Double
     /// Media time at which playback starts.
     private let start: MediaTime
-    /// Time at which the first sample was requested.
+    /// Time of the first request; nil before it.
     private let startTime = Guarded<DispatchTime?>(nil)
 
     init(rate: Double, from start: MediaTime) {

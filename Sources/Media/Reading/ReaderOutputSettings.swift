@@ -1,15 +1,14 @@
 public import LibAV
 
-/// The kind and format of the samples that an output vends.
+/// Kind and format of the samples that an output vends.
 public enum ReaderOutputSettings: Hashable, Sendable {
-    /// Packets as they are in the file (AVFoundation: `outputSettings: nil`).
+    /// Unchanged packets (AVFoundation: `outputSettings: nil`).
     case passthrough
-    /// Packets that lie entirely inside the range: for containers that can't mark a part of a packet as not
-    /// presented.
+    /// Packets that are entirely inside the range, for containers that can't mark a part of a packet as not presented.
     case wholePackets
-    /// Packets of a range with frame-accurate edges: copied, except for the edges, which are encoded.
+    /// Packets of a range with frame-accurate edges: copied, except for the edges, which are re-encoded.
     case smartCut(SmartCut)
-    /// Subtitle events in another codec.
+    /// Subtitle events, converted to another codec.
     case subtitle(SubtitleCodec)
     /// Decoded frames.
     case video(VideoOutputSettings)
@@ -19,39 +18,40 @@ public enum ReaderOutputSettings: Hashable, Sendable {
 
 /// Conversion of decoded frames. The steps are applied in the order of the properties.
 public struct VideoOutputSettings: Hashable, Codable, Sendable {
-    /// Deinterlacing. Default: off.
+    /// Selection of the frames to deinterlace. Default: off.
     public var deinterlacing = Deinterlacing.off
     /// Whether later interlaced frames are deinterlaced in a track whose first frames are progressive. Default: false.
     public var deinterlacesLateFields = false
-    /// The part of the coded frame that is kept; nil for all.
+    /// Rectangle of the coded frame to keep; nil for the whole frame.
     public var crop: PixelRectangle?
     /// Rotation and reflection; nil for none.
     public var turn: FrameRotation?
-    /// A chain of libavfilter's filters; nil for none.
+    /// Chain of libavfilter filters; nil for none.
     public var filters: FilterChain?
     /// Format of the frames after `filters`; nil without filters.
     public var filtered: FilteredFrames?
-    /// Size in pixels; nil for the size after the steps before.
+    /// Output size in pixels; nil for the size after the previous steps.
     public var size: PixelSize?
     /// Scaling mode for `size`. Default: `stretch`.
     public var fit = FrameFit.stretch
-    /// The frame's own size inside `size`, for `contain` and `cover`.
+    /// Size to which the frame is scaled before it is padded (`contain`) or cropped (`cover`) to `size`; nil for other
+    /// modes.
     public var innerSize: PixelSize?
-    /// Primaries, transfer and matrix to convert to; nil where none of them is to be converted.
+    /// Primaries, transfer and matrix to convert to; nil for no conversion.
     public var color: ColorDescription?
     /// Whether tone mapping from HDR to SDR precedes the conversion to `color`. Default: false.
     public var mapsTones = false
-    /// The output's range, `tv` or `pc`; nil for the input's.
+    /// Color range of the output, `tv` or `pc`; nil for the input's.
     public var levels: String?
-    /// The matrix for conversion of RGB to YUV; nil chooses by the size.
+    /// Matrix for the conversion of RGB to YUV; nil selects it by the size.
     public var matrix: String?
-    /// The range of frames without a declared range; nil chooses by the pixel format.
+    /// Range of frames without a declared range, `tv` or `pc`; nil selects it by the pixel format.
     public var sourceRange: String?
-    /// The matrix of frames without a declared matrix; nil chooses by the size.
+    /// Matrix of frames without a declared matrix; nil selects it by the size.
     public var sourceMatrix: String?
     /// Constant frame rate, for which frames are duplicated or dropped; nil keeps the frames' times.
     public var frameRate: Rational?
-    /// The pixel format; nil for the source's.
+    /// Pixel format of the output; nil for the source's.
     public var pixelFormat: PixelFormat?
 
     /// Creates settings that keep the source's frames, except for the given values.
@@ -64,8 +64,8 @@ public struct VideoOutputSettings: Hashable, Codable, Sendable {
     /// Whether no step before `size` is set.
     public var isEmpty: Bool { deinterlacing == .off && crop == nil && turn == nil && filters == nil }
 
-    /// Whether only size, pixel format, levels and frame rate can change, so that a frame that has them needs no
-    /// conversion.
+    /// Whether the settings change only size, pixel format, range and frame rate. A frame with the requested values
+    /// then requires no conversion.
     var isPlain: Bool {
         deinterlacing == .off && crop == nil && turn == nil && filters == nil && color == nil
             && innerSize == nil
@@ -76,12 +76,12 @@ public struct VideoOutputSettings: Hashable, Codable, Sendable {
 public struct FilteredFrames: Hashable, Codable, Sendable {
     /// Pixel format of the filters' output.
     public var pixelFormat: PixelFormat
-    /// `tv` or `pc`.
+    /// Color range, `tv` or `pc`; nil if unspecified.
     public var range: String?
-    /// The matrix; `gbr` for RGB.
+    /// Matrix, `gbr` for RGB; nil if unspecified.
     public var matrix: String?
 
-    /// Creates a description.
+    /// Creates the format of filtered frames; nil means unspecified.
     public init(pixelFormat: PixelFormat, range: String?, matrix: String?) {
         self.pixelFormat = pixelFormat
         self.range = range
@@ -95,22 +95,21 @@ public enum Deinterlacing: String, Hashable, Codable, Sendable, CaseIterable {
     case auto
     /// All frames.
     case on
-    /// None.
+    /// No frames.
     case off
 }
 
 /// Scaling of a frame to a size with another aspect ratio.
 public enum FrameFit: String, Hashable, Codable, Sendable, CaseIterable {
-    /// The whole frame, with black bars.
+    /// Scales the whole frame into the size, and adds black bars.
     case contain
-    /// The size is filled, and the frame is cropped.
+    /// Scales the frame to fill the size, and crops it.
     case cover
-    /// Scaled to the size; the sample aspect ratio keeps the display aspect ratio.
+    /// Scales both dimensions to the size; the sample aspect ratio keeps the display aspect ratio.
     case stretch
-    /// The largest size that fits.
+    /// Scales to the largest size that fits and keeps the aspect ratio.
     case inside
-    /// The largest size that fits, without upscaling; for a portrait frame, width and height of the size are
-    /// exchanged.
+    /// Like `inside`, but without upscaling; for a portrait frame, width and height of the size are exchanged.
     case scaleDown = "scale-down"
 }
 
@@ -124,7 +123,7 @@ public struct PixelRectangle: Hashable, Codable, Sendable {
     public var width: Int
     /// Height in pixels.
     public var height: Int
-    /// Creates a rectangle.
+    /// Creates a rectangle from its upper left corner and its size, in pixels.
     public init(x: Int, y: Int, width: Int, height: Int) {
         self.x = x
         self.y = y
@@ -140,13 +139,13 @@ public struct FrameRotation: Hashable, Codable, Sendable {
     /// Degrees clockwise: 0, 90, 180 or 270.
     public var clockwiseDegrees: Int
 
-    /// Creates a rotation. Default: no reflection.
+    /// Creates a rotation by a multiple of 90° clockwise, without a reflection by default.
     public init(clockwiseDegrees: Int, isReflected: Bool = false) {
         self.clockwiseDegrees = clockwiseDegrees
         self.isReflected = isReflected
     }
 
-    /// Whether frames stay unchanged.
+    /// Whether the rotation leaves frames unchanged.
     public var isNone: Bool { clockwiseDegrees == 0 && !isReflected }
 
     /// Whether width and height are exchanged.
@@ -170,7 +169,7 @@ public struct PixelSize: Hashable, Codable, Sendable, CustomStringConvertible {
     public var width: Int
     /// Height in pixels.
     public var height: Int
-    /// Creates a size.
+    /// Creates a size in pixels.
     public init(width: Int, height: Int) {
         self.width = width
         self.height = height
@@ -183,11 +182,11 @@ public struct PixelSize: Hashable, Codable, Sendable, CustomStringConvertible {
 public struct AudioOutputSettings: Hashable, Codable, Sendable {
     /// Type and arrangement (interleaved or planar) of the samples.
     public var sampleFormat: SampleFormat?
-    /// Samples per second.
+    /// Sample rate in Hz.
     public var sampleRate: Int32?
-    /// Channel layout.
+    /// Channel layout of the output; audio is mixed to it.
     public var layout: ChannelLayout?
-    /// A chain of libavfilter's filters, applied before the conversion.
+    /// Chain of libavfilter filters, applied before the conversion; nil for none.
     public var filters: FilterChain?
 
     /// Creates settings that keep the source's audio, except for the given values.

@@ -1,8 +1,9 @@
 public import LibAV
 
-/// Samples created by a program.
+/// Sample buffers with data from the caller.
 extension SampleBuffer {
-    /// Creates a packet from a copy of compressed data. `isKey`: whether decoding can start at it.
+    /// Creates a packet from a copy of compressed data; its decoding time equals its presentation time. `isKey`:
+    /// whether decoding can start at the packet.
     public init(
         data: [UInt8], at time: MediaTime, duration: MediaTime, isKey: Bool, timeBase: Rational
     ) throws {
@@ -17,8 +18,8 @@ extension SampleBuffer {
         )
     }
 
-    /// Creates a block of audio from interleaved samples between -1 and 1. It begins at the sample position nearest
-    /// to `time`.
+    /// Creates a block of audio from interleaved samples between -1 and 1. The block begins at the sample position
+    /// nearest to `time`.
     public init(audio samples: [Float], layout: ChannelLayout, sampleRate: Int32, at time: MediaTime) throws {
         guard sampleRate > 0, layout.channels > 0, !samples.isEmpty, samples.count % layout.channels == 0,
             samples.count / layout.channels <= 1 << 24

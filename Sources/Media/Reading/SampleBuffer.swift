@@ -1,7 +1,7 @@
 public import LibAV
 
-/// One packet, frame or block of audio with its timing (AVFoundation's `CMSampleBuffer`). It has one owner at a time;
-/// its data is reference-counted by FFmpeg and not copied.
+/// One packet, frame or block of audio with its timing (AVFoundation's `CMSampleBuffer`). A buffer has one owner;
+/// FFmpeg counts references to its data, which isn't copied.
 public struct SampleBuffer: ~Copyable, Sendable {
     /// The packet or frame of a sample buffer.
     public enum Payload: ~Copyable, Sendable {
@@ -11,7 +11,7 @@ public struct SampleBuffer: ~Copyable, Sendable {
         case frame(Frame)
     }
 
-    /// The packet or frame.
+    /// The packet or frame with the sample data.
     public var payload: Payload
     /// Presentation time on the asset's time line, in ticks of `timeBase`.
     public var pts: Int64
@@ -21,12 +21,12 @@ public struct SampleBuffer: ~Copyable, Sendable {
     public var duration: Int64
     /// Time base of `pts`, `dts` and `duration`.
     public var timeBase: Rational
-    /// The number of audio samples per channel, 1 for anything else.
+    /// Number of audio samples per channel; 1 for packets and video frames.
     public var sampleCount: Int
     /// Size of the data in bytes.
     public var byteCount: Int
 
-    /// Wraps a packet; times are as given, in `timeBase`.
+    /// Wraps a packet, with times in ticks of `timeBase`.
     public init(packet: consuming Packet, pts: Int64, dts: Int64, duration: Int64, timeBase: Rational) {
         self.pts = pts
         self.dts = dts
@@ -37,7 +37,7 @@ public struct SampleBuffer: ~Copyable, Sendable {
         payload = .packet(packet)
     }
 
-    /// Wraps a frame; times are as given, in `timeBase`.
+    /// Wraps a frame, with times in ticks of `timeBase`.
     public init(frame: consuming Frame, pts: Int64, duration: Int64, timeBase: Rational) {
         self.pts = pts
         dts = pts

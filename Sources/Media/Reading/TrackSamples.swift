@@ -6,8 +6,8 @@ struct TrackSamples: Sendable {
     private let output: AssetReaderOutput
     private let isCancelled: @Sendable () -> Bool
 
-    /// Creates a reader; reading starts with `start`. `decoderThreads`: nil chooses by the track. `isCancelled` is
-    /// called before every sample.
+    /// Creates a reader; reading begins with `start`. If `decoderThreads` is nil, the track determines the number of
+    /// threads. `isCancelled` is called before every sample.
     init(
         asset: Asset, track: AssetTrack, mix: AudioMix? = nil, settings: ReaderOutputSettings,
         extent: ReadingExtent = ReadingExtent(), decoderThreads: Int? = nil,
@@ -21,25 +21,25 @@ struct TrackSamples: Sendable {
         try reader.add(output)
     }
 
-    /// Count of what was skipped because of damage.
+    /// Counts of data skipped because of damage.
     var damage: DamageTally.Count { output.damagedSamples }
 
     func start() throws { try reader.startReading() }
 
-    /// Returns the next sample, or nil at the end. Throws `CancellationError` after a cancel.
+    /// Returns the next sample, or nil at the end. Throws `CancellationError` if cancelled.
     func next() throws -> SampleBuffer? {
         if isCancelled() {
             reader.cancelReading()
             throw CancellationError()
         }
         guard let sample = try output.copyNextSampleBuffer() else {
-            // A cancel also ends the reader's output.
+            // The output also ends when the reader is cancelled.
             if isCancelled() { throw CancellationError() }
             return nil
         }
         return sample
     }
 
-    /// Interrupts a read in progress; callable from any thread.
+    /// Interrupts a read in progress. May be called from any thread.
     func cancel() { reader.cancelReading() }
 }

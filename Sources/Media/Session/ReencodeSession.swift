@@ -4,9 +4,10 @@ internal import Synchronization
 
 /// Outcome of a session.
 public enum SessionOutcome: Sendable {
-    /// Every output is complete. It is published if its writer publishes it, and temporary otherwise.
+    /// Every output is complete. Writers created with a URL have published their files; other files are still
+    /// temporary.
     case completed
-    /// The session failed, with its first error; no output remains.
+    /// The session failed; the value is its first error. No output remains.
     case failed(any Error)
     /// The session was cancelled; no output remains.
     case cancelled
@@ -16,9 +17,9 @@ public enum SessionOutcome: Sendable {
 public struct TrackReport: Hashable, Codable, Sendable {
     /// Number of appended frames, audio samples per channel, or packets.
     public var appendedSamples: Int
-    /// Number of samples of silence inserted before a late start that the container can't represent.
+    /// Number of samples of silence inserted because the container can't represent a late start.
     public var filledSamples: Int
-    /// Number of appended frames that an edit list hides, because presented frames refer to them.
+    /// Number of appended frames that the output's edit list hides; presented frames refer to them.
     public var hiddenSamples: Int
     /// Number of frames whose closed captions the encoder dropped.
     public var droppedCaptions: Int
@@ -26,7 +27,7 @@ public struct TrackReport: Hashable, Codable, Sendable {
     public var writtenPackets: Int
     /// Number of samples dropped because their times didn't increase.
     public var droppedSamples: Int
-    /// Count of samples that were skipped because of damage.
+    /// Counts of data skipped because of damage, and of leading frames.
     public var damage: DamageTally.Count
     /// Time at which the shape of the source's frames, or its sample rate or channel layout, first changed,
     /// from the session's start; nil if it didn't. The output keeps one format.
@@ -39,8 +40,8 @@ public struct TrackReport: Hashable, Codable, Sendable {
 }
 
 extension TrackReport {
-    /// Creates the report of a track that isn't written to a media file: number of samples used, and the end
-    /// of the last one.
+    /// Creates the report of a track that isn't written to a media file, from the number of samples used and the end of
+    /// the last one.
     public init(samples count: Int, end: MediaTime, damage: DamageTally.Count) {
         self.init(
             appendedSamples: count, filledSamples: 0, hiddenSamples: 0, droppedCaptions: 0,
@@ -48,25 +49,27 @@ extension TrackReport {
     }
 }
 
-/// Processes tracks with one reader and one or more writers: each track's samples are passed from an output
-/// to an input on a serial queue of its own.
+/// Processes tracks with one reader and one or more writers: each track's samples are passed from an output to an input
+/// on a separate serial queue.
 ///
-/// Start, cancel and end run on one control queue. A dispatch group is entered once per track before anything
-/// starts, and left once in the track's pump, in any case. Its notification determines the outcome:
-/// cancelled, otherwise the first error, otherwise the writers are finished.
+/// Start, cancellation and completion run on one control queue. A dispatch group is entered once per track before
+/// anything starts, and left exactly once when the track's pump ends. Its notification determines the outcome:
+/// cancelled, failed with the first error, or completed after the writers have finished.
 ///
 /// Unchecked `Sendable`: mutable state is used on `control` only, is atomic, or is protected by a mutex.
 public final class ReencodeSession: @unchecked Sendable {
-    /// The reader. Its outputs belong to the session once added.
+    /// The reader of all tracks. Only the session may read its outputs.
     public let reader: AssetReader
-    /// The first writer. Its inputs belong to the session once added.
+    /// The first writer. Only the session may append to its inputs.
     public var writer: AssetWriter { writers[0] }
-    /// The writers. Either all of them finish, or none.
+    /// All writers. The session completes only if every writer finishes.
     public let writers: [AssetWriter]
     /// Time without progress after which the session fails with `MediaError.stalled`; nil for no limit.
     /// Default: 60 seconds.
     public var stallTimeout: DispatchTimeInterval? = .seconds(60)
 
+    /// A track's output and input, and the queue on which samples are passed.
+    ///
     /// Unchecked `Sendable`: `hasFinished` is used on `queue` only.
     private final class TrackTransfer: @unchecked Sendable {
         let output: AssetReaderOutput
@@ -85,7 +88,7 @@ public final class ReencodeSession: @unchecked Sendable {
 
     private let control = DispatchQueue(label: "tandem.control")
     private let group = DispatchGroup()
-    /// The tracks: added before the start, and read on any queue.
+    /// The tracks; they are added before the start, and read on any queue.
     private let tracks = Guarded<[TrackTransfer]>([])
     private var transfers: [TrackTransfer] { tracks.withLock { $0 } }
     private var completion: (@Sendable (SessionOutcome) -> Void)?
@@ -103,7 +106,7 @@ public final class ReencodeSession: @unchecked Sendable {
         writers = [writer] + others
     }
 
-    /// Connects an output to an input of one of the writers, by default the first one. Call before the
+    /// Connects an output to an input of one of the writers, by default the first one. Must be called before the
     /// session starts.
     public func addTrack(
         output: AssetReaderOutput, input: AssetWriterInput, writer: AssetWriter? = nil
@@ -139,7 +142,7 @@ public final class ReencodeSession: @unchecked Sendable {
         }
     }
 
-    /// Cancels the session; callable from any thread, repeatedly, also before the start and after the end.
+    /// Cancels the session. May be called from any thread, repeatedly, before the start and after the end.
     public func cancel() {
         isCancelled.store(true, ordering: .releasing)
         control.async { @Sendable in
@@ -149,7 +152,7 @@ public final class ReencodeSession: @unchecked Sendable {
         }
     }
 
-    /// Time up to which the slowest track was processed, from the session's start.
+    /// End of the samples that the slowest track has appended, from the session's start.
     public var progress: MediaTime { transfers.map(\.input.appendedTime).min() ?? .zero }
 
     /// Results of the tracks, in the order they were added.
@@ -172,7 +175,7 @@ public final class ReencodeSession: @unchecked Sendable {
         }
     }
 
-    /// Source frames of the cuts' re-encoded edges, by track in the order they were added.
+    /// Evidence of the cuts' re-encoded edges, for each track in the order they were added.
     package var cutEvidence: [CutEvidence] { transfers.map(\.output.cutEvidence) }
 
     private func begin(_ completion: @escaping @Sendable (SessionOutcome) -> Void) {
@@ -219,7 +222,7 @@ public final class ReencodeSession: @unchecked Sendable {
         transfer.queue.async { @Sendable in self.pump(transfer) }
     }
 
-    /// Passes samples on while the input accepts them; runs on the transfer's queue.
+    /// Passes samples from the output to the input while the input is ready; runs on the transfer's queue.
     private func pump(_ transfer: TrackTransfer) {
         guard !transfer.hasFinished else { return }
         do {
@@ -231,7 +234,7 @@ public final class ReencodeSession: @unchecked Sendable {
                 // The pump is called again when a sample arrives.
                 case .pending: return
                 case .ended:
-                    // After a cancel, the output ends as well, but the input isn't finished.
+                    // After a cancellation, the output ends as well, but the input isn't marked as finished.
                     if !isCancelled.load(ordering: .acquiring), transfer.writer.status == .working {
                         try transfer.input.markAsFinished()
                     }
@@ -247,9 +250,9 @@ public final class ReencodeSession: @unchecked Sendable {
             abort(error)
             return finish(transfer)
         }
-        // The input isn't ready: it is too far ahead, and the pump is called again; or the writer has ended.
+        // The input isn't ready: either it is too far ahead, and calls the pump again, or the writer has ended.
         guard transfer.writer.status != .working else { return }
-        // If the writer itself failed, the others end too, because the session fails as a whole.
+        // If one writer fails, the whole session fails.
         if let error = transfer.writer.error { abort(error) }
         finish(transfer)
     }
@@ -260,7 +263,7 @@ public final class ReencodeSession: @unchecked Sendable {
         for writer in writers { writer.fail(error) }
     }
 
-    /// Stops reading for a writer that reached its size limit; once all writers have, the reader is
+    /// Stops reading for a writer that reached its size limit; when all writers have reached theirs, the reader is
     /// cancelled.
     private func stopReading(for transfer: TrackTransfer) {
         if writers.allSatisfy({ $0.stop != nil }) { reader.cancelReading() } else { transfer.output.cancel() }
@@ -301,8 +304,8 @@ public final class ReencodeSession: @unchecked Sendable {
 
     private func note(_ error: any Error) { firstError.withLock { $0 = $0 ?? error } }
 
-    /// Finishes the writers, or ends the session after a cancel or an error. Runs on `control`, after every
-    /// track has left its pump.
+    /// Finishes the writers, or ends the session after a cancellation or an error. Runs on `control` when the pumps of
+    /// all tracks have ended.
     private func finishWriters() {
         if isCancelled.load(ordering: .acquiring) {
             reader.cancelReading()
@@ -313,7 +316,8 @@ public final class ReencodeSession: @unchecked Sendable {
             abort(error)
             return end(.failed(error))
         }
-        // Writing the trailer, moving the index and syncing may take long without measurable progress.
+        // Stalls aren't detected from here on: writing the trailer, moving the index and syncing may take long without
+        // measurable progress.
         watchdog?.cancel()
         watchdog = nil
         let finishing = DispatchGroup()
@@ -329,7 +333,7 @@ public final class ReencodeSession: @unchecked Sendable {
 
     /// Ends the session after all writers have finished; runs on `control`.
     private func conclude() {
-        // After a cancel while the trailers were written, the outputs are discarded.
+        // If the session was cancelled while trailers were written, the outputs are discarded.
         if isCancelled.load(ordering: .acquiring), writers.contains(where: { $0.status != .completed }) {
             return end(.cancelled)
         }
@@ -369,7 +373,7 @@ public final class ReencodeSession: @unchecked Sendable {
         let mark =
             writers.reduce(0) { $0 &+ $1.writtenBytes } &+ reader.packetsRead
             &+ Int64(transfers.reduce(0) { $0 &+ $1.input.appendedSamples })
-        // At a limited playback rate, there is no progress between two samples.
+        // At a limited playback rate, the time between two samples may exceed the limit.
         guard let last = lastMovement, last.mark == mark, reader.playbackRate == nil else {
             lastMovement = (mark, .now())
             return
@@ -378,7 +382,7 @@ public final class ReencodeSession: @unchecked Sendable {
         let error = MediaError.stalled(writers.map(\.stallDescription).joined(separator: "; "))
         note(error)
         abort(error)
-        // A pump blocked in a codec can't be interrupted, so the outcome doesn't wait for it.
+        // A pump that is blocked in a codec can't be interrupted, so the session ends without waiting for it.
         end(.failed(error))
     }
 }

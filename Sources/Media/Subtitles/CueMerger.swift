@@ -1,11 +1,11 @@
 internal import DequeModule
 
-/// Merges overlapping subtitle events: mov_text can't represent overlaps, so the lines of events that are shown at
-/// the same time share a sample (3GPP TS 26.245).
+/// Merges overlapping subtitle events: mov_text can't represent overlaps, so the lines of events that are shown at the
+/// same time share a sample (3GPP TS 26.245).
 ///
-/// Events are added in order of their start; times may be in any unit, the same for all.
+/// Events must be added in order of their start, with times in one unit.
 struct CueMerger {
-    /// A finished sample.
+    /// A mov_text sample with its presentation times.
     struct Sample {
         var start: Int64
         var end: Int64
@@ -13,7 +13,7 @@ struct CueMerger {
     }
 
     private struct Cue {
-        /// Nil if the event is shown until the next one.
+        /// End of the event; nil if it is shown until the next one.
         var end: Int64?
         var bytes: [UInt8]
         /// Whether the event was omitted from a sample.
@@ -26,7 +26,7 @@ struct CueMerger {
     private var shown: [Cue] = []
     private var position = Int64.min
     private var ready = Deque<Sample>()
-    /// Number of events that were omitted, at least for a part of their time.
+    /// Number of events omitted from at least one sample.
     private(set) var droppedCues = 0
 
     /// Returns the next sample; nil until later events, or the end, are known.
@@ -44,7 +44,8 @@ struct CueMerger {
         shown.append(Cue(end: end, bytes: bytes))
     }
 
-    /// Ends the events: the remaining ones end at their own ends, or have a duration that the muxer chooses.
+    /// Signals the end of the events. The pending ones end at their own ends; one without an end gets the duration 0,
+    /// which the muxer replaces.
     mutating func finish() {
         advance(to: Int64.max)
         if let last = shown.last { ready.append(Sample(start: position, end: position, bytes: last.bytes)) }
@@ -65,7 +66,7 @@ struct CueMerger {
         }
     }
 
-    /// Returns the lines of all shown events, with their styles.
+    /// Returns a sample with the lines and styles of all shown events.
     private mutating func merged() -> [UInt8] {
         guard shown.count > 1 else { return shown[0].bytes }
         var text: [UInt8] = []
@@ -99,14 +100,14 @@ struct CueMerger {
     }
 }
 
-/// A mov_text sample.
+/// A parsed mov_text sample (3GPP TS 26.245).
 private struct TimedText {
     let text: [UInt8]
-    /// Number of characters, in the unit of style records.
+    /// Number of Unicode characters, the unit of style records.
     let characters: Int
     private let boxes: [UInt8]
 
-    /// Returns nil if the sample is malformed or in UTF-16.
+    /// Returns nil if the sample is empty, malformed, or in UTF-16.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= 2 else { return nil }
         let length = Int(bytes[0]) << 8 | Int(bytes[1])

@@ -1,6 +1,6 @@
-/// State of a DVB subtitle page (ETSI EN 300 743), as a display set that doesn't depend on earlier ones.
+/// State of a DVB subtitle page (ETSI EN 300 743), from which a self-contained display set can be created.
 ///
-/// Regions keep their contents until an acquisition point, so all segments since then are repeated in order.
+/// Regions keep their contents until an acquisition point, so the set repeats all segments since the last one in order.
 struct DVBDisplay: DisplaySets {
     private var definition: [UInt8] = []
     /// The last page composition segment.

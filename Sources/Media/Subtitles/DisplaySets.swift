@@ -1,9 +1,9 @@
 internal import LibAV
 
-/// State of a bitmap subtitle stream after some of its display sets.
+/// State of a bitmap subtitle stream after a number of display sets.
 ///
-/// A display set may be an update, which depends on the sets since the last self-contained one; a section that begins
-/// with it requires those too.
+/// A display set may be an update, which depends on the sets since the last self-contained one. A section that begins
+/// with an update requires their contents.
 protocol DisplaySets {
     /// Processes a packet, which is a display set or a part of one.
     mutating func take(_ bytes: UnsafeRawBufferPointer)
@@ -15,14 +15,14 @@ protocol DisplaySets {
     var wholeSet: [UInt8] { get }
 }
 
-/// Limits of all implementations.
+/// Limits that apply to all subtitle formats.
 enum DisplaySetLimit {
-    /// Maximum size of the state, larger than any decoder's.
+    /// Maximum size of the state in bytes, larger than any decoder's.
     static let bytes = 16 << 20
 }
 
 extension AssetTrack {
-    /// A new state for the track's display sets; nil if its packets are independent.
+    /// An empty state for the track's display sets; nil if its packets are independent.
     var displaySets: (any DisplaySets)? {
         switch format.parameters.traits.displaySets {
         case .pgs: PGSDisplay()
@@ -31,7 +31,7 @@ extension AssetTrack {
         }
     }
 
-    /// Returns whether a packet is self-contained, in a track whose packets may depend on earlier ones.
+    /// Returns whether a packet is self-contained; true for any packet of a track whose packets are independent.
     func beginsDisplay(_ packet: borrowing Packet) -> Bool {
         guard var display = displaySets else { return true }
         packet.withBytes { display.take($0) }

@@ -1,10 +1,10 @@
-/// State of a PGS (Blu-ray) subtitle stream, as a display set that doesn't depend on earlier ones.
+/// State of a PGS (Blu-ray) subtitle stream, from which a self-contained display set can be created.
 ///
 /// An update changes a palette or the composition, and uses windows, palettes and objects of earlier sets.
 struct PGSDisplay: DisplaySets {
     private var composition: [UInt8] = []
     private var windows: [UInt8] = []
-    /// Entries by number, for each palette.
+    /// Entries by number, for each palette by number.
     private var palettes: [UInt8: [UInt8: ArraySlice<UInt8>]] = [:]
     /// The segments of each object, in order.
     private var objects: [UInt16: [[UInt8]]] = [:]
@@ -65,7 +65,7 @@ struct PGSDisplay: DisplaySets {
             result += [type, UInt8(payload.count >> 8), UInt8(payload.count & 0xff)] + payload
         }
         var start = composition
-        // An epoch start that isn't a palette update only.
+        // Composition state 0x80 (epoch start), palette update flag 0.
         (start[7], start[8]) = (0x80, 0)
         add(Segment.composition, start)
         if !windows.isEmpty { add(Segment.windows, windows) }

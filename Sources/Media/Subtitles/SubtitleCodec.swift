@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// Codecs for writing subtitles.
+/// Subtitle codecs that can be written.
 public enum SubtitleCodec: String, Codable, Hashable, Sendable, CaseIterable {
     /// 3GPP timed text, for mp4 and mov.
     case movText = "mov_text"
@@ -17,10 +17,10 @@ public enum SubtitleCodec: String, Codable, Hashable, Sendable, CaseIterable {
     /// Whether the encoder is available in this build.
     public var isAvailable: Bool { EncoderInfo(named: libavName) != nil }
 
-    /// Whether events can't overlap.
+    /// Whether the codec can't represent overlapping events.
     var isSequential: Bool { self == .movText }
 
-    /// Returns whether a codec, by libavcodec's name, is text that can be converted to another codec.
+    /// Returns whether a codec, by libavcodec's name, is a text codec that can be converted to another codec.
     public static func canConvert(from codec: String) -> Bool { SubtitleConverter.isText(codec: codec) }
 
     /// Returns the format of a track whose events were converted to this codec.

@@ -1,8 +1,8 @@
 internal import LibAV
 
 extension AssetContents {
-    /// Returns whether a text subtitle track has an event in some ranges of the asset, or in the whole track if
-    /// `ranges` is empty. Reading stops at the first event. Returns true for tracks with bitmap subtitles.
+    /// Returns whether a text subtitle track has an event in one of the asset's `ranges`, or anywhere if `ranges` is
+    /// empty. Reading stops at the first event. Returns true for tracks with bitmap subtitles.
     /// - Throws: `MediaError` or `InputError` if the source can't be read.
     package func hasSubtitleEvents(
         _ track: AssetTrack, in ranges: [TimeRange], path: String, environment: MediaEnvironment

@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// Subtitle events in order of their start, with a damage tally. Confined to one queue.
+/// A source of subtitle events in order of their start, with a damage tally. Confined to one queue.
 protocol CueSource: AnyObject {
     var damage: DamageTally { get }
     /// Returns the next event, in the track's time base; nil after the last one.
@@ -9,7 +9,7 @@ protocol CueSource: AnyObject {
 
 extension PacketSource: CueSource {}
 
-/// A track's subtitle events of a range, unchanged or converted; both ends of an event are cut to the range.
+/// Vends a track's subtitle events in a range, unchanged or converted. Events are trimmed to the range.
 final class SubtitleProducer: SampleProducer {
     private let packets: any CueSource
     private let track: AssetTrack
@@ -21,13 +21,13 @@ final class SubtitleProducer: SampleProducer {
     /// Merges overlapping events; nil if the codec supports overlaps.
     private var merger: CueMerger?
     private var isFinished = false
-    /// The bitmap subtitle on screen when the range begins; it is shown until the next one.
+    /// The bitmap subtitle presented at the range's start; it is shown until the next one.
     private var onScreen: Packet?
     private var waiting: SampleBuffer?
-    /// State of the display sets before the first returned one, if they may depend on each other.
+    /// State of the display sets before the first vended one; nil after it, and if packets are independent.
     private var display: (any DisplaySets)?
     private let isShownUntilNext: Bool
-    /// Number of events dropped because too many are shown at the same time.
+    /// Number of events dropped, at least partially, because the merged sample would exceed a limit.
     var droppedSamples: Int { merger?.droppedCues ?? 0 }
 
     init(packets: any CueSource, context: ProducerContext, codec: SubtitleCodec?) throws {
@@ -87,7 +87,7 @@ final class SubtitleProducer: SampleProducer {
             let pts = time - zero
             if let end, pts >= end { break }
             if pts <= start || onScreen == nil { packet.withBytes { display?.take($0) } }
-            // An event without a duration is shown until the next one.
+            // A bitmap subtitle without a duration is shown until the next one.
             var until = pts + max(0, packet.duration)
             if packet.duration <= 0, pts <= start, isShownUntilNext {
                 onScreen = consume packet
@@ -114,7 +114,7 @@ final class SubtitleProducer: SampleProducer {
             packet: try selfContained(packet), pts: start, dts: start, duration: 0, timeBase: track.timeBase)
     }
 
-    /// Returns the first display set, merged with the sets that it depends on.
+    /// Returns the packet; the first display set is merged with the sets that it depends on.
     private func selfContained(_ packet: consuming Packet) throws -> Packet {
         guard let known = display.take(), known.isUpdate else { return packet }
         do throws(AVError) {
@@ -126,8 +126,8 @@ final class SubtitleProducer: SampleProducer {
         }
     }
 
-    /// Returns an event's packet, converted if needed. Nil for empty mov_text packets, which fill the time between
-    /// events; muxers generate them.
+    /// Returns an event's packet, converted if needed. Nil if the event is empty or damaged. Empty mov_text packets
+    /// fill the time between events; muxers generate them.
     private func content(of packet: consuming Packet, at pts: Int64) throws -> Packet? {
         do throws(AVError) {
             guard converts else {

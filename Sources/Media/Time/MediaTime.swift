@@ -35,7 +35,7 @@ public struct MediaTime: Sendable, CustomStringConvertible {
         var num = numerator / Int128(divisor)
         var den = denominator / Int128(divisor)
         if den > Int128(Int32.max) || num > Int128(Int64.max) || num < Int128(Int64.min) {
-            // In two steps, because the product may overflow.
+            // Whole seconds and the rest are converted separately, because their product may overflow.
             let (whole, rest) = num.quotientAndRemainder(dividingBy: max(1, den))
             let (product, isTooLarge) = whole.multipliedReportingOverflow(by: 1_000_000_000)
             num =
@@ -48,7 +48,7 @@ public struct MediaTime: Sendable, CustomStringConvertible {
         timescale = Int32(clamping: den)
     }
 
-    /// The time with its value and timescale in lowest terms.
+    /// The same time with value and timescale in lowest terms.
     package var reduced: MediaTime { MediaTime(Int128(value), Int128(timescale)) }
 
     /// Zero seconds.
@@ -75,7 +75,7 @@ public struct MediaTime: Sendable, CustomStringConvertible {
         return min(Self.maxTicks, max(-Self.maxTicks, Int64(clamping: exact)))
     }
 
-    /// The time as a time base, to find a common one; nil if it doesn't fit.
+    /// The time as a time base for `commonTick`; nil if it isn't positive, or its value exceeds 32 bits.
     var asTimeBase: Rational? {
         guard value > 0, value <= Int64(Int32.max) else { return nil }
         return Rational(Int32(value), timescale)
@@ -92,7 +92,7 @@ public struct MediaTime: Sendable, CustomStringConvertible {
         return sign + "\(magnitude / 1_000_000)" + (fraction.isEmpty ? "" : "." + fraction)
     }
 
-    /// Returns the sum, exact if it fits.
+    /// Returns the sum; exact if it fits, otherwise rounded to nanoseconds.
     public static func + (a: MediaTime, b: MediaTime) -> MediaTime {
         MediaTime(
             Int128(a.value) * Int128(b.timescale) + Int128(b.value) * Int128(a.timescale),
@@ -104,18 +104,18 @@ public struct MediaTime: Sendable, CustomStringConvertible {
         let rest = (Int128(value) * Int128(other.timescale)) % divisor
         return MediaTime(rest, Int128(timescale) * Int128(other.timescale))
     }
-    /// Returns the difference, exact if it fits.
+    /// Returns the difference; exact if it fits, otherwise rounded to nanoseconds.
     public static func - (a: MediaTime, b: MediaTime) -> MediaTime {
         a + MediaTime(value: 0 &- b.value, timescale: b.timescale)
     }
 }
 
 extension MediaTime: Comparable, Hashable {
-    /// Returns whether two times are equal, whatever their timescales.
+    /// Returns whether two times are equal, regardless of their timescales.
     public static func == (a: MediaTime, b: MediaTime) -> Bool {
         Int128(a.value) * Int128(b.timescale) == Int128(b.value) * Int128(a.timescale)
     }
-    /// Returns whether a time is before another, whatever their timescales.
+    /// Returns whether a time is before another, regardless of their timescales.
     public static func < (a: MediaTime, b: MediaTime) -> Bool {
         Int128(a.value) * Int128(b.timescale) < Int128(b.value) * Int128(a.timescale)
     }
@@ -147,7 +147,7 @@ extension MediaTime: Codable {
 
 /// A range of media time, half-open (AVFoundation's `CMTimeRange`).
 public struct TimeRange: Hashable, Codable, Sendable {
-    /// Start of the range.
+    /// Start of the range, inclusive.
     public var start: MediaTime
     /// Duration of the range.
     public var duration: MediaTime
@@ -172,7 +172,8 @@ extension AssetReader {
         videoTick(timeBase: timeBase, timeZero: timeZero, ranges: range.map { [$0] } ?? [])
     }
 
-    /// Returns the time base for several joined ranges: all ends except for the last one shift the frames after them.
+    /// Returns the time base for several joined ranges: every end except the last one determines the times of later
+    /// frames, and should be exact as well.
     public static func videoTick(timeBase: Rational, timeZero: MediaTime, ranges: [TimeRange]) -> Rational {
         // With a finer time base, durations of minutes would overflow in mp4. The start affects every frame, the last
         // end only the last frame's duration.
@@ -219,7 +220,7 @@ private func roundedDivision(_ a: Int128, _ b: Int128) -> Int128 {
 }
 
 extension MediaTime {
-    /// Returns the time multiplied by a ratio of integers, exact if it fits.
+    /// Returns the time multiplied by a ratio of integers; exact if it fits, otherwise rounded to nanoseconds.
     public func multiplied(by factor: Int64, dividedBy divisor: Int64) -> MediaTime {
         MediaTime(Int128(value) * Int128(factor), Int128(timescale) * Int128(max(1, divisor)))
     }
@@ -249,11 +250,11 @@ extension MediaTime {
     /// Maximum time accepted from a source: about three thousand years.
     public static let longest = MediaTime(value: 100_000_000_000, timescale: 1)
 
-    /// The time, limited to `longest`.
+    /// The time, limited to the range from -`longest` to `longest`.
     public var bounded: MediaTime { min(.longest, max(.zero - .longest, self)) }
 }
 
 extension TimeRange {
-    /// The range, with both times limited to `longest`.
+    /// The range, with start and duration limited to `longest`.
     public var bounded: TimeRange { TimeRange(start: start.bounded, duration: duration.bounded) }
 }

@@ -1,8 +1,7 @@
 internal import LibAV
 
-/// Comparison of requested encoder settings with those in effect after the encoder is opened. Encoders
-/// silently lower a profile that neither the frames nor other settings require, and use the nearest bit rate
-/// that they support.
+/// Comparison of requested encoder settings with the settings in effect after the encoder is opened. Encoders silently
+/// lower a profile that neither the frames nor other settings require, and use the nearest bit rate that they support.
 enum EncoderSettingsCheck {
     /// Returns the first setting for which the encoder uses another value; nil if there is none.
     static func ignoredSetting(
@@ -27,7 +26,7 @@ enum EncoderSettingsCheck {
             return requested == actual
                 ? nil : SettingsValidation.IgnoredSetting(setting: "profile", actual: "profile \(actual)")
         }
-        // Lossless H.264 has a profile of its own, whichever one is requested.
+        // Lossless H.264 has the profile High 4:4:4 Predictive, whichever one is requested.
         guard let expected = model.profiles?.first(where: { $0.name == requested })?.number,
             let actual = numbers(model, extradata)?.profile, actual != expected
         else { return nil }
@@ -47,7 +46,7 @@ enum EncoderSettingsCheck {
         return isSame ? nil : SettingsValidation.IgnoredSetting(setting: "level", actual: "level \(level)")
     }
 
-    /// Returns profile and level from the codec's headers.
+    /// Returns profile and level from the codec's headers; nil for other codecs.
     private static func numbers(
         _ model: EncoderModel, _ extradata: [UInt8]
     ) -> (profile: UInt8, level: UInt8)? {

@@ -1,15 +1,16 @@
 package import LibAV
 
-/// Settings that are validated by dry-opening filters or encoders. This runs library code on values of a job file, so
-/// it happens in a worker, with a time limit.
+/// Settings that are validated by dry-opening filters or encoders. Values of a job file are passed to library code, so
+/// validation runs in a worker, with a time limit.
 package enum SettingsValidation: Codable, Hashable, Sendable {
     /// A chain of filters, regardless of the format of its input.
     case filters(FilterChain, MediaType)
-    /// Output format of a chain for frames of a format; the matrix is that of their source.
+    /// A chain of filters for frames of a given format, whose output format is determined; `matrix` is the matrix of
+    /// the source.
     case filtered(FilterChain, FrameFormat, matrix: String)
     /// A change of primaries, transfer or matrix.
     case conversion(VideoOutputSettings, from: PixelFormat, ColorDescription, to: PixelFormat)
-    /// An encoder with its complete configuration.
+    /// The complete configuration of an encoder.
     case encoder(EncoderConfiguration)
 
     /// Result of a dry open.
@@ -28,12 +29,11 @@ package enum SettingsValidation: Codable, Hashable, Sendable {
     package struct IgnoredSetting: Codable, Hashable, Sendable {
         /// The key in the job language.
         package var setting: String
-        /// The value that is used instead, for messages.
+        /// The value in effect, for messages.
         package var actual: String
-        /// The bit rate that is used instead, if the setting is one.
+        /// The bit rate in effect, in bits per second; nil for other settings.
         package var bitRate: Int64?
 
-        /// Creates a description from given values.
         package init(setting: String, actual: String, bitRate: Int64? = nil) {
             self.setting = setting
             self.actual = actual
@@ -41,7 +41,7 @@ package enum SettingsValidation: Codable, Hashable, Sendable {
         }
     }
 
-    /// Carries out the dry open in this process.
+    /// Opens the filters or the encoder in this process, and returns the outcome.
     package func run() -> Outcome {
         do throws(AVError) {
             switch self {
@@ -62,7 +62,7 @@ package enum SettingsValidation: Codable, Hashable, Sendable {
         }
     }
 
-    /// The settings without values that don't affect the result, as a cache key.
+    /// The settings as a cache key, without values that don't affect the outcome.
     package var cacheKey: SettingsValidation {
         guard case .encoder(var configuration) = self else { return self }
         configuration.threads = 1

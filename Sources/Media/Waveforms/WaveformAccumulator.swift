@@ -6,12 +6,12 @@ struct WaveformAccumulator {
     private let settings: WaveformReader.Settings
     /// Number of channels of the audio.
     private let source: Int
-    /// Minimum of the current pixel, which isn't complete yet.
+    /// Minimum and maximum of the current, incomplete pixel, for each kept channel.
     private var low: [Int16]
     private var high: [Int16]
     private var squares: [Double]
     private var filled = 0
-    /// The mean of a block's channels.
+    /// Buffer for the mean of a block's channels.
     private var mixed: [Int16] = []
 
     init(_ settings: WaveformReader.Settings, sampleRate: Int, channels: Int) {
@@ -49,7 +49,7 @@ struct WaveformAccumulator {
         return data
     }
 
-    /// Inserts silence. A gap of up to 10 ms is ignored, because containers round times.
+    /// Inserts silence. Gaps of up to 10 ms are ignored, because containers round times.
     private mutating func silence(_ count: Int) throws {
         guard count > data.sampleRate / 100 else { return }
         let piece = [Int16](repeating: 0, count: data.channels * min(count, 1 << 16))
@@ -64,10 +64,10 @@ struct WaveformAccumulator {
         }
     }
 
-    /// Maximum number of values; a plan allows far fewer.
+    /// Maximum number of values; planned waveforms have far fewer.
     private static let maxValues = 1 << 27
 
-    /// Throws if the data exceeds the limit: a header may declare a shorter duration.
+    /// Throws if the data exceeds the limit: the file may be longer than its header declares.
     private func checkLength() throws {
         guard data.extremes.count > Self.maxValues else { return }
         throw MediaError.misuse(
@@ -124,7 +124,7 @@ struct WaveformAccumulator {
     ) -> (Int16, Int16) {
         var (low, high) = (Int16.max, Int16.min)
         if step == 1 {
-            // A contiguous loop, so that it can be vectorized.
+            // A contiguous loop can be vectorized.
             for value in UnsafeBufferPointer(rebasing: values[start..<(start + count)]) {
                 low = min(low, value)
                 high = max(high, value)

@@ -1,7 +1,7 @@
 internal import LibAV
 
-/// Minimum and maximum samples for each pixel of a waveform, as in audiowaveform: 16-bit samples, with a fixed number
-/// of samples per pixel.
+/// Minimum and maximum sample of each pixel of a waveform, as in audiowaveform: 16-bit samples, with a fixed number of
+/// samples per pixel.
 public struct WaveformData: Sendable, Equatable {
     /// Sample rate in Hz.
     public var sampleRate: Int
@@ -42,7 +42,7 @@ public struct WaveformData: Sendable, Equatable {
         return (Double(low) / 32_768, Double(high) / 32_768, power / Double(pixels.count))
     }
 
-    /// Creates data without samples.
+    /// Creates data without pixels.
     public init(sampleRate: Int, channels: Int, samplesPerPixel: Int) {
         self.sampleRate = sampleRate
         self.channels = channels

@@ -2,7 +2,7 @@ internal import LibAV
 
 /// Serialization in audiowaveform's data format, version 2.
 public enum WaveformFile {
-    /// Bits per value.
+    /// Number of bits of each value.
     public enum Bits: Int, Codable, Sendable {
         /// Values from -128 to 127.
         case eight = 8
@@ -10,7 +10,7 @@ public enum WaveformFile {
         case sixteen = 16
     }
 
-    /// Returns a value with this size; 8-bit values are truncated toward zero, as in audiowaveform.
+    /// Returns a sample with the given number of bits; 8-bit values are truncated toward zero, as in audiowaveform.
     private static func value(_ sample: Int16, _ bits: Bits) -> Int {
         bits == .eight ? Int(sample) / 256 : Int(sample)
     }

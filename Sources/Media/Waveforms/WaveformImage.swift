@@ -2,7 +2,7 @@ public import LibAV
 
 /// A drawing of a waveform: one column per pixel of width, with the channels stacked vertically.
 public struct WaveformImage: Sendable {
-    /// The value that a column shows.
+    /// The measure that a column shows.
     public enum Measure: String, CaseIterable, Codable, Sendable {
         /// From the minimum to the maximum sample.
         case peak
@@ -10,7 +10,7 @@ public struct WaveformImage: Sendable {
         case rms
     }
 
-    /// A color with red, green, blue and alpha.
+    /// An RGBA color with 8 bits per component.
     public struct Color: Hashable, Codable, Sendable {
         /// Components from 0 to 255.
         public var red, green, blue, alpha: UInt8
@@ -36,8 +36,8 @@ public struct WaveformImage: Sendable {
     private let size: PixelSize
     private let measure: Measure
 
-    /// Creates a drawing. `data` may have more pixels than the image has columns; each column then combines its part
-    /// of them.
+    /// Creates a drawing. `data` may have more pixels than the image has columns; each column then combines several
+    /// pixels.
     public init(_ data: WaveformData, size: PixelSize, measure: Measure) {
         self.data = data
         self.size = size

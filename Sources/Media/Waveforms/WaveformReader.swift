@@ -13,7 +13,7 @@ public final class WaveformReader: Sendable {
         /// Whether mean squares are measured. Default: false.
         public var measuresPower: Bool
 
-        /// Creates settings.
+        /// Creates settings; by default, channels are mixed, and mean squares aren't measured.
         public init(samplesPerPixel: Int, splitsChannels: Bool = false, measuresPower: Bool = false) {
             self.samplesPerPixel = samplesPerPixel
             self.splitsChannels = splitsChannels
@@ -27,17 +27,17 @@ public final class WaveformReader: Sendable {
     }
 
     private let asset: Asset
-    /// Nil for the first audio track.
+    /// The track to read; nil for the first audio track.
     private let track: AssetTrack?
     private let extent: ReadingExtent
     private let audio: AudioOutputSettings
     private let isCancelled: @Sendable () -> Bool
     private let state = Guarded(State())
-    /// A separate object, because the cancel closure of the samples must not retain this reader.
+    /// A separate object, because the samples' `isCancelled` closure must not retain this reader.
     private let cancelFlag = InterruptFlag()
 
-    /// Creates a reader of a track, or of ranges of it. `audio` sets the sample rate and channels that audio is
-    /// converted to first; `isCancelled` is called while it reads.
+    /// Creates a reader of a track, or of ranges of it. Audio is first converted to the sample rate and channel layout
+    /// of `audio`. `isCancelled` is called before every sample.
     public init(
         asset: Asset, track: AssetTrack, extent: ReadingExtent = ReadingExtent(),
         audio: AudioOutputSettings = AudioOutputSettings(),
@@ -61,7 +61,7 @@ public final class WaveformReader: Sendable {
         audio = AudioOutputSettings(sampleFormat: .s16)
     }
 
-    /// Ends work in progress with `CancellationError`, from any queue.
+    /// Cancels a read in progress, which throws `CancellationError`. May be called from any queue.
     public func cancel() {
         cancelFlag.raise()
         state.withLock { $0.samples }?.cancel()
@@ -70,11 +70,11 @@ public final class WaveformReader: Sendable {
     /// Seconds of audio read so far.
     public var progress: Double { state.withLock { $0.seconds } }
 
-    /// Counts of what was skipped because of damage; complete when reading has finished.
+    /// Counts of data skipped because of damage; final when reading has finished.
     public var damage: DamageTally.Count { state.withLock { $0.samples }?.damage ?? DamageTally.Count() }
 
-    /// Reads the whole extent. Times without audio (a late start, a gap) are silent.
-    /// - Throws: `MediaError` if the source can't be read, `CancellationError` after a cancel.
+    /// Reads the whole extent. A late start and gaps count as silence.
+    /// - Throws: `MediaError` if the source can't be read, `CancellationError` if cancelled.
     public func read(_ settings: Settings) throws -> WaveformData {
         guard settings.samplesPerPixel > 0 else {
             throw MediaError.misuse("`samplesPerPixel` must be greater than 0")
@@ -106,7 +106,8 @@ public final class WaveformReader: Sendable {
         return accumulator.finish()
     }
 
-    /// Reads on a queue of its own. Cancelling the task cancels the reader, which can't be used afterwards.
+    /// Reads the whole extent on a private queue. Cancelling the task cancels the reader, which can't be used
+    /// afterwards.
     public func waveform(_ settings: Settings) async throws -> WaveformData {
         try await withTaskCancellationHandler {
             try await DispatchQueue(label: "tandem.waveform").result { try self.read(settings) }

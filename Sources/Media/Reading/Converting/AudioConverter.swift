@@ -1,23 +1,23 @@
 internal import DequeModule
 internal import LibAV
 
-/// Converts audio to the requested format (libswresample). The output has exactly as many samples as the input, at
-/// the output's rate. Input times count from the start of the range, output times are on the asset's time line.
+/// Converts audio to the requested format (libswresample). The output has exactly the duration of the input. Input
+/// times count from the start of the range, output times are on the asset's time line.
 final class AudioConverter: FrameStage {
     private let settings: AudioOutputSettings
     private let start: MediaTime
     /// Whether silence is appended if filters returned fewer samples than they received.
     private let isFilled: Bool
 
-    /// Format of the resampler's input and of its output.
+    /// Formats of the resampler's input and output.
     private var input: AudioFormat?
     private var output: AudioFormat?
     private var resampler: Resampler?
-    /// Time of the first sample, and the unit of that time.
+    /// Time of the first sample, and its time base.
     private var first: (time: Int64, unit: Rational)?
     /// Number of samples returned so far, at the output's rate.
     private var returnedSamples: Int64 = 0
-    /// End of the source. Known before the first frame arrives if filters held back all frames until then.
+    /// End of the source. Set before the first frame arrives if filters held back all frames until then.
     private var sourceEnd: MediaTime?
     /// Number of samples to return in total; nil until it is known.
     private var target: Int64? {
@@ -46,7 +46,7 @@ final class AudioConverter: FrameStage {
         ready.append(converted)
     }
 
-    /// Replaces the resampler after a change of format in mid-stream; samples buffered in the old one are returned
+    /// Replaces the resampler after a change of the input format; samples buffered in the old resampler are returned
     /// first.
     private func change(to format: AudioFormat) throws {
         if let rest = try resampler?.drain(), rest.sampleCount > 0 { ready.append(rest) }

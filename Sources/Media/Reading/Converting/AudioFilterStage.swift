@@ -1,8 +1,8 @@
 internal import LibAV
 
-/// Filters audio through a chain. If the audio's format changes in mid-stream, the old filter graph is drained and a
-/// new one is built. The number of samples is that of the filters' output; samples past the end, such as an echo, are
-/// cut by a later stage.
+/// Passes audio through a chain of filters. If the format changes mid-stream, the old filter graph is drained and a new
+/// one is created. Filters may change the number of samples; a later stage drops samples past the source's end, such as
+/// an echo.
 final class AudioFilterStage: FrameStage {
     private let chain: FilterChain
     private var graph: FilterGraph?
@@ -11,7 +11,7 @@ final class AudioFilterStage: FrameStage {
     private var position: Int64 = 0
     private var isDraining = false
     private var isFinishing = false
-    /// Time of the first sample, and the unit of that time.
+    /// Time of the first sample, and its time base.
     private var first: (time: Int64, unit: Rational)?
     /// Number of samples returned so far.
     private var returnedSamples: Int64 = 0

@@ -2,24 +2,25 @@ package import LibAV
 
 /// The chain of filters that converts frames of one format to `settings`, except for the frame rate.
 ///
-/// libavfilter's scaler handles range and matrix incompletely: by default it converts full range to limited range,
-/// and it takes any RGB for BT.601. So every scaler gets explicit ranges and matrices of its input and output,
+/// libavfilter's scaler handles range and matrix incompletely: by default it converts full range to limited range, and
+/// it always converts RGB by the BT.601 matrix. So every scaler gets explicit input and output ranges and matrices,
 /// including the scalers that libavfilter inserts between filters.
 package struct FrameFilterChain {
     let settings: VideoOutputSettings
     let size: PixelSize
     let format: PixelFormat
-    /// Whether the frames' values have full range (`pc`).
+    /// Whether the input frames have full range (`pc`).
     let isFullRange: Bool
-    /// Matrix of the frames, unless they are RGB; nil if unspecified.
+    /// Matrix of the input frames; nil if unspecified, ignored for RGB.
     let matrix: String?
     /// Output size if `settings` set none; nil for the size of the frames.
     let wholeSize: PixelSize?
     let target: PixelFormat
-    /// Shape of these frames, and shape of the first frames, which the chain's settings were planned for.
+    /// Shape of the input frames, and shape of the first frames, for which `settings` was planned.
     var shapes: (own: FrameShape, first: FrameShape)?
 
-    /// Options for scalers before the last step, which keep range and matrix unless a filter converts colors.
+    /// Options of scalers that libavfilter inserts between filters. They keep range and matrix, unless a filter
+    /// converts colors.
     var scaling: [MetadataEntry] {
         let name =
             format.isRGB ? settings.matrix ?? defaultMatrix : matrix ?? settings.sourceMatrix ?? defaultMatrix
@@ -48,7 +49,7 @@ package struct FrameFilterChain {
         return after
     }
 
-    /// Converts one small frame, to find out whether this build supports the change of primaries, transfer or matrix;
+    /// Converts a black frame, and throws if this build doesn't support the change of primaries, transfer or matrix:
     /// not every combination of named values is supported.
     package static func validateConversion(
         _ settings: VideoOutputSettings, from format: PixelFormat, _ color: ColorDescription,
@@ -140,7 +141,8 @@ package struct FrameFilterChain {
         return own < box.width * box.height
     }
 
-    /// Steps for frames whose shape differs from that of the planned frames; nil if it doesn't differ.
+    /// Filters that fit the input frames into the planned size if their shape differs from that of the first frames;
+    /// otherwise nil.
     private var refitting: [FilterStep]? { refitting(colors: colors) }
 
     private func refitting(colors: @autoclosure () -> [MetadataEntry]) -> [FilterStep]? {
@@ -151,7 +153,7 @@ package struct FrameFilterChain {
     /// Color conversion by `zscale`, which also converts to the target's pixel format.
     private var conversion: [FilterStep] {
         guard let color = settings.color else { return [] }
-        // `zscale` would get packed RGB converted to YUV; planar RGB formats avoid this.
+        // libavfilter would convert packed RGB to YUV before `zscale`; planar RGB formats avoid this.
         let planes = [
             "gbrp", "gbrp9le", "gbrp10le", "gbrp12le", "gbrp14le", "gbrp16le", "gbrap", "gbrap10le",
             "gbrap12le",
@@ -167,8 +169,8 @@ package struct FrameFilterChain {
         return before + [step]
     }
 
-    /// The last scaler. Frames that change size in mid-stream are scaled to one size. If the size stays the same,
-    /// chroma of frames flagged as interlaced is resampled per field (`interl=-1`).
+    /// The last scaler. If frames change size mid-stream, it scales all of them to one size. If the size stays the
+    /// same, it resamples the chroma of frames flagged as interlaced per field (`interl=-1`).
     private var end: FilterStep {
         guard let whole = wholeSize else {
             return FilterStep("scale", options: scalerOptions(to: outputRange))
@@ -183,10 +185,10 @@ package struct FrameFilterChain {
 
     private static let flags = [MetadataEntry(key: "flags", value: "bicubic")]
 
-    /// Pixel format after the user's filters, or of the frames if there are no filters.
+    /// Pixel format after the user's filters, or of the input frames without filters.
     private var inner: PixelFormat { settings.filtered?.pixelFormat ?? format }
 
-    /// Range of the frames in format `inner`, `tv` or `pc`.
+    /// Range of the frames after the user's filters, `tv` or `pc`.
     private var innerRange: String {
         guard let filtered = settings.filtered else { return isFullRange ? "pc" : "tv" }
         return filtered.range ?? (filtered.pixelFormat.isFullRangeByDefault ? "pc" : "tv")

@@ -3,9 +3,9 @@ internal import LibAV
 /// Converts frames to a constant frame rate by duplicating and dropping them (libavfilter's `fps`). One stage handles
 /// all frames of a range, even if their format changes.
 ///
-/// An output frame is the one on screen at its time, not one that begins shortly after it; so a range begins with the
-/// frame that is shown at its start. Containers round times: a deviation of half their time base, at most a
-/// millisecond, is tolerated.
+/// Each output frame is the source frame presented at that time, not one that begins shortly after it; so a range
+/// begins with the frame that is presented at its start. Containers round times: a deviation of half their time base,
+/// at most a millisecond, is tolerated.
 final class FrameRateStage: FrameStage {
     private let rate: Rational
     private let sourceRate: Rational?
@@ -23,7 +23,7 @@ final class FrameRateStage: FrameStage {
     init(rate: Rational, context: ProducerContext) {
         self.rate = rate
         sourceRate = context.track.nominalFrameRate
-        // Time base in which the range's ends and the output's frames have exact times.
+        // Time base in which the range's ends and the output's frame times are integers.
         let ticks = [rate.inverted, context.start.asTimeBase, context.end?.asTimeBase]
         tick =
             commonTick(ticks.compactMap(\.self)) ?? commonTick(ticks.dropLast().compactMap(\.self))
@@ -33,7 +33,7 @@ final class FrameRateStage: FrameStage {
         slack = min(1000, max(2, context.track.timeBase.rescale(1, to: Self.inner) / 2))
     }
 
-    /// Adds a frame. Its time counts from the start of the range, so that the first output frame has the range's
+    /// Adds a frame. Its time counts from the start of the range, so that the first output frame is at the range's
     /// start.
     func push(_ frame: consuming Frame, in timeBase: Rational) throws {
         frame.pts = timeBase.rescale(frame.pts, to: Self.inner) - slack

@@ -23,7 +23,7 @@ struct FrameShape: Equatable {
     }
 
     /// Returns steps that fit frames of this shape into a box that was planned for the shape `first`: with bars, or
-    /// cropped if `settings.fit` is `cover`. Nil if the shapes are equal.
+    /// cropped if `settings.fit` is `cover`. Returns nil if the shapes are equal, or if there are filters.
     func steps(
         into box: PixelSize, planned first: FrameShape, _ settings: VideoOutputSettings,
         colors: [MetadataEntry]
@@ -31,8 +31,8 @@ struct FrameShape: Equatable {
         -> [FilterStep]?
     {
         guard settings.filters == nil, first != self else { return nil }
-        // Fits other than `stretch` have square pixels; with `stretch`, frames get the display aspect ratio of the
-        // first ones.
+        // All fits except `stretch` produce square pixels; `stretch` keeps the display aspect ratio of the first
+        // frames.
         let hasSquares = settings.fit != .stretch
         let shown =
             hasSquares ? Double(box.width) / Double(max(1, box.height)) : first.after(settings).ratio

@@ -1,11 +1,11 @@
 internal import DequeModule
 internal import LibAV
 
-/// Scales, filters and converts frames with filter graphs. If the frames' format changes in mid-stream, the
-/// old graph is drained and a new one is built.
+/// Scales, filters and converts frames with filter graphs. If the format of the frames changes mid-stream, the old
+/// graph is drained and a new one is created.
 ///
-/// Output times are on the asset's time line; if the frame rate changes, they count from the start of the
-/// range, in the graph's time base.
+/// Output times are on the asset's time line; if the frame rate changes, they count from the start of the range, in the
+/// graph's time base.
 final class VideoConverter: FrameStage {
     /// Input format of a graph.
     private struct InputFormat: Equatable {
@@ -29,11 +29,11 @@ final class VideoConverter: FrameStage {
     /// Whether output frames have full range; nil for the input's range, and for RGB.
     private let isOutputFullRange: Bool?
 
-    /// The shape that the settings were planned for.
+    /// The frame shape for which the settings were planned.
     private var planned: FrameShape
     private var hasBegun = false
-    /// Whether an interlaced frame was found in a track planned as progressive. From then on all frames pass
-    /// through the deinterlacer, which keeps progressive frames and needs the neighbors of interlaced ones.
+    /// Whether an interlaced frame was found in a track planned as progressive. From then on all frames pass through
+    /// the deinterlacer, which keeps progressive frames and requires the neighbors of interlaced ones.
     private var hasFields = false
     private(set) var interlacedFrom: MediaTime?
     /// Time at which the shape of frames first changed, from the start of the range.
@@ -45,7 +45,7 @@ final class VideoConverter: FrameStage {
     private var inner: Rational
     /// Frames from the graph; times count from the start of the range.
     private var ready = UniqueDeque<Frame>()
-    /// Durations of the frames inside the graph, by time.
+    /// Durations of the frames in the graph, by presentation time.
     private var durations: [Int64: Int64] = [:]
     private var lastEnd: Int64 = 0
     private let isRetimed: Bool
@@ -95,7 +95,7 @@ final class VideoConverter: FrameStage {
             shape: FrameShape(
                 size: PixelSize(width: frame.width, height: frame.height), aspect: aspect ?? Rational(1, 1)),
             format: frame.pixelFormat, color: frame.colorCode, hasFields: hasFields)
-        // The container may declare another aspect ratio than the frames; only a change among frames counts.
+        // The container's aspect ratio may differ from that of the frames; only a change between frames is reported.
         if !hasBegun, input.shape.size == planned.size { planned = input.shape }
         hasBegun = true
         if formatChange == nil, input.shape != planned {
@@ -154,7 +154,7 @@ final class VideoConverter: FrameStage {
 
     private func stamped(_ frame: consuming Frame) -> Frame {
         let shown = inner.rescale(frame.pts, to: tick)
-        // Filters with a time base of their own keep frame durations in the old one.
+        // Filters that change the time base don't rescale frame durations.
         let duration =
             durations.removeValue(forKey: shown)
             ?? (frame.duration > 0 ? inner.rescale(frame.duration, to: tick) : 0)

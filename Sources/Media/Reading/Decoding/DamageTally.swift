@@ -9,20 +9,20 @@ public enum DamagePolicy: String, Codable, Hashable, Sendable, CaseIterable {
     case skip
 }
 
-/// Applies the damage policy to each damage that occurs, and counts skipped data.
+/// Applies the damage policy to damaged data, and counts skipped data.
 ///
-/// Only damaged data is tolerated. A device error, a cancel, or a jump of timestamps is always an error; data after a
-/// jump has no known position.
+/// Device errors, cancellation and jumps of timestamps are errors under either policy; the position of data after a
+/// jump is unknown.
 public final class DamageTally: Sendable {
     /// Counts of skipped and dropped data of one track.
     public struct Count: Hashable, Codable, Sendable {
         /// Number of skipped packets and frames.
         public var skipped = 0
-        /// The time of the first skipped one, if known.
+        /// Time of the first skipped packet or frame; nil if unknown.
         public var first: MediaTime?
-        /// Frames dropped because they precede the first random-access point of the stream.
+        /// Number of frames dropped because they precede the first random-access point of the stream.
         public var leading = 0
-        /// The time of the first frame after the dropped ones.
+        /// Time of the first frame after the dropped ones; nil if unknown, or if none were dropped.
         public var leadingEnd: MediaTime?
     }
 
@@ -33,15 +33,15 @@ public final class DamageTally: Sendable {
 
     private let state = Guarded(State())
 
-    /// Counts so far.
+    /// Counts of the data skipped and dropped so far.
     public var count: Count { state.withLock { $0.count } }
 
     var policy: DamagePolicy { state.withLock { $0.policy } }
 
     func setPolicy(_ policy: DamagePolicy) { state.withLock { $0.policy = policy } }
 
-    /// Counts the frames dropped before the first random-access point. Outputs that read the same frames count them
-    /// once.
+    /// Records the number of frames dropped before the first random-access point, and the time of the next frame.
+    /// Outputs that share the tally drop the same frames, so the largest number is kept.
     func dropLeading(_ count: Int, until time: MediaTime?) {
         state.withLock { state in
             guard count > state.count.leading else { return }
@@ -60,7 +60,7 @@ public final class DamageTally: Sendable {
         if !isSkipped { throw error }
     }
 
-    /// Handles a library's error: damage follows the policy, other errors (system errors, cancels) are thrown.
+    /// Handles an FFmpeg error: the policy applies to damage; other errors (system errors, cancellation) are thrown.
     func handle(_ error: AVError, of track: TrackReference, at time: MediaTime? = nil) throws(MediaError) {
         let failure = MediaError.reading(track: track, at: time, error)
         guard error.isDamage else { throw failure }
@@ -69,6 +69,6 @@ public final class DamageTally: Sendable {
 }
 
 extension AVError {
-    /// Whether the error is caused by invalid data rather than by the system.
+    /// Whether the error is caused by invalid data (`AVERROR_INVALIDDATA`, EINVAL) rather than by the system.
     var isDamage: Bool { isInvalidData || errnoValue == 22 }
 }

@@ -4,8 +4,8 @@ internal import Locking
 /// Assigns decoders to outputs: outputs that read frames of the same track share a decoder, and so the packets of one
 /// demuxer.
 ///
-/// If several ranges are joined, each of them has a decoder of its own, which is opened by the output that reaches
-/// the range first. An output that has ended takes no frames from later ranges.
+/// If several ranges are joined, each range has a separate decoder, which is opened by the output that reaches the
+/// range first. In the decoders of later ranges, the ports of outputs that have ended are closed.
 ///
 /// Unchecked `Sendable`: the table is immutable after `init`; its entries are protected by mutexes.
 final class DecoderSharing: @unchecked Sendable {
@@ -28,8 +28,8 @@ final class DecoderSharing: @unchecked Sendable {
     /// Entries by track index.
     private let entries: [Int: Entry]
 
-    /// Creates the assignment. Unless `isOn`, nothing is shared; frames that are converted afterwards are still
-    /// decoded on a separate queue.
+    /// Creates the assignment. Unless `isOn`, no decoder is shared; video that is converted is still decoded on a
+    /// separate queue.
     init(_ outputs: [AssetReaderOutput], isOn: Bool) {
         var consumers: [Int: [AssetReaderOutput]] = [:]
         for output in outputs where output.settings.isDecoded {
@@ -44,7 +44,7 @@ final class DecoderSharing: @unchecked Sendable {
         }
     }
 
-    /// Returns the streams that a demuxer reads for some outputs; a stream appears once for each reader of its
+    /// Returns the streams that a demuxer reads for `outputs`; a stream is listed once for each consumer of its
     /// packets.
     func streams(of outputs: [AssetReaderOutput]) -> [Int] {
         var seen: Set<Int> = []
@@ -55,8 +55,8 @@ final class DecoderSharing: @unchecked Sendable {
         }
     }
 
-    /// Returns the frames of a track in one of the joined ranges, from an existing decoder or from one that `make`
-    /// opens.
+    /// Returns the frames of a track in the joined range with index `part`, from an existing decoder or from one that
+    /// `make` opens.
     func frames(
         of track: AssetTrack, part: Int, for output: AssetReaderOutput,
         make: () throws -> any FrameStream
@@ -80,7 +80,7 @@ final class DecoderSharing: @unchecked Sendable {
         }
     }
 
-    /// Closes the ports of an output that needs no more frames.
+    /// Closes the ports of an output that requires no more frames.
     func end(_ output: AssetReaderOutput) {
         let id = ObjectIdentifier(output)
         for track in output.tracks {
@@ -107,7 +107,7 @@ extension ReaderOutputSettings {
 }
 
 extension AssetReaderOutput {
-    /// Whether decoded video goes through filters or a scaler.
+    /// Whether decoded video passes through filters or a scaler.
     var convertsVideo: Bool {
         guard case .video(let settings) = settings else { return false }
         let format = track.format

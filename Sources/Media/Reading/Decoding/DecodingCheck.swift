@@ -1,14 +1,13 @@
 internal import LibAV
 
-/// Decodes a few packets of a track, to detect a file whose packets don't match its header: a codec tag, parameter
-/// sets or a packet framing that a muxer wrote wrongly. Such a file has correct counts and times, but no player can
-/// play it.
+/// Decodes a few packets of a track to detect packets that don't match the file's header, because of a wrong codec tag,
+/// parameter set or packet framing. Such a file has correct packet counts and times, but can't be played.
 ///
-/// Two GOPs of a video track are sampled, the first and the last, and the beginning of an audio track.
+/// The first and the last GOP of a video track are sampled, and the beginning of an audio track.
 package struct DecodingCheck: Sendable {
     /// The part of a track that is sampled.
     package enum Group: Sendable {
-        /// The beginning.
+        /// The first GOP of video, or the beginning of audio.
         case first
         /// The GOP that begins at the last keyframe at or before `notAfter`, on the asset's time line.
         case last(notAfter: MediaTime)
@@ -30,8 +29,8 @@ package struct DecodingCheck: Sendable {
     private static let videoPackets = 8
     /// Number of intact audio frames that prove that packets match their header.
     private static let audioFrames = 3
-    /// Maximum number of audio packets decoded before the first frame: those of a bit reservoir, or up to the next
-    /// sync packet, of which TrueHD has one in 128.
+    /// Maximum number of audio packets decoded before the first frame: MP3 requires the packets of its bit reservoir,
+    /// and TrueHD has one sync packet in 128.
     private var audioPackets: Int { track.format.parameters.traits.hasSyncPackets ? 512 : 64 }
 
     /// Creates a check of one of the asset's tracks; `isCancelled` is called before every packet.
@@ -41,8 +40,8 @@ package struct DecodingCheck: Sendable {
         self.isCancelled = isCancelled
     }
 
-    /// Whether the track can be checked. PCM isn't checked because it always decodes, and a codec without a decoder
-    /// in this build can only be copied.
+    /// Whether the track can be checked. PCM is excluded because it always decodes, and a codec without a decoder in
+    /// this build can only be copied.
     package var isPossible: Bool {
         guard case .file = asset.source, [.video, .audio].contains(track.mediaType),
             !track.isAttachedPicture, !track.format.parameters.traits.isPCM
@@ -81,7 +80,7 @@ package struct DecodingCheck: Sendable {
             if sample.packets == 0 { firstTime = pts }
             // Leading frames of an open GOP refer to the GOP before it; a decoder that starts here drops them.
             if isVideo, pts != noTimestamp, pts < firstTime { leading += 1 }
-            // Packets that an edit list hides are decoded like the others.
+            // The decoder would drop the frames of packets that an edit list hides.
             packet.clearDiscard()
             sample.decode(packet)
             if sample.intactFrames == 0 { continue }
@@ -99,7 +98,7 @@ package struct DecodingCheck: Sendable {
         return isStrict ? sample.complaint : nil
     }
 
-    /// Result of decoding some packets.
+    /// A decoder, and the results of the packets that it decoded.
     private struct Sample: ~Copyable {
         let decoder: PacketDecoder
         let frame: Frame
@@ -133,7 +132,7 @@ package struct DecodingCheck: Sendable {
             while receive() {}
         }
 
-        /// Returns whether the decoder returned a frame.
+        /// Receives a frame and evaluates it; returns false if the decoder returned none.
         private mutating func receive() -> Bool {
             do throws(AVError) {
                 guard case .ready = try decoder.receive(into: frame) else { return false }

@@ -1,36 +1,35 @@
 internal import LibAV
 
-/// The frames at the beginning of a stream that precede its first random-access point, so that their
-/// references are missing.
+/// Detects the frames at the beginning of a stream that precede its first random-access point, so that their references
+/// are missing.
 ///
-/// libavcodec conceals missing references with gray, or withholds such frames. They are dropped and counted
-/// here, up to the first frame that decodes as it was coded. Frames of an open GOP that precede its keyframe
-/// in presentation order are among them.
+/// libavcodec conceals missing references with gray, or withholds such frames. Until the first frame that decodes
+/// correctly, frames are dropped and counted. This includes the leading frames of an open GOP.
 struct LeadingFrames {
     /// Properties of a decoded frame.
     struct FrameInfo {
         var pts: Int64
-        /// Reported by the decoder as a keyframe.
+        /// Whether the decoder reports the frame as a keyframe.
         var isKey: Bool
-        /// Coded without references.
+        /// Whether the frame is coded without references.
         var isIntra: Bool
-        /// Reported by the decoder as preceding the first recovery point.
+        /// Whether the decoder reports the frame as preceding the first recovery point.
         var lacksReferences: Bool
     }
 
     private let method: BitstreamTraits.RandomAccess
     /// Start of the range; earlier frames are not counted.
     private let start: Int64
-    /// Presentation times of the packets so far that are shown and not before `start`.
+    /// Presentation times of the packets that are presented and not before `start`.
     private var times: [Int64] = []
-    /// Whether a packet before `start` was given to the decoder.
+    /// Whether a packet before `start` was sent to the decoder.
     private var hasEarlier = false
     private var sentPackets = 0
     private var firstTime: Int64?
-    /// The number of the first packet that is a keyframe.
+    /// Number of the first keyframe packet, counted from 1; nil before it.
     private var firstKey: Int?
     private var intraFrames = 0
-    /// Frames that were dropped.
+    /// Number of dropped frames.
     private(set) var dropped = 0
 
     /// Returns nil for a codec whose frames don't depend on each other, or whose random-access method is unknown.
@@ -39,7 +38,7 @@ struct LeadingFrames {
         (self.method, self.start) = (method, start)
     }
 
-    /// Notes a packet that is given to the decoder.
+    /// Records a packet that is sent to the decoder.
     mutating func note(pts: Int64, isKey: Bool, isHidden: Bool) {
         sentPackets += 1
         if isKey, firstKey == nil { firstKey = sentPackets }
@@ -48,16 +47,17 @@ struct LeadingFrames {
         if pts < start { hasEarlier = true } else { times.append(pts) }
     }
 
-    /// Whether a decoding error concerns a packet before the first keyframe; `delay` packets may have been given since.
+    /// Returns whether a decoding error concerns a packet before the first keyframe; up to `delay` packets may have
+    /// been sent after it.
     func covers(errorAfter delay: Int) -> Bool {
         guard firstKey != 1 else { return false }
         return firstKey.map { sentPackets - delay < $0 } ?? true
     }
 
-    /// Whether a frame decodes as it was coded; otherwise it counts as dropped.
+    /// Returns whether a frame decodes correctly; otherwise counts it as dropped.
     mutating func accepts(_ frame: FrameInfo) -> Bool {
         if frame.isIntra { intraFrames += 1 }
-        // An intra frame at which decoding begins, or one of several in a stream that marks no recovery points.
+        // The first packet's frame if it is intra, or a later intra frame in a stream that marks no recovery points.
         let isEntry = frame.isIntra && (frame.pts == firstTime || intraFrames > 1)
         let isIntact =
             switch method {
@@ -70,8 +70,8 @@ struct LeadingFrames {
         return false
     }
 
-    /// Returns the number of frames of the range that are missing before the first accepted one at `time`. The frame on
-    /// screen at the start of a range belongs to the range.
+    /// Returns the number of frames of the range that are missing before the first accepted one at `time`. The frame
+    /// presented at the start of a range belongs to the range.
     func missing(before time: Int64) -> Int {
         guard time != noTimestamp else { return dropped }
         let isOnScreen = hasEarlier && time > start && !times.contains(start)

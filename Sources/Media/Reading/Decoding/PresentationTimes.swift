@@ -1,10 +1,10 @@
 package import LibAV
 
-/// The reason why the order of a track's timestamps rules out copying its packets.
+/// A timestamp problem because of which a track's packets can't be copied.
 package enum OrderProblem: Codable, Hashable, Sendable {
-    /// Decoding times go back further than can be corrected.
+    /// Decoding times decrease by more than can be corrected.
     case unordered(at: MediaTime)
-    /// An edit list hides frames between shown ones.
+    /// An edit list hides frames between presented ones.
     case hiddenBetween(at: MediaTime)
 }
 
@@ -15,14 +15,14 @@ extension AssetTrack {
         case .video:
             packet.pts == noTimestamp
                 && (packet.dts == noTimestamp || format.parameters.reorderDelay > 0)
-        // Metadata of broadcasts that belongs to no particular frame.
+        // Broadcast metadata that isn't synchronized with a frame has no times.
         case .data: packet.pts == noTimestamp && packet.dts == noTimestamp
         default: false
         }
     }
 
-    /// Returns the reason why the track's packets can't all be copied because of their times; nil if they can. Reads
-    /// the whole track.
+    /// Returns the timestamp problem that prevents a copy of the track's packets; nil if there is none. Reads the whole
+    /// track.
     package func orderProblem(path: String, environment: MediaEnvironment) throws -> OrderProblem? {
         let contents = try Asset(.file(path), environment: environment).loadSynchronously()
         let packets = try PacketSource(

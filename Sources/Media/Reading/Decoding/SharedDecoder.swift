@@ -3,27 +3,27 @@ internal import Dispatch
 internal import LibAV
 internal import Locking
 
-/// One decoder and its queue of decoded frames, on a dispatch queue of its own, so that decoding and further
+/// A decoder with a queue of decoded frames for each port, on a private dispatch queue, so that decoding and further
 /// processing run concurrently.
 ///
-/// Each port gets every frame, as references to the same data. A frame is decoded when every port has room; so the
-/// slowest port paces the others, and the number of queued frames is bounded. A closed port, whose reader has
-/// finished, failed or was cancelled, doesn't hold back the others.
+/// Each port receives every frame, as a reference to the same data. A frame is decoded when every port has room; so the
+/// slowest port paces the others, and the number of queued frames is bounded. A closed port, whose reader has finished,
+/// failed or was cancelled, doesn't block the others.
 ///
 /// A read from an empty port decodes synchronously on the decoder's queue if no other port is full. If one is full, the
-/// read returns `pending`, and the port's reader is woken when a frame arrives.
+/// read returns `pending`, and `wake` is called when a frame arrives.
 ///
-/// Unchecked `Sendable`: the frames' source is used on `queue` only, everything else is protected by the mutex.
+/// Unchecked `Sendable`: the source of the frames is used on `queue` only, everything else is protected by the mutex.
 final class SharedDecoder: @unchecked Sendable {
     private struct Waiting: ~Copyable {
         var frames = UniqueDeque<Frame>()
         var bytes = 0
     }
 
-    /// A class because arrays hold no noncopyable values.
+    /// State of a port. A class, because arrays can't hold noncopyable values.
     private final class Inbox {
         var waiting = Waiting()
-        /// Whether its reader got `pending` and must be woken.
+        /// Whether the port's reader received `pending`, so that `wake` must be called.
         var isAwaited = false
         var wake: (@Sendable () -> Void)?
         var isClosed = false
@@ -50,10 +50,11 @@ final class SharedDecoder: @unchecked Sendable {
     private let state: Guarded<State>
     private var frames: (any FrameStream)?
     private let limit: (frames: Int, bytes: Int)
-    /// Frames decoded per turn: a switch of queues costs as much time as a few frames of audio.
+    /// Number of frames decoded per block of work on `queue`: switching queues takes as long as decoding a few frames
+    /// of audio.
     private let turn: Int
 
-    /// Creates a decoder with this number of ports, each of which must be claimed or closed.
+    /// Creates a decoder; `ports` is the number of ports, each of which must be claimed or closed.
     init(_ frames: any FrameStream, mediaType: MediaType, ports: Int) {
         self.frames = frames
         let inboxes = (0..<ports).map { _ in Inbox() }
@@ -75,7 +76,7 @@ final class SharedDecoder: @unchecked Sendable {
     /// Whether every port was claimed or closed.
     var isClaimed: Bool { state.withLock { $0.inboxes.allSatisfy { $0.isClaimed || $0.isClosed } } }
 
-    /// Closes a port that has no reader, or whose reader needs no more frames.
+    /// Closes a port without a reader, or whose reader requires no more frames.
     func close(_ index: Int) {
         let isLast = state.withLock { state -> Bool in
             let inbox = state.inboxes[index]
@@ -86,7 +87,7 @@ final class SharedDecoder: @unchecked Sendable {
             state.isFinished = true
             return true
         }
-        // The stream (decoder, demuxer) is released on the queue.
+        // The stream, with its decoder and demuxer, is released on the queue.
         if isLast { queue.async { @Sendable in self.frames = nil } } else { decodeAhead() }
     }
 
@@ -148,7 +149,7 @@ final class SharedDecoder: @unchecked Sendable {
     private func scheduleTurn() {
         queue.async { @Sendable in
             self.decode()
-            // The next turn is a new block, so that a port that waits for the queue comes first.
+            // The next turn is a separate block, so that a reader waiting for the queue precedes it.
             let continues = self.state.withLock { state in
                 state.isDecoding = !state.isFinished && self.canDecode(state)
                 return state.isDecoding
@@ -212,7 +213,7 @@ final class SharedDecoder: @unchecked Sendable {
     }
 }
 
-/// The port of one reader of a shared decoder; closed when it is released.
+/// One reader's port of a shared decoder; closed when it is deallocated.
 final class FramePort: FrameStream {
     private let decoder: SharedDecoder
     private let index: Int

@@ -1,6 +1,6 @@
 package import LibAV
 
-/// Compares the frames of an output with those that its encoder received, or with the source's frames if they were
+/// Compares an output's frames with the frames that its encoder received, or with the source's frames if they were
 /// copied.
 package struct SimilarityMeter: Sendable {
     /// Result of a comparison.
@@ -16,7 +16,7 @@ package struct SimilarityMeter: Sendable {
     private let track: AssetTrack
     private let isCancelled: @Sendable () -> Bool
 
-    /// Creates a meter; `settings` and `extent` are those that produced the output.
+    /// Creates a meter; `settings` and `extent` must be those with which the output was created.
     package init(
         source: Asset, sourceTrack: AssetTrack, settings: VideoOutputSettings, extent: ReadingExtent,
         output: Asset, track: AssetTrack,
@@ -30,7 +30,7 @@ package struct SimilarityMeter: Sendable {
         self.isCancelled = isCancelled
     }
 
-    /// Decodes both tracks from start to end. Throws `CancellationError` after a cancel.
+    /// Decodes both tracks from start to end. Throws `CancellationError` if cancelled.
     package func measure(_ metric: SimilarityMetric) throws -> Outcome {
         try reference.start()
         guard let first = try reference.next()?.takeFrame() else { return .counts(source: 0, output: 0) }

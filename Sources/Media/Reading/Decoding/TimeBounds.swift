@@ -2,13 +2,13 @@ internal import LibAV
 
 /// Limits for timestamps of a source, which is untrusted input.
 enum TimeBounds {
-    /// Limit of the absolute value, in seconds: more than any file lasts, less than what overflows.
+    /// Maximum absolute value in seconds: longer than any real file, and small enough that sums don't overflow.
     static let seconds: Int64 = 1_000_000_000
     /// Longest gap accepted anywhere in a track.
     static let pause = MediaTime(value: 600, timescale: 1)
-    /// Longest gap accepted within the track's duration as the container declares it.
+    /// Longest gap accepted within the declared duration of the track.
     static let longPause = MediaTime(value: 6 * 3600, timescale: 1)
-    /// Longest accepted step back: covers reordering and rounding.
+    /// Largest accepted decrease of timestamps, for reordering and rounding.
     static let backstep = MediaTime(value: 1, timescale: 1)
 
     /// Returns whether a packet's times are within bounds. `noTimestamp` is accepted.
@@ -24,8 +24,8 @@ enum TimeBounds {
         return [sample.pts, sample.dts, sample.duration].allSatisfy { $0.magnitude <= limit.magnitude }
     }
 
-    /// Throws if a track's timestamps jump back, or forward by more than the longest accepted gap.
-    /// `isPaged`: whether the file is Ogg, whose timestamps restart where files were joined.
+    /// Throws if a track's timestamps jump back, or forward by more than the longest accepted gap. `isPaged`: whether
+    /// the file is Ogg, whose timestamps restart where files were concatenated.
     static func checkStep(
         from: MediaTime, to: MediaTime, track: AssetTrack, isPaged: Bool = false
     ) throws {

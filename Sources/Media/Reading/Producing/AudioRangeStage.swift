@@ -1,22 +1,22 @@
 internal import LibAV
 
-/// Trims audio to a range, sample-accurate; output times count from the start of the range.
+/// Trims audio to a range with sample accuracy; output times count from the start of the range.
 ///
-/// Times become sample positions on the asset's time line. Samples before time zero, before the range, or past the
-/// end of the edit list are cut. Gaps inside become silence and overlaps are cut, so that the audio stays in sync. A
-/// track that begins late is vended late, without leading silence.
+/// Times are converted to sample positions on the asset's time line. Samples before time zero, before the range, or
+/// past the end of the edit list are dropped. Gaps are filled with silence and overlapping samples dropped, so that the
+/// audio stays in sync. For a track that begins late, the first sample has a later time, and no silence precedes it.
 final class AudioRangeStage: FrameStage {
     private let context: ProducerContext
 
     /// Sample rate of positions: that of the first frame, which for HE-AAC is twice the header's.
     private var rate: Int32 = 0
     private var start: Int64 = 0
-    /// First position that is kept; earlier samples are cut.
+    /// First position to keep; earlier samples are dropped.
     private var lowest: Int64 = 0
     private var rangeEnd: Int64?
     private var zero: Int64 = 0
     private var tolerance: Int64 = 0
-    /// The position where the next sample is expected.
+    /// The position at which the next sample is expected.
     private var position: Int64?
     private var firstPosition: Int64 = 0
     private var hasBegun = false
@@ -39,7 +39,7 @@ final class AudioRangeStage: FrameStage {
 
     func pull() throws -> Frame? {
         if pendingSilence > 0 {
-            // Before the first frame there is no silence to insert.
+            // Without a first frame, the format of the silence is unknown.
             if let format {
                 let run = min(pendingSilence, 4096)
                 pendingSilence -= run
@@ -81,8 +81,8 @@ final class AudioRangeStage: FrameStage {
             $0?.ticks(in: unit)
         }
         .min()
-        // Consecutive decoded samples are more exact than rounded timestamps (Matroska's milliseconds: real files
-        // deviate by up to 10 ms and return). A larger deviation is a real gap or overlap.
+        // Counting decoded samples is more exact than rounded timestamps: with Matroska's milliseconds, real files
+        // deviate by up to 10 ms temporarily. A larger deviation is a real gap or overlap.
         let isCoarse = timeBase.double >= 0.000_5
         tolerance = max(2 * timeBase.rescale(1, to: unit), Int64(rate) * (isCoarse ? 15 : 2) / 1000)
     }

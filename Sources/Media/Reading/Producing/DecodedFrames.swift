@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// Frames from a decoder.
+/// Decodes a track's packets; handles damage, leading frames and missing times.
 final class DecodedFrames: FrameStream {
     let timeBase: Rational
     private let packets: PacketSource
@@ -11,16 +11,16 @@ final class DecodedFrames: FrameStream {
     private var hasDecoded = false
     /// Number of packets that the decoder accepted.
     private var sent = 0
-    /// Presentation times of the latest packets, as many as the decoder's threads work on.
+    /// Presentation times of the packets in the decoder's threads, to determine the time of a packet that fails.
     private var recent: [MediaTime?] = []
-    /// Returns whether a time is shortly after a seek: audio of which no frame is decoded yet, or that lies well
-    /// before the requested range.
+    /// Returns whether audio at a time precedes the requested range after a seek: no frame was decoded yet, or the time
+    /// is more than the preroll before the range.
     private func isBehindSeek(_ time: MediaTime?) -> Bool {
         guard packets.hasSought, packets.track.mediaType == .audio else { return false }
         let isEarly = time.map { $0 < packets.presentedFrom - packets.track.preroll } ?? false
         return !hasDecoded || isEarly
     }
-    /// Whether no packet so far has a presentation time; frames then follow one another with their own durations.
+    /// Whether no packet so far has a presentation time; frame times are then the sums of frame durations.
     private var lacksTimes: Bool
     private let frameLength: Int64
     private var nextTime: Int64?
@@ -28,20 +28,20 @@ final class DecodedFrames: FrameStream {
     private var step: Int64?
     private var lastDTS: Int64?
 
-    /// Present for tracks whose packets have only decoding times although frames are reordered.
+    /// Presentation times of tracks whose packets have only decoding times although frames are reordered; nil for other
+    /// tracks.
     private var sortedTimes: SortedTimes?
-    /// The leading frames whose references are missing; nil once a frame decodes without them.
+    /// Detection of leading frames; nil after the first frame with complete references.
     private var leading: LeadingFrames?
 
     /// Frames that end before this time may be skipped if no other frame refers to them; in `timeBase`, on the file's
-    /// own time line.
+    /// time line.
     private var neededFrom = Int64.min
-    /// The latest time of a packet whose frame may have been skipped for that reason.
+    /// Latest presentation time of a packet whose frame the decoder may have skipped because of `neededFrom`.
     private(set) var skippedUntil = Int64.min
 
-    /// Whether the movie's times determine the presented samples, rather than the packets' sample counts to skip:
-    /// those count at the core's rate or at the output's, depending on the FFmpeg version (5.1 differs from its
-    /// successors).
+    /// Whether the movie's times determine the presented samples instead of the packets' skip counts: depending on the
+    /// FFmpeg version (5.1 differs from later ones), these count at the sample rate of the core codec or of the output.
     private let trimsByTimes: Bool
 
     init(packets: PacketSource, threads: Int, limits: InputLimits) throws {
@@ -69,7 +69,7 @@ final class DecodedFrames: FrameStream {
         return LeadingFrames(packets.track.format.parameters.traits, start: start)
     }
 
-    /// Whether the last packet given to the decoder begins with an ID3 tag, as an MP3 file does.
+    /// Whether the last packet sent to the decoder begins with an ID3 tag, with which a concatenated MP3 file begins.
     private var startsWithTag = false
 
     private func handle(_ error: AVError, at time: MediaTime?) throws {
@@ -96,14 +96,14 @@ final class DecodedFrames: FrameStream {
         return true
     }
 
-    /// Whether a decoding error is due to missing references or headers at the stream's beginning. A movie has its
-    /// headers out of band.
+    /// Whether a decoding error is due to missing references or headers at the stream's beginning; false for movies,
+    /// which have their headers out of band.
     private var isBeforeKeyFrame: Bool {
         !packets.container.isMovie && leading?.covers(errorAfter: decoder.threadDelay) == true
     }
 
-    /// Receives a frame. After an error, the decoder gets the next packet. An error while draining ends the stream,
-    /// unless the decoder's threads still hold other frames.
+    /// Receives a frame. After an error, `needsInput` is returned, and decoding continues with the next packet. An
+    /// error while draining ends the stream, unless the decoder's threads still hold other frames.
     private func receive(into frame: borrowing Frame, at time: MediaTime?) throws -> CodecOutput {
         while true {
             do throws(AVError) {
@@ -119,7 +119,7 @@ final class DecodedFrames: FrameStream {
         }
     }
 
-    /// Begins draining. Frames that the threads still hold may be damaged too, which is reported at once or later.
+    /// Begins draining the decoder. Errors of frames that are still in its threads are reported here or by `receive`.
     private func drain() throws {
         isDraining = true
         // The result of the first of the recent packets was reported when the last of them was sent.
@@ -140,7 +140,7 @@ final class DecodedFrames: FrameStream {
         return true
     }
 
-    /// Returns the time of the packet whose error is reported while the packet at `time` is sent.
+    /// Returns the time of the packet whose error the decoder reports while the packet at `time` is sent.
     private func failed(at time: MediaTime?) -> MediaTime? {
         decoder.threadDelay > 0 ? recent.first ?? time : time
     }
@@ -157,8 +157,8 @@ final class DecodedFrames: FrameStream {
         return try packets.next()
     }
 
-    /// Handles the end of the stream. Some variants of a codec are accepted and silently return no frame (FLAC of 32
-    /// bits in FFmpeg 5.1).
+    /// Handles the end of the stream. Throws if no frame was decoded: decoders accept some codec variants without a
+    /// frame or an error (FLAC of 32 bits in FFmpeg 5.1).
     private func end() throws -> FrameSupply {
         if let leading, leading.dropped > 0 {
             throw MediaError.noKeyFrame(track: reference, packets: sent)
@@ -216,7 +216,7 @@ final class DecodedFrames: FrameStream {
                     } catch {
                         leading?.note(pts: pts, isKey: isKey, isHidden: isHidden)
                         note(time)
-                        // Part of a frame, as the parser finds it after a seek in a program stream.
+                        // After a seek in a program stream, the parser may return a partial frame.
                         if isBehindSeek(time) || isBeforeKeyFrame { continue }
                         try handle(error, at: failed(at: time))
                     }
@@ -231,7 +231,7 @@ final class DecodedFrames: FrameStream {
 }
 
 extension DecodedFrames {
-    /// Resets the decoder after a seek of its packets. Frames that end before `time` may be skipped.
+    /// Resets the decoder after its packet source was repositioned. Frames that end before `time` may be skipped.
     func restart(neededFrom time: Int64) {
         decoder.reset()
         decoder.setSkipping(unreferenced: false)
@@ -243,14 +243,14 @@ extension DecodedFrames {
         neededFrom = time
     }
 
-    /// Decodes the last keyframe that is not after `time`, and drains the decoder: call `restart` before reading on.
-    /// Returns false if there is no such frame.
+    /// Decodes the last keyframe at or before `time`, and drains the decoder: `restart` must be called before the next
+    /// read. Returns false if there is no such frame.
     func decodeKeyFrame(notAfter time: Int64, into frame: borrowing Frame) throws -> Bool {
         guard let packet = try keyPacket(notAfter: time) else { return false }
         return try decodeAlone(packet, into: frame)
     }
 
-    /// Decodes one packet and drains the decoder. Returns false if no frame results, or a damaged one.
+    /// Decodes one packet and drains the decoder. Returns false without a frame, or if the frame is damaged.
     private func decodeAlone(_ packet: borrowing Packet, into frame: borrowing Frame) throws -> Bool {
         do throws(AVError) {
             guard try decoder.send(packet) else { return false }
@@ -264,8 +264,8 @@ extension DecodedFrames {
         return !frame.isDamaged
     }
 
-    /// Decodes the next packet if it is a keyframe with exactly this time, and drains the decoder: call `restart`
-    /// before reading on. Otherwise returns false, and the packet is decoded with those after it.
+    /// Decodes the next packet if it is a keyframe with exactly this time, and drains the decoder: `restart` must be
+    /// called before the next read. Otherwise returns false, and `next` decodes the packet.
     func decodeKeyFrame(at time: Int64, into frame: borrowing Frame) throws -> Bool {
         guard sortedTimes == nil, pending == nil, let packet = try packets.next() else { return false }
         guard packet.isKey, packet.pts == time else {
@@ -273,14 +273,14 @@ extension DecodedFrames {
             return false
         }
         if try decodeAlone(packet, into: frame) { return true }
-        // A damaged packet is decoded again with the others, where the damage is reported or counted.
+        // `next` decodes a damaged packet again, and reports or counts the damage.
         restart(neededFrom: neededFrom)
         pending = consume packet
         return false
     }
 
-    /// Returns the last keyframe not after `time`: a seek may end before an earlier one. A movie's index contains
-    /// every packet and so identifies the last one.
+    /// Returns the last keyframe packet at or before `time`, which may follow other keyframes after a seek. A movie's
+    /// index contains every packet and so identifies it; in other containers, packets are read up to `time`.
     private func keyPacket(notAfter time: Int64) throws -> Packet? {
         var last: Packet?
         let indexed = packets.container.isMovie ? packets.indexedKey(notAfter: time) : nil
@@ -298,7 +298,7 @@ extension DecodedFrames {
         return last
     }
 
-    /// Moves the first needed time forward.
+    /// Sets the time before which frames may be skipped.
     func setNeeded(from time: Int64) { neededFrom = time }
 
     private func updateSkipping(_ packet: borrowing Packet) {

@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// A stream of frames and the stages that process it in order. The last stage's output is vended as samples.
+/// A stream of frames, and the stages that process them in order. The last stage's output is vended as samples.
 final class FrameChain: SampleProducer {
     private enum Supply: ~Copyable {
         case frame(Frame)
@@ -12,7 +12,7 @@ final class FrameChain: SampleProducer {
     private let stages: [any FrameStage]
     private var isFinished: [Bool]
 
-    /// Creates a chain with at least one stage.
+    /// Creates a chain; `stages` must not be empty.
     init(_ source: any FrameStream, _ stages: [any FrameStage]) {
         self.source = source
         self.stages = stages
@@ -71,7 +71,7 @@ final class FrameChain: SampleProducer {
 }
 
 extension FrameChain {
-    /// Creates a chain that cuts frames to a range and converts them.
+    /// Creates a chain that trims frames to a range and converts them.
     static func video(
         _ frames: any FrameStream, context: ProducerContext, settings: VideoOutputSettings
     ) -> FrameChain {
@@ -81,7 +81,7 @@ extension FrameChain {
             frames, stages + (settings.frameRate.map { [FrameRateStage(rate: $0, context: context)] } ?? []))
     }
 
-    /// Creates a chain that cuts audio to a range, filters and converts it.
+    /// Creates a chain that trims audio to a range, filters and converts it.
     static func audio(
         _ frames: any FrameStream, context: ProducerContext, settings: AudioOutputSettings
     ) -> FrameChain {

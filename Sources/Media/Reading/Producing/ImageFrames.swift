@@ -5,14 +5,13 @@ final class ImageFrames: FrameStream {
     private let files: ImageFiles
     /// Whether one image file supplies all frames.
     private let isStill: Bool
-    /// Number of frames.
     private let count: Int64
     private let environment: SourceEnvironment
     private let interrupt: InterruptFlag
     private let damage: DamageTally
     private let reference: TrackReference
     private let decoder: PacketDecoder
-    /// Index of the next file for the decoder.
+    /// Index of the next file to decode.
     private var next: Int
     /// Index of the next frame of a still image.
     private var shown: Int64
@@ -23,7 +22,7 @@ final class ImageFrames: FrameStream {
 
     let timeBase: Rational
 
-    /// Creates a reader; `from` is the first requested frame.
+    /// Creates a reader; `frame` is the index of the first frame to return.
     init(
         _ sequence: ImageSequence, track: AssetTrack, from frame: Int64, threads: Int,
         environment: SourceEnvironment, interrupt: InterruptFlag, movement: MovementCounter,

@@ -14,14 +14,14 @@ final class JoinedSamples: SampleProducer {
     private let parts: [JoinedPart]
     private var index = 0
     private var current: (any SampleProducer)?
-    /// Time base of the ranges' boundaries; nil for each sample's own.
+    /// Time base to which the ranges' boundaries are rounded; nil for the time base of each sample.
     private let tick: Rational?
     private var dropped = 0
     private var firstFormatChange: MediaTime?
     private var firstInterlaced: MediaTime?
 
-    /// Creates a concatenation. `tick` is a time base in which all times of samples and ranges are integers;
-    /// nil if there is none.
+    /// Creates a concatenation. `tick` is a time base in which all times of samples and ranges are integers; nil if
+    /// there is none.
     init(_ parts: [JoinedPart], tick: Rational? = nil) {
         self.parts = parts
         self.tick = tick
@@ -66,7 +66,7 @@ final class JoinedSamples: SampleProducer {
     }
 }
 
-/// Adapts `JoinedSamples` to a stream of frames, which a producer treats as one track.
+/// Adapts `JoinedSamples` to a stream of frames, so that later stages process the ranges as one track.
 final class JoinedFrames: FrameStream {
     private let samples: JoinedSamples
     /// Time base of the current frame.

@@ -1,13 +1,13 @@
 internal import DequeModule
 internal import LibAV
 
-/// A track's packets, unchanged, limited to a range.
+/// Vends a track's packets in a range, without re-encoding.
 ///
-/// Audio is cut at packets. The packet that contains the range's start is vended with the packets that its decoder
-/// needs before it, and the last packet's duration is shortened to the range's end, so that a container with edit
-/// lists can describe the range to the sample. PCM is cut at samples. Video begins at the last keyframe that isn't
-/// after the range's start. Frames that end before the start, and frames after the end that earlier ones refer to, are
-/// marked as not presented.
+/// Audio is cut at packets. The packet that contains the range's start is preceded by the packets that its decoder
+/// requires, and the last packet's duration is shortened to the range's end, so that a container with edit lists can
+/// describe the range to the sample. PCM is cut at samples. Video begins at the last keyframe at or before the range's
+/// start. Frames that end before the start, and frames after the end to which earlier ones refer, are marked as not
+/// presented (`Packet.isDiscarded`).
 final class PassthroughProducer: SampleProducer {
     private let packets: PacketSource
     private let track: AssetTrack
@@ -24,14 +24,16 @@ final class PassthroughProducer: SampleProducer {
     private let lostPages: LostPages?
     /// End of the previous packet.
     private var audioEnd: Int64 = 0
-    /// For PCM: the range's first sample, the one after its last, their unit, and the bytes per sample frame.
+    /// For PCM, the range in samples (the end is exclusive), the duration of a sample, and the number of bytes per
+    /// sample of all channels; nil for other codecs.
     private let samples: (first: Int64, end: Int64, unit: Rational, size: Int)?
     private var hasBegun = false
     private var lastDTS: Int64?
-    /// Generates decoding times if the container has none (Matroska); nil if it has, or before the first packet.
+    /// Generates decoding times if the container stores none (Matroska), or if they aren't ordered; nil if they aren't
+    /// generated.
     private var clock: DTSGenerator?
     private var isFirst = true
-    /// Whether the last packet has other headers than the track.
+    /// Whether the current codec headers differ from the track's.
     private var hasOtherHeaders = false
     private(set) var droppedSamples = 0
 
@@ -52,7 +54,7 @@ final class PassthroughProducer: SampleProducer {
         if context.range != nil, track.isCutAtSamples, timeBase.num == 1 {
             let parameters = track.format.parameters
             let unit = Rational(1, max(1, parameters.sampleRate))
-            // An open range has no end of its own.
+            // An open range has no end.
             let end = context.end?.ticks(in: unit) ?? MediaTime.maxTicks
             samples = (context.start.ticks(in: unit), end, unit, parameters.bytesPerFrame)
         } else {
@@ -60,7 +62,7 @@ final class PassthroughProducer: SampleProducer {
         }
     }
 
-    /// Packets without presented content, held back until a later packet follows; and the packets to vend next.
+    /// Packets without presented content, held back until a presented one follows; and the packets to vend next.
     private var unpresented = UniqueDeque<SampleBuffer>()
     private var ready = UniqueDeque<SampleBuffer>()
     /// Whether the last packet has no presented content.
@@ -81,7 +83,7 @@ final class PassthroughProducer: SampleProducer {
             ready.append(sample)
             return ready.popFirst()
         }
-        // Packets at the end that are only padding, or that an edit list hides, are dropped.
+        // Packets at the end that contain only padding, or that an edit list hides, are dropped.
         return nil
     }
 
@@ -110,7 +112,7 @@ final class PassthroughProducer: SampleProducer {
                 lastDTS = dts
                 audioEnd = pts + packet.duration
                 var duration = packet.duration
-                // Data that describe an interval are cut to the range, like subtitle events.
+                // Data packets with a duration are trimmed to the range, like subtitle events.
                 if let start, track.mediaType == .data, pts < start {
                     if pts + duration <= start { continue }
                     duration -= start - pts
@@ -123,18 +125,19 @@ final class PassthroughProducer: SampleProducer {
                 }
                 if let start, !hasBegun {
                     if track.mediaType == .video, !packet.isKey || pts < opening ?? start { continue }
-                    // Audio requires the packet before, however long that is.
+                    // Audio requires at least the preceding packet, even if it is longer than the preroll.
                     let before = track.mediaType == .audio ? max(preroll, duration) : 0
                     let isEarly = pts + duration <= start - before && opening == nil
                     if isEarly || track.hasSyncPackets && !packet.isKey { continue }
                 }
                 if keepsWhole {
                     if let start, pts < start { continue }
-                    // Padding at the end of the packet isn't part of the range, and ends are rounded to milliseconds.
+                    // Padding at the packet's end isn't part of the range. `slack` allows for times that are rounded to
+                    // milliseconds.
                     let presentedEnd = min(pts + duration - endPadding(of: packet), trackEnd ?? .max)
                     if let end, presentedEnd > end + slack { return nil }
                 }
-                // In a fragmented movie, only the edit list's end shows that the last packet is presented in part.
+                // In a fragmented movie, only the edit list's end shows that the last packet is presented partially.
                 if let editEnd, track.mediaType == .audio, pts < editEnd {
                     duration = min(duration, editEnd - pts)
                 }
@@ -144,14 +147,14 @@ final class PassthroughProducer: SampleProducer {
                     if dts >= end { return nil }
                     if pts >= end {
                         guard track.mediaType == .video else { continue }
-                        // Earlier frames may refer to it.
+                        // Frames inside the range may refer to this one.
                         packet.markDiscarded()
                         isUnpresented = true
                     } else {
                         duration = min(duration, end - pts)
                     }
                 }
-                // Leading frames of an open GOP, whose references precede the range.
+                // Leading frames of an open GOP are dropped, because their references precede the range.
                 if let start, hasBegun, track.mediaType == .video, pts < opening ?? start { continue }
                 if let start, track.mediaType == .video, pts < start, pts + packet.duration <= start {
                     packet.markDiscarded()
@@ -166,7 +169,7 @@ final class PassthroughProducer: SampleProducer {
         }
     }
 
-    /// Throws if a copy can't represent the packet, and hides the delay of the first one.
+    /// Throws if a copy can't represent the packet, and marks the encoder delay in the first one.
     private func check(_ packet: borrowing Packet, pts: Int64, dts: Int64) throws {
         if hasOtherHeaders {
             throw MediaError.changedHeaders(
@@ -181,13 +184,13 @@ final class PassthroughProducer: SampleProducer {
         try checkHidden(packet, pts: pts)
     }
 
-    /// Time of the keyframe that video begins with; nil if there is none at or before the range's start.
+    /// Time of the keyframe with which video begins; nil if there is none at or before the range's start.
     private var opening: Int64?
     /// Packets that were read to find `opening`.
     private var held = UniqueDeque<Packet>()
     private var heldBytes = 0
     private var hasOpened = false
-    /// Maximum size of `held` in bytes; a larger GOP is read again.
+    /// Maximum size of `held` in bytes; a larger GOP is read twice.
     private static let maxHeldBytes = 64 << 20
 
     private func nextRead() throws -> Packet? {
@@ -259,10 +262,10 @@ final class PassthroughProducer: SampleProducer {
         guard let lastDTS, dts <= lastDTS, track.mediaType == .video || dts < lastDTS,
             track.mediaType == .video || track.mediaType == .audio
         else { return dts }
-        // After a seek, a program stream begins in the middle of a packet, whose parts have estimated times; they
-        // precede the range.
+        // After a seek in a program stream, the parser returns parts of a packet with estimated times; they precede the
+        // range.
         if !hasBegun, track.mediaType == .audio { return dts }
-        // A larger step back is reported as a discontinuity.
+        // A larger decrease is reported as a discontinuity by `TimeBounds.checkStep`.
         let back = MediaTime(ticks: lastDTS - dts, timeBase: timeBase)
         if back > TimeBounds.backstep { return dts }
         guard track.mediaType == .video, lastDTS + 1 <= pts else {
@@ -272,8 +275,8 @@ final class PassthroughProducer: SampleProducer {
         return lastDTS + 1
     }
 
-    /// Throws if an edit list hides a frame between shown ones. Hidden frames may precede the first shown frame and
-    /// follow the last one, where the output's own edit list hides them.
+    /// Throws if an edit list hides a frame between presented ones. Hidden frames before the first and after the last
+    /// presented frame are allowed, because the output's edit list can hide them.
     private func checkHidden(_ packet: borrowing Packet, pts: Int64) throws(MediaError) {
         guard track.mediaType == .video else { return }
         if packet.isDiscarded {
@@ -290,11 +293,11 @@ final class PassthroughProducer: SampleProducer {
     }
     private var firstShown: Int64?
     private var lastShown: Int64?
-    /// Earliest time of a hidden frame after the first shown one.
+    /// Earliest time of a hidden frame after the first presented one.
     private var hiddenFirst: Int64?
 
-    /// Marks the encoder delay of audio in a fragmented movie as skipped samples, as libavformat does for other
-    /// movies: it ignores edit lists of fragmented movies.
+    /// Marks the encoder delay of audio in a fragmented movie as skipped samples. libavformat does this for other
+    /// movies, but ignores edit lists of fragmented ones.
     private func hideDelay(of packet: borrowing Packet, pts: Int64) throws(AVError) {
         guard track.mediaType == .audio, let editStart = track.editStart?.ticks(in: timeBase),
             pts < editStart
@@ -304,8 +307,8 @@ final class PassthroughProducer: SampleProducer {
         try packet.setSkippedSamples(start: UInt32(clamping: samples))
     }
 
-    /// Returns the length of the padding at a packet's end as the container declares it; 0 for a packet that is all
-    /// padding.
+    /// Returns the duration of the declared padding at a packet's end, and updates `isUnpresented`; 0 for a packet that
+    /// contains only padding.
     private func endPadding(of packet: borrowing Packet) -> Int64 {
         isUnpresented = track.mediaType == .video && packet.isDiscarded
         guard track.mediaType == .audio, !packets.container.shortensLastPacket else { return 0 }
@@ -317,12 +320,12 @@ final class PassthroughProducer: SampleProducer {
         return isUnpresented ? 0 : end
     }
 
-    /// Returns a packet's decoding time. libavformat guesses some decoding times of Matroska and omits the first
-    /// ones, and those of some movies don't increase; all of them are generated the same way.
+    /// Returns a packet's decoding time. If the first one is missing (libavformat estimates the others of Matroska), or
+    /// if they don't increase (some movies), all of them are generated.
     private func decodingTime(_ packet: borrowing Packet, pts: Int64) throws -> Int64 {
         if isFirst, packet.dts == noTimestamp || track.isUnordered, track.mediaType == .video {
             let nominal = track.nominalFrameRate.map { $0.inverted.rescale(1, to: timeBase) } ?? 1
-            // The reorder delay that libavformat detected may be too small; a larger delay does no harm.
+            // The reorder delay that libavformat detected may be too small; a larger delay has no disadvantage.
             clock = DTSGenerator(
                 delay: max(4, track.format.parameters.reorderDelay), step: max(1, nominal))
         }

@@ -2,8 +2,8 @@ internal import LibAV
 
 /// Producers for compositions.
 extension ProducerFactory {
-    /// Returns the factory for an output: if the output composes several tracks, the asset becomes the source of a
-    /// composition.
+    /// Returns the factory for an output. If the output composes several tracks, the factory's source is a composition
+    /// of the asset's tracks.
     func composing(_ output: AssetReaderOutput) throws -> ProducerFactory {
         guard let composing = output.composing else { return self }
         let composition = try composing.composition(of: CompositionSource(source), output.tracks)
@@ -55,7 +55,7 @@ extension ProducerFactory {
         }
     }
 
-    /// Returns the subtitle events of a composition; `context` contains the track and the range.
+    /// Creates the producer of a composition's subtitle events; `context` contains the track and the range.
     private func cues(
         _ composition: Composition, _ settings: ReaderOutputSettings, _ context: ProducerContext,
         _ opener: CompositionOpener
@@ -76,7 +76,7 @@ extension ProducerFactory {
         return try SubtitleProducer(packets: cues, context: context, codec: codec)
     }
 
-    /// Returns the copied packets of clips, and the encoded frames between them.
+    /// Creates the producer of a composition's smart cut: copied packets of clips, and encoded frames between them.
     private func composedCut(
         _ cut: SmartCut, _ composition: Composition, _ output: AssetReaderOutput,
         _ opener: CompositionOpener

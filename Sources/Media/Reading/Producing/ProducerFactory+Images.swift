@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// Producers for images.
+/// Producers for image sequences.
 extension ProducerFactory {
     func images(
         _ sequence: ImageSequence, _ output: AssetReaderOutput, _ settings: ReaderOutputSettings,
@@ -16,7 +16,7 @@ extension ProducerFactory {
         context.tick = tick
         context.damage = output.damage
         let frames = try sharing.frames(of: output.track, part: part, for: output) {
-            // The frame on screen at the start, and those after it.
+            // The first frame is the one presented at the range's start.
             try ImageFrames(
                 sequence, track: output.track,
                 from: start.ticks(in: sequence.frameRate.inverted, rounding: .down),

@@ -1,28 +1,27 @@
 internal import LibAV
 
-/// Creates the producers of an output's samples: demuxer, decoder, mixer, and their concatenation if ranges are
-/// joined.
+/// Creates the producers of an output's samples: demuxer, decoder, mixer, and the concatenation of several ranges.
 struct ProducerFactory {
     let sharing: DecoderSharing
     let source: Asset.Source
-    /// The probed container of a file.
+    /// Container of a file, determined when the asset was probed.
     let container: SourceContainer
     let timeZero: MediaTime
     let media: MediaEnvironment
     var environment: SourceEnvironment { media.sources }
     let interrupt: InterruptFlag
     let movement: MovementCounter
-    /// Threads of each video decoder; nil chooses by the track.
+    /// Number of threads of each video decoder; nil selects it by the track.
     let decoderThreads: Int?
     /// Ranges to read; empty for the whole asset.
     let ranges: [TimeRange]
-    /// See `ReadingExtent`.
+    /// See `ReadingExtent.isOpen`.
     let isOpen: Bool
-    /// Duration of the asset; nil if a range past it may be read.
+    /// Duration of the asset, after which no frame is presented; nil for no limit.
     var duration: MediaTime?
 
-    /// Returns whether an output can use the shared demuxer. Sparse tracks, and any track of a range that begins
-    /// later (each kind has its own random-access points), use a demuxer of their own.
+    /// Returns whether an output can use the shared demuxer. Sparse tracks, smart cuts, joined ranges, and ranges that
+    /// begin later than zero use a separate demuxer, because the random-access points of tracks differ.
     func canShare(_ output: AssetReaderOutput) -> Bool {
         guard case .file = source, ranges.count <= 1, (ranges.first?.start ?? .zero) <= .zero else {
             return false
@@ -31,7 +30,7 @@ struct ProducerFactory {
         return output.track.mediaType == .video || output.track.mediaType == .audio
     }
 
-    /// Creates the demuxer that some outputs share.
+    /// Creates the demuxer that `outputs` share; nil if the source isn't a file.
     func demuxer(for outputs: [AssetReaderOutput]) throws -> SharedDemuxer? {
         guard case .file(let path) = source else { return nil }
         var tallies: [DamageTally] = []
@@ -55,8 +54,8 @@ struct ProducerFactory {
 
     // MARK: Several ranges
 
-    /// Concatenates ranges. Each range is read without conversion; filters and converters process the concatenation
-    /// and so see no boundary.
+    /// Concatenates ranges. Each range is read without conversion; filters and converters process the concatenation as
+    /// one stream.
     private func joined(_ output: AssetReaderOutput) throws -> any SampleProducer {
         let track = output.track
         var context = ProducerContext(track: track, timeZero: .zero, range: nil, isComposed: true)
@@ -180,11 +179,12 @@ struct ProducerFactory {
         }
         let packets = try source(of: track, path: path, context, damage: context.damage)
         let isGuessed = container.estimatesTimes(ofCodec: track.format.codec)
-        // A subtitle event that began long before may still be on screen, whatever events follow it.
+        // A subtitle event that began long before the range may still be presented, so the track is read from the
+        // file's beginning.
         let isOverlapping =
             track.mediaType == .subtitle && track.displaySets == nil && !container.isMovie
         guard context.start > .zero, !isGuessed, !isOverlapping else { return packets }
-        // Audio decodes correctly only after preceding packets, so its decoder starts 400 ms earlier.
+        // Audio decodes correctly only with the preceding packets, so decoding starts 400 ms earlier.
         let preroll = MediaTime(value: track.mediaType == .audio ? 400 : 0, timescale: 1000)
         packets.presentedFrom = context.start
         let target = (context.timeZero + context.start - preroll).ticks(in: track.timeBase, rounding: .down)
@@ -192,7 +192,7 @@ struct ProducerFactory {
         return packets
     }
 
-    /// Opens a demuxer for one track.
+    /// Opens a separate demuxer for one track.
     private func source(
         of track: AssetTrack, path: String, _ context: ProducerContext, damage: DamageTally
     ) throws -> PacketSource {
@@ -217,7 +217,7 @@ struct ProducerFactory {
         }
     }
 
-    /// Converts every track to the mix's format, trims it to the range, and mixes them to one track.
+    /// Creates a chain that converts every track to the mix's format, trims it to the range, and mixes the tracks.
     func mixer(
         of mix: AudioMix, _ settings: AudioOutputSettings, _ sources: [(any FrameStream, ProducerContext)],
         origin: MediaTime
@@ -237,7 +237,7 @@ struct ProducerFactory {
             MixedFrames(inputs, origin: origin, format: format), context: context, settings: settings)
     }
 
-    /// Creates the producer of a smart cut; each section has a demuxer of its own.
+    /// Creates the producer of a smart cut; each section opens a separate demuxer.
     private func smartCut(
         _ cut: SmartCut, path: String, context: ProducerContext, evidence: CutEvidence
     ) throws -> SmartCutProducer {
@@ -255,7 +255,7 @@ struct ProducerFactory {
         }
         let (limits, threads) = (environment.limits, threads(for: track))
         func open(_ time: MediaTime) throws -> PacketSource {
-            // Damage is always an error here: a smart cut can't skip it.
+            // Damage is an error under either policy, because a smart cut can't skip it.
             let packets = try PacketSource(
                 track: track, of: container, path: path, environment: environment, interrupt: interrupt,
                 movement: movement, damage: DamageTally())
@@ -273,7 +273,8 @@ struct ProducerFactory {
             }, reference: track.reference)
     }
 
-    /// Creates the producer of a test pattern. The generator is endless, so the pattern's duration limits it.
+    /// Creates the producer of a test pattern. The range is limited to the pattern's duration, because the generator is
+    /// endless.
     private func generated(
         _ pattern: TestPattern, _ output: AssetReaderOutput, _ settings: ReaderOutputSettings,
         range: TimeRange?, part: Int, tick: Rational?, origin: MediaTime

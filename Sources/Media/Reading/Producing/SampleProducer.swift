@@ -3,7 +3,8 @@ internal import LibAV
 /// Result of a request for an output's next sample.
 enum SampleSupply: ~Copyable {
     case sample(SampleBuffer)
-    /// No sample yet, because another reader of a shared decoder holds it back. The caller is woken later.
+    /// No sample is available yet: another reader of a shared decoder must first read a frame, or the playback rate
+    /// delays the sample. The caller is notified later.
     case pending
     case ended
 }
@@ -11,14 +12,13 @@ enum SampleSupply: ~Copyable {
 /// Result of a request for a stream's next frame.
 enum FrameSupply {
     case frame
-    /// See `SampleSupply`.
+    /// See `SampleSupply.pending`.
     case pending
     case ended
 }
 
 /// Produces the samples of one output in order; confined to the output's queue.
 protocol SampleProducer: AnyObject {
-    /// Returns the next sample, the end, or `pending`.
     func next() throws -> SampleSupply
     /// Number of samples dropped because their times didn't increase.
     var droppedSamples: Int { get }
@@ -55,22 +55,22 @@ extension SampleProducer {
 /// Input of a producer: a track, a range of the asset's time line, and damage handling.
 struct ProducerContext: Sendable {
     let track: AssetTrack
-    /// Position of time zero on the file's own time line.
+    /// Position of the asset's time zero on the file's time line.
     let timeZero: MediaTime
-    /// Range to read; nil for everything.
+    /// Range to read; nil for the whole track.
     let range: TimeRange?
-    /// Whether the input is a mix or concatenation, whose parts are already cut to their edits and end
-    /// independently.
+    /// Whether the input is a mix or a concatenation. Its parts are already trimmed to their edit lists, and the
+    /// track's end doesn't apply.
     var isComposed = false
-    /// Time base of frame times, if it depends on more than the range.
+    /// Time base of frame times; nil derives it from track and range (`videoTick`).
     var tick: Rational?
     /// Damage of the track, and the damage policy.
     var damage = DamageTally()
-    /// See `AssetReaderOutput`.
+    /// See `AssetReaderOutput.countsSamples`.
     var countsSamples = false
-    /// Detection of missing pages, to explain gaps in an Ogg file; nil for other containers.
+    /// Detection of missing pages in an Ogg file, to explain gaps; nil for other containers.
     var lostPages: LostPages?
-    /// End of the asset, after which no frame is shown; nil if the last one stays.
+    /// End of the asset, after which no frame is presented; nil if a range past it contains the last frame.
     var assetEnd: MediaTime?
     /// Whether the range continues to the track's end.
     var isOpen = false
@@ -86,10 +86,10 @@ struct ProducerContext: Sendable {
 
 /// A stream of frames from a decoder or a generator.
 protocol FrameStream: AnyObject {
-    /// Reads the next frame into `frame`, with a pts in `timeBase` on the file's own time line.
+    /// Reads the next frame into `frame`, with a pts in `timeBase` on the file's time line.
     func next(into frame: borrowing Frame) throws -> FrameSupply
     var timeBase: Rational { get }
-    /// Number of frames dropped before this stream because their times didn't increase.
+    /// Number of frames dropped upstream because their times didn't increase.
     var droppedSamples: Int { get }
     /// See `SampleProducer`.
     var formatChange: MediaTime? { get }
@@ -103,7 +103,7 @@ extension FrameStream {
     var interlacedFrom: MediaTime? { nil }
 }
 
-/// Frames or audio of a test pattern, endless without `end`.
+/// Frames or audio of a test pattern; endless if `end` is nil.
 final class GeneratedFrames: FrameStream {
     let timeBase: Rational
     private let graph: FilterGraph

@@ -1,9 +1,9 @@
 internal import LibAV
 
-/// Assigns the frames of a range their exact times and durations on the asset's time line.
+/// Assigns exact times and durations on the asset's time line to the frames of a range.
 ///
-/// A range `[S, E)` contains the frame on screen at S, with time S; then the frames with S < pts < E; the last one
-/// lasts until E. A frame is held back until the next one determines its duration.
+/// A range `[S, E)` contains the frame presented at S, with time S, and the frames with S < pts < E; the last one ends
+/// at E. A frame is held back until the next one determines its duration.
 final class VideoRangeStage: FrameStage {
     private let context: ProducerContext
     let timeBase: Rational
@@ -60,7 +60,7 @@ final class VideoRangeStage: FrameStage {
 
     func finish(at end: MediaTime?) throws {
         guard let last = held.take() else { return }
-        // A range that begins after the end of a pattern or of images ends before its start.
+        // A range that begins after the end of a test pattern or an image sequence is empty.
         if let rangeEnd, rangeEnd <= start { return }
         if isSatisfied, let end = rangeEnd {
             show(last, from: heldTime, until: end)
@@ -76,22 +76,22 @@ final class VideoRangeStage: FrameStage {
         heldTime = time
     }
 
-    /// Schedules the last frame, with the source's duration or up to the end of the range.
+    /// Outputs the last frame. It ends with the source's duration, at the track's end, or at the end of the range.
     private func showLast(_ last: consuming Frame) {
         let frameEnd = heldTime + max(0, unit.rescale(last.duration, to: timeBase))
         let trackEnd = context.track.timeRange.end.ticks(in: timeBase)
         let nominal = context.track.nominalFrameRate.map { $0.inverted.rescale(1, to: timeBase) } ?? 1
         var until = heldTime + max(1, nominal)
         if last.duration > 0 { until = frameEnd }
-        // If damage is skipped, a later frame may be missing.
+        // If damage is skipped, this frame isn't necessarily the track's last one.
         let isLast = context.damage.policy == .fail
         if isLast, !context.isComposed, context.track.isTimeRangeExact, trackEnd > heldTime {
             until = max(trackEnd, heldTime + 1)
         }
         if let end = rangeEnd { until = min(until, end) }
-        // After the end of the asset there is no frame.
+        // No frame is presented after the end of the asset.
         if until <= start, let assetEnd = context.assetEnd, context.start >= assetEnd { return }
-        // A frame from before the range stays on screen through the whole range.
+        // A frame that begins before the range is presented throughout the range.
         if until <= start { until = rangeEnd ?? start + 1 }
         show(last, from: heldTime, until: until)
     }
