@@ -2,7 +2,7 @@ public import Diagnostics
 internal import Engine
 internal import JobRun
 
-/// An error for an export that failed, or for a job file that can't be run.
+/// Error of an export that failed, or of a job file that can't be run.
 public struct ExportError: Error, Sendable, CustomStringConvertible {
     /// All diagnostics, errors first.
     public let diagnostics: [Diagnostic]
@@ -20,7 +20,7 @@ public struct ExportError: Error, Sendable, CustomStringConvertible {
         self.init([Diagnostic(.error, .jobFailed, message, at: .argument("export"))])
     }
 
-    /// Calls a stage of the pipeline, and throws its rejection as an export error.
+    /// Calls a stage of the pipeline, and throws its rejection as an `ExportError`.
     static func converting<Stage>(
         _ stage: () throws(Pipeline.Rejection) -> Stage
     ) throws(ExportError) -> Stage {

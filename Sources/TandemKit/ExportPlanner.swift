@@ -7,7 +7,7 @@ internal import JobSpec
 internal import Locking
 internal import Media
 
-/// The planner of an export, on a separate queue, because reading sources may block.
+/// Plans exports on a separate queue, because reading sources may block.
 struct ExportPlanner: Sendable {
     let prober: LocalProber
     private static let queue = DispatchQueue(label: "tandem.exports", attributes: .concurrent)
@@ -24,7 +24,7 @@ struct ExportPlanner: Sendable {
         try await Self.queue.result { try planNow(request) }
     }
 
-    /// Returns the presets with which an asset can be exported to at least one of their containers.
+    /// Returns the presets that can export an asset to at least one of their containers.
     func compatible(_ asset: Asset) async -> [ExportPreset] {
         await Self.queue.result {
             ExportPreset.all.filter { preset in
@@ -35,7 +35,7 @@ struct ExportPlanner: Sendable {
         }
     }
 
-    /// Returns a request that is only planned, with a temporary destination.
+    /// Returns a request for planning only, with a unique temporary destination.
     func draftRequest(of asset: Asset, _ preset: ExportPreset, _ container: String) -> ExportRequest {
         let folder = prober.environment.root.path ?? NSTemporaryDirectory()
         var request = ExportRequest(

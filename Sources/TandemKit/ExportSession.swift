@@ -9,15 +9,14 @@ internal import Locking
 public import Media
 internal import Publishing
 
-/// An export of an asset with a preset to a file (AVFoundation's `AVAssetExportSession`). A session can be
-/// used once.
+/// An export of an asset to a file with a preset (AVFoundation's `AVAssetExportSession`). A session can be used once.
 ///
-/// The export is equivalent to a job file with `export`: the source is probed first, an existing destination
-/// is an error before the source is read, and the output is complete or absent. Thread-safe.
+/// The export is equivalent to a job file with `export`: the source is probed first, an existing destination is an
+/// error before the source is read, and the output is complete or absent. Sessions are thread-safe.
 public final class ExportSession: Sendable {
-    /// The asset that is exported.
+    /// The asset to export.
     public let asset: Asset
-    /// The export preset.
+    /// The preset, which determines codecs and sizes.
     public let preset: ExportPreset
 
     private struct State: Sendable {
@@ -44,15 +43,15 @@ public final class ExportSession: Sendable {
     private let state = Guarded(State())
     private let settings = Guarded(Settings())
 
-    /// Creates a session for an asset.
+    /// Creates a session; settings can be changed until the export begins.
     public init(asset: Asset, preset: ExportPreset) {
         self.asset = asset
         self.preset = preset
     }
 
-    // MARK: Settings, to be set before the export begins
+    // MARK: Settings (set before the export begins)
 
-    /// The exported range; nil for the whole asset.
+    /// Range of the asset to export; nil for the whole asset.
     public var timeRange: TimeRange? {
         get { settings.withLock { $0.timeRange } }
         set { settings.withLock { $0.timeRange = newValue } }
@@ -67,7 +66,7 @@ public final class ExportSession: Sendable {
         get { settings.withLock { $0.shouldOptimizeForNetworkUse } }
         set { settings.withLock { $0.shouldOptimizeForNetworkUse = newValue } }
     }
-    /// Maximum size of the file in bytes; the output is truncated there. Nil for no limit.
+    /// Maximum size of the file in bytes; all tracks end when it is reached. Nil for no limit.
     public var fileLengthLimit: Int64? {
         get { settings.withLock { $0.fileLengthLimit } }
         set { settings.withLock { $0.fileLengthLimit = newValue } }
@@ -75,13 +74,13 @@ public final class ExportSession: Sendable {
 
     // MARK: Queries before the export
 
-    /// Returns the presets with which an asset can be exported (`exportPresets(compatibleWith:)`); none if it can't
-    /// be read.
+    /// Returns the presets that can export an asset (`exportPresets(compatibleWith:)`); empty if the asset can't be
+    /// read.
     public static func presets(compatibleWith asset: Asset) async -> [ExportPreset] {
         await ExportPlanner(asset).compatible(asset)
     }
 
-    /// Containers that the preset supports, the default first (`supportedFileTypes`).
+    /// Containers that the preset supports, its default first (`supportedFileTypes`).
     public var supportedContainers: [ContainerType] {
         preset.containers.compactMap { ContainerType.named($0) }
     }
@@ -102,7 +101,7 @@ public final class ExportSession: Sendable {
 
     // MARK: Export
 
-    /// Exports to a file, which must not exist. Without `container`, the extension determines it. Cancelling the task
+    /// Exports to a file, which must not exist. If `container` is nil, the extension determines it. Cancelling the task
     /// cancels the export.
     /// - Throws: `ExportError`, or `CancellationError` after a cancellation. No output remains.
     @discardableResult
@@ -122,8 +121,8 @@ public final class ExportSession: Sendable {
         }
     }
 
-    /// Cancels the export, before or while it runs. Thread-safe. During probing, the cancellation takes effect when
-    /// probing ends.
+    /// Cancels the export, before or during the run; may be called from any thread. While the source is probed, the
+    /// cancellation takes effect after probing.
     public func cancelExport() {
         state.withLock { state in
             state.isCancelled = true
@@ -132,11 +131,11 @@ public final class ExportSession: Sendable {
         }?.cancel()
     }
 
-    /// The current status.
+    /// State of the export; `unknown` until it begins.
     public var status: SessionStatus { state.withLock { $0.status } }
-    /// The error of a failed export; nil otherwise.
+    /// The error of a failed export, or `CancellationError` if the export was cancelled while it ran; nil otherwise.
     public var error: (any Error)? { state.withLock { $0.error } }
-    /// Progress from 0 to 1.
+    /// Fraction of the export that is complete, from 0 to 1.
     public var progress: Double {
         let (status, runner) = state.withLock { ($0.status, $0.runner) }
         if status == .completed { return 1 }
@@ -222,7 +221,7 @@ public final class ExportSession: Sendable {
         }
         var request = try request(
             to: url.path, as: container ?? ContainerType.forExtension(url.pathExtension))
-        // A unique name, so that the outputs of other sessions are not treated as this one's.
+        // With a unique name, outputs of other sessions aren't mistaken for this session's.
         request.file = "\(ExportRequest.name) \(UUID().uuidString)"
         let planned = try await ExportPlanner(asset).plan(request)
         if state.withLock({ $0.isCancelled }) { throw CancellationError() }

@@ -9,18 +9,18 @@ internal import LibAV
 internal import Locking
 public import Media
 
-/// Decoded and validated job files: `tandem validate`, `plan` and `run` within this process.
+/// Decoded and validated job files; corresponds to `tandem validate`, `plan` and `run` within this process.
 ///
-/// The only state is the outputs' own marks; outputs that are up to date according to them are not created
-/// again. Checks of sources leave no mark and run each time.
+/// No state file is used: the marks on outputs determine whether they are up to date and aren't created again. Checks
+/// of sources leave no mark and run each time.
 public struct JobBatch: Sendable {
     private let checked: Pipeline.Checked
-    /// Warnings about the job files.
+    /// Warnings about the job files; errors are thrown by the initializer.
     public let warnings: [Diagnostic]
     private let environment: MediaEnvironment
 
-    /// Reads job files. `variables` override the files' `vars`; the process's environment variables are not
-    /// available.
+    /// Reads and validates job files. `variables` override the files' `vars`; environment variables of the process are
+    /// not available to job files.
     /// - Throws: `ExportError` with all errors, each at its location.
     public init(
         contentsOf urls: [URL], variables: [String: String] = [:],
@@ -47,7 +47,7 @@ public struct JobBatch: Sendable {
     }
 
     /// Probes the sources and plans all jobs (`tandem plan`); the plan's `refusals` contain jobs that can't be run.
-    /// `only` contains the names of jobs; empty for all.
+    /// `only` contains the names of the jobs to plan; empty for all jobs.
     /// - Throws: `ExportError` if this build rejects settings, or if destinations collide.
     public func plan(only: [String] = []) async throws -> PlannedBatch {
         try await DispatchQueue.global().result { try planNow(only) }
@@ -63,7 +63,7 @@ public struct JobBatch: Sendable {
     }
 }
 
-/// A planned batch. It can be run once.
+/// A planned batch, which can be run once.
 public struct PlannedBatch: Sendable {
     private let runnable: Pipeline.Runnable
     private let state: RunState

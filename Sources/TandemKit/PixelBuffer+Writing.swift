@@ -6,8 +6,9 @@ public import Media
 internal import Publishing
 
 extension PixelBuffer {
-    /// Writes the pixels as a still image: JPEG, PNG or WebP, by the file's extension. `quality`, from 1 to
-    /// 100, applies to lossy formats. An existing file isn't replaced; the new one is complete or absent.
+    /// Writes the pixels as a still image: JPEG, PNG or WebP, according to the file's extension. `quality`, from 1 to
+    /// 100, applies to lossy formats; nil for the format's default. An existing file isn't replaced; the new one is
+    /// complete or absent.
     /// - Throws: `ExportError` if the format is unknown, `PublishingError` if the file exists.
     public func write(to url: URL, quality: Int? = nil) throws {
         guard url.isFileURL else { throw MediaError.misuse("the URL must be a file URL") }

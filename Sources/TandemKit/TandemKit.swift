@@ -1,4 +1,4 @@
-// The whole library with one import.
+// Re-exports all public modules of the library.
 @_exported public import Diagnostics
 @_exported public import JobPlan
 @_exported public import JobRun

@@ -150,9 +150,8 @@ public class AssetReaderOutput: @unchecked Sendable {
         queue.async { @Sendable in self.producer = nil }
     }
 
-    /// Returns the next sample; nil at the end and after a cancel (AVFoundation's `copyNextSampleBuffer()`).
-    /// If outputs share a decoder (`AssetReader.sharesDecoders`), the call may block until the other outputs
-    /// are read.
+    /// Returns the next sample; nil at the end and after a cancellation (AVFoundation's `copyNextSampleBuffer()`). If
+    /// outputs share a decoder (`AssetReader.sharesDecoders`), the call may block until the other outputs are read.
     /// - Throws: the error that ended the output, or `MediaError.misuse` before reading starts.
     public func copyNextSampleBuffer() throws -> SampleBuffer? {
         while true {

@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// Checks before adding inputs.
+/// Checks of inputs before they are added.
 extension AssetWriter {
     /// Returns whether an input can be added: writing hasn't started, the input has no writer yet, and the container
     /// supports another track of its media type and codec.
@@ -16,7 +16,7 @@ extension AssetWriter {
         }
     }
 
-    /// Returns why an input can't be added, regardless of its codec; nil if it can.
+    /// Returns the error for an input that can't be added, regardless of its codec; nil if it can be added.
     func problem(adding input: AssetWriterInput) -> MediaError? {
         guard status == .unknown else { return .misuse("inputs must be added before writing starts") }
         if input.isAttached { return .misuse("the input already belongs to a writer") }

@@ -8,9 +8,7 @@ internal import Publishing
 
 /// Failure, cancellation and completion of a writer.
 extension AssetWriter {
-    // MARK: The end
-
-    /// Fails the writer; only the first error is kept.
+    /// Fails the writer and discards the file; only the first error is kept.
     func fail(_ error: any Error) {
         state.withLock { state in
             guard state.status == .working || state.status == .unknown else { return }
@@ -22,7 +20,7 @@ extension AssetWriter {
         wakeSleepers()
     }
 
-    /// Stops writing and discards the file (`cancelWriting`).
+    /// Stops writing and discards the file (AVFoundation's `cancelWriting()`).
     public func cancelWriting() {
         state.withLock { state in
             guard state.status == .working || state.status == .unknown else { return }
@@ -56,7 +54,7 @@ extension AssetWriter {
             self.drain()
             do {
                 try self.finishGate()
-                // The header before fragments is written already.
+                // With fragments, the headers were written before them.
                 while self.stop == nil, self.pacer == nil, let packet = self.headers.popFirst() {
                     let index = packet.streamIndex
                     try self.write(packet, input: index)
@@ -72,7 +70,7 @@ extension AssetWriter {
                     throw MediaError.overLimit(size: self.output.size, limit: limit)
                 }
                 if let error = self.error { throw error }
-                // A caller that publishes the file syncs it first.
+                // If the caller publishes the file, the caller also syncs it.
                 if self.publishesItself { try self.output.synchronize() }
                 if self.publishesItself, !self.isHeld { try self.output.publish(replacing: false) }
                 self.state.withLock { $0.status = .completed }
@@ -85,7 +83,7 @@ extension AssetWriter {
         }
     }
 
-    /// Finishes writing, like `finishWriting(completion:)`.
+    /// Finishes writing, like `finishWriting(completion:)`, and throws the writer's error.
     public func finishWriting() async throws {
         let failure: (any Error)? = await withCheckedContinuation { continuation in
             finishWriting { @Sendable error in continuation.resume(returning: error) }
@@ -93,7 +91,7 @@ extension AssetWriter {
         if let failure { throw failure }
     }
 
-    /// Publishes the file if it was held for the session; the writer must be completed.
+    /// Publishes the file if its session deferred publication; the writer must be completed.
     func publishHeld() throws {
         if publishesItself, isHeld { try output.publish(replacing: false) }
     }

@@ -8,19 +8,19 @@ package import Publishing
 internal import FileSystem
 
 /// Writes one file from any number of inputs (AVFoundation's `AVAssetWriter`). A writer is used once. Its file is
-/// temporary until it is published, and is removed after an error or a cancel.
+/// temporary until it is published, and is removed after an error or a cancellation.
 ///
-/// Packets of the inputs are queued and written in order of their decoding times. The input that is furthest behind
-/// is always ready; so tracks stay interleaved, memory use is bounded, and deadlocks are impossible. A single caller that
-/// appends to its inputs in turn, and waits until each is ready, may lead by more than callers on separate queues. If
-/// it waits although only another input can continue, the writer fails with `MediaError.stalled`.
+/// Packets of the inputs are queued and written in order of their decoding times. The input that is furthest behind is
+/// always ready; so tracks stay interleaved, memory use is bounded, and deadlocks are impossible. A single caller that
+/// appends to its inputs in turn, and waits until each is ready, may have more data queued than callers on separate
+/// queues. If it waits for one input although only another one is ready, the writer fails with `MediaError.stalled`.
 ///
 /// Unchecked `Sendable`: configuration is immutable after `startWriting`, the muxer is used on `queue` only, and the
-/// rest is protected by the mutex.
+/// rest is atomic or protected by a mutex.
 public final class AssetWriter: @unchecked Sendable {
     /// Format of the file.
     public let container: ContainerType
-    /// The temporary file, until it is published.
+    /// The output file; temporary until it is published.
     package let output: TemporaryFile
     /// Metadata of the file as a whole. Keys that the container doesn't store (`ContainerModel.metadataKeys`) are
     /// dropped; mov stores any key. Set before writing starts.
@@ -44,7 +44,7 @@ public final class AssetWriter: @unchecked Sendable {
     public private(set) var inputs: [AssetWriterInput] = []
 
     let publishesItself: Bool
-    /// Whether a session of several writers publishes the file, when all are finished. Set before writing starts.
+    /// Whether a session publishes the file, when all of its writers have finished. Set before writing starts.
     var isHeld = false
     let queue = DispatchQueue(label: "tandem.mux")
     var muxer: Muxer?
@@ -52,7 +52,7 @@ public final class AssetWriter: @unchecked Sendable {
     var gate: FileSizeLimiter?
     /// Used on `queue` only.
     var pacer: FragmentScheduler?
-    /// Parameters of each track that the header determined; set before packets are written.
+    /// Parameters of each track that are fixed by the header; set before packets are written.
     var tracks: [OutputHeader.Track] = []
     var headers = UniqueDeque<Packet>()
     var movieTimescale: Int32 = 1000
@@ -60,15 +60,15 @@ public final class AssetWriter: @unchecked Sendable {
     private let written = Atomic<Int64>(0)
     private let companions = Guarded<[Companion]>([])
 
-    /// Creates a writer to a temporary file, which the caller publishes after `finishWriting`.
+    /// Creates a writer for a temporary file, which the caller publishes after `finishWriting`.
     package init(output: TemporaryFile, container: ContainerType) {
         self.output = output
         self.container = container
         publishesItself = false
     }
 
-    /// Creates a writer that publishes its file at a URL when it is finished. An existing file is not replaced:
-    /// throws now, or at the end if it was created meanwhile.
+    /// Creates a writer that publishes its file at a URL when it is finished. An existing file isn't replaced: the
+    /// initializer throws, or `finishWriting` if the file was created after it.
     public init(url: URL, container: ContainerType) throws {
         guard url.isFileURL else { throw MediaError.misuse("the URL must be a file URL") }
         if TemporaryFile.fingerprint(path: url.path) != nil { throw PublishingError.destinationExists }
@@ -77,8 +77,9 @@ public final class AssetWriter: @unchecked Sendable {
         publishesItself = true
     }
 
-    /// Adds an input, before writing starts. An input belongs to one writer. `canAdd` checks whether the container
-    /// supports the codec; otherwise `startWriting` throws.
+    /// Adds an input, before writing starts. Throws `MediaError.misuse` if the input has a writer already, or if the
+    /// container doesn't support its media type. For an unsupported codec, which `canAdd` detects, `startWriting`
+    /// throws.
     public func add(_ input: AssetWriterInput) throws {
         if let problem = problem(adding: input) { throw problem }
         try input.attach(to: self, index: inputs.count)
@@ -155,7 +156,7 @@ public final class AssetWriter: @unchecked Sendable {
             tracks: zip(inputs, tracks).map { ($0.mediaType, $1.packetTimeBase) })
     }
 
-    /// Whether chapters are written at the end, because the size limit may end the file early.
+    /// Whether chapters are written at the end of the file, because the size limit may shorten it.
     var hasLateChapters: Bool { fileLengthLimit != nil && container.canWriteChaptersLate }
 
     /// Sets the source time that corresponds to the output's time zero (`startSession(atSourceTime:)`). Call once,
@@ -172,7 +173,7 @@ public final class AssetWriter: @unchecked Sendable {
         wakeSleepers()
     }
 
-    /// Sets the source time at which the output ends (`endSession(atSourceTime:)`). Samples appended from now on are
+    /// Sets the source time at which the output ends (`endSession(atSourceTime:)`). Samples appended afterwards are
     /// dropped if they are past the end, and shortened if they extend past it. Throws if a later sample was already
     /// appended, because an encoder can't return it.
     public func endSession(atSourceTime end: MediaTime) throws {
@@ -215,7 +216,7 @@ public final class AssetWriter: @unchecked Sendable {
         state.withLock { $0.status == .working && $0.hasStartedSession && !$0.inputs[index].isFinished }
     }
 
-    /// Notes an append, so that no caller that waits for another input stalls.
+    /// Records an append, so that a caller waiting for another input isn't considered stalled.
     func noteAppend() { state.withLock { $0.polls = nil } }
 
     /// Returns whether the input was marked as finished.
@@ -227,7 +228,7 @@ public final class AssetWriter: @unchecked Sendable {
     func request(_ index: Int, on queue: DispatchQueue, _ block: @escaping @Sendable () -> Void) {
         let isEarly = state.withLock { state in
             state.inputs[index].request = (queue, block)
-            // Before the session, the request waits for its start.
+            // Before the session starts, the request is stored.
             let isEarly = state.isEarly
             state.inputs[index].isAsleep = isEarly
             return isEarly
@@ -235,7 +236,7 @@ public final class AssetWriter: @unchecked Sendable {
         if !isEarly { queue.async(execute: block) }
     }
 
-    /// Releases the callbacks, which retain the session that retains this writer.
+    /// Releases the callbacks, because they retain the session, which retains this writer.
     func endRequests() {
         state.withLock { state in
             for input in state.inputs { input.request = nil }
@@ -273,7 +274,7 @@ public final class AssetWriter: @unchecked Sendable {
 
     private func scheduleDrain() { queue.async { @Sendable in self.drain() } }
 
-    /// Writes packets in order as long as possible; runs on `queue`.
+    /// Writes packets in order until an unfinished input has none; runs on `queue`.
     func drain() {
         while true {
             var index = 0
@@ -304,7 +305,7 @@ public final class AssetWriter: @unchecked Sendable {
         wakeSleepers()
     }
 
-    /// Passes a packet through the size limiter, if there is one. Finished headers are kept until all packets are
+    /// Passes a packet through the size limiter, if there is one. Final codec headers are kept until all packets are
     /// written.
     private func limitAndWrite(_ packet: consuming Packet, input index: Int) throws(AVError) {
         if packet.isHeader {
@@ -340,7 +341,7 @@ public final class AssetWriter: @unchecked Sendable {
         try tracks[index].trimming?.mark(packet)
         let track = tracks[index]
         let (from, to) = (track.packetTimeBase, track.timeBase)
-        // Readers subtract Matroska's codec delay, so it is added here.
+        // Demuxers subtract Matroska's codec delay, so it is added here.
         packet.pts = from.rescale(packet.pts + track.codecDelay, to: to)
         packet.dts = from.rescale(packet.dts + track.codecDelay, to: to)
         packet.duration = from.rescale(packet.duration, to: to)
@@ -358,8 +359,8 @@ public final class AssetWriter: @unchecked Sendable {
         try writeToMuxer(packet)
     }
 
-    /// Writes a packet. If the muxer or a bitstream filter rejects the data of a copied packet, the packet is at
-    /// fault rather than the destination.
+    /// Writes a packet. If the muxer or a bitstream filter rejects the data of a copied packet, the error concerns the
+    /// packet, not the destination.
     private func writeToMuxer(_ packet: borrowing Packet) throws(AVError) {
         do {
             try muxer?.write(packet)
@@ -375,14 +376,15 @@ public final class AssetWriter: @unchecked Sendable {
         }
     }
 
-    /// Calls the sleeping callbacks of inputs that accept samples again, of this writer and of the session's others.
+    /// Calls the callbacks of sleeping inputs that accept samples again, in this writer and in the session's other
+    /// writers.
     func wakeSleepers() {
         wakeOwnSleepers()
         for writer in companions.withLock({ $0 }) { writer.value?.wakeOwnSleepers() }
     }
 
-    /// Joins a session of several writers, or of inputs that share a decoder; before writing starts. `first` is the
-    /// session-wide number of this writer's first input.
+    /// Adds the writer to the flow control of a session with several writers, or with inputs that share a decoder. Must
+    /// be called before writing starts. `first` is the session-wide index of this writer's first input.
     func join(_ pace: SessionPace, first: Int, companions: [AssetWriter]) {
         state.withLock { $0.pace = (pace, first) }
         self.companions.withLock { $0 = companions.filter { $0 !== self }.map(Companion.init) }
@@ -409,7 +411,8 @@ public final class AssetWriter: @unchecked Sendable {
         for wake in wakes { wake.queue.async(execute: wake.block) }
     }
 
-    /// Description of which input waits for which: "audio 1 waits for video 0: 64 packets queued".
+    /// Description of the inputs that wait and those they wait for, such as "audio 1 waits for video 0: 64 packets
+    /// queued".
     var stallDescription: String {
         state.withLock { state in
             let behind = state.inputs.indices.filter {

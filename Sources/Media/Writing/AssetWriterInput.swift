@@ -4,16 +4,16 @@ internal import Locking
 internal import Synchronization
 
 /// Receives one track's samples, encodes them or copies packets, and passes them to its writer (AVFoundation's
-/// `AVAssetWriterInput`). Samples are appended from one queue.
+/// `AVAssetWriterInput`). Samples must be appended from one queue.
 ///
-/// Unchecked `Sendable`: configuration is immutable after `startWriting`; the encoder is used on the appending queue
-/// only.
+/// Unchecked `Sendable`: configuration is immutable after `startWriting`, the encoder is used on the appending queue
+/// only, and other state is atomic or protected by a mutex.
 public final class AssetWriterInput: @unchecked Sendable {
     /// Media type of the track.
     public let mediaType: MediaType
     /// Encoder configuration, or format of copied packets.
     public let settings: WriterInputSettings
-    /// Frames per second, for the timecode. Set before writing starts.
+    /// Frame rate, for the timecode; nil if there is none. Set before writing starts.
     public var nominalFrameRate: Rational?
     /// Bits per pixel of the source's coded video, from which the number of encoder threads is derived; 0 if unknown.
     var sourceBitsPerPixel = 0.0
@@ -31,8 +31,8 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// false.
     public var expectsMediaDataInRealTime = false
     private let live = LiveQueue()
-    /// Whether samples are dropped while the encoder is behind. Copied packets never are: they are fast to
-    /// write, and packets after a dropped one couldn't be decoded.
+    /// Whether samples are dropped while the encoder is behind. Copied packets are never dropped: writing them is fast,
+    /// and packets after a dropped one couldn't be decoded.
     private var isLive: Bool { expectsMediaDataInRealTime && !isPassthrough }
     /// Number of samples dropped because the encoder was behind.
     public var droppedSamples: Int { live.dropped }
@@ -40,8 +40,8 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// Whether a session feeds the input from a reader, so that its samples have the requested format and times.
     var isFedByReader = false
 
-    /// Whether the samples are a part of their source: codec headers that describe the whole stream are then
-    /// rewritten. Set before writing starts. Default: false.
+    /// Whether the samples are a part of their source, so that codec headers with properties of the whole stream must
+    /// be rewritten. Set before writing starts. Default: false.
     public var isPart = false
     /// An identifier for the caller, which the input's errors carry. Default: nil.
     package var id: Int?
@@ -56,9 +56,9 @@ public final class AssetWriterInput: @unchecked Sendable {
         var end: MediaTime?
         /// Time of the first appended sample.
         var appendedStart: MediaTime?
-        /// The latest end of any appended sample.
+        /// The latest end of an appended sample.
         var appendedEnd: MediaTime?
-        /// The latest end of any appended sample that no edit list hides.
+        /// The latest end of an appended sample that no edit list hides.
         var shownEnd: MediaTime?
     }
     let session = Guarded(Session())
@@ -74,7 +74,7 @@ public final class AssetWriterInput: @unchecked Sendable {
     }
 
     /// Whether the writer accepts more samples of this track now. False before the session starts, if the track is too
-    /// far ahead of others, and after a cancel. True after an error, which `append` throws.
+    /// far ahead of others, and after a cancellation. True after an error, which `append` then throws.
     public var isReadyForMoreMediaData: Bool {
         guard isLive else { return writer?.isReady(index) ?? false }
         guard let writer, writer.acceptsSamples(index) else { return false }
@@ -84,9 +84,10 @@ public final class AssetWriterInput: @unchecked Sendable {
         return live.hasRoom
     }
 
-    /// Calls `block` on `queue` whenever the input accepts samples, until it is marked as finished. A call before
-    /// `startSession` takes effect when the session starts, also if the input isn't added yet. The block appends
-    /// samples while `isReadyForMoreMediaData`, then returns. It is also called once after a cancel or an error.
+    /// Calls `block` on `queue` whenever the input accepts samples, until it is marked as finished. A request made
+    /// before `startSession`, or before the input is added to a writer, takes effect when the session starts. The block
+    /// must append samples while `isReadyForMoreMediaData` is true, and then return. It is also called once after a
+    /// cancellation or an error.
     public func requestMediaDataWhenReady(
         on queue: DispatchQueue, using block: @escaping @Sendable () -> Void
     ) {
@@ -96,10 +97,10 @@ public final class AssetWriterInput: @unchecked Sendable {
         }
         writer?.request(index, on: queue, block)
     }
-    /// A request from before the input was added to a writer.
+    /// A request made before the input was added to a writer.
     private var earlyRequest: (queue: DispatchQueue, block: @Sendable () -> Void)?
 
-    /// Marks the end of the samples and drains the encoder. Call it on the appending queue.
+    /// Marks the end of the samples and drains the encoder. Must be called on the appending queue.
     public func markAsFinished() throws {
         guard let writer else {
             throw MediaError.misuse("an input can only be finished after it was added to a writer")
@@ -143,7 +144,7 @@ public final class AssetWriterInput: @unchecked Sendable {
         stage = nil
     }
 
-    /// Throws if copied audio has no samples within the range, but only before it.
+    /// Throws if all samples of copied audio precede the range.
     private func checkHasPresentedAudio() throws {
         guard isPart, isPassthrough, mediaType == .audio else { return }
         let session = session.withLock { $0 }
@@ -162,8 +163,8 @@ public final class AssetWriterInput: @unchecked Sendable {
         }
     }
 
-    /// Returns whether samples are accepted; false after a cancel, when samples are ignored. Throws the writer's
-    /// error, or misuse if it isn't started or the input is finished.
+    /// Returns whether samples are accepted; false after a cancellation, when they are ignored. Throws the writer's
+    /// error, or `MediaError.misuse` if the session isn't started or the input is finished.
     func isOpen() throws -> Bool {
         guard let writer, writer.acceptsSamples(index) else {
             if let error = writer?.error { throw error }
@@ -173,7 +174,7 @@ public final class AssetWriterInput: @unchecked Sendable {
         return true
     }
 
-    /// Registers the last frame of an adaptor, which is appended at the end.
+    /// Registers the last frame of an adaptor, which is appended when the input is finished.
     func register(_ frame: LastFrame) throws {
         guard writer.map({ $0.status == .unknown }) ?? true else {
             throw MediaError.misuse("an adaptor must be created before writing starts")
@@ -221,7 +222,7 @@ public final class AssetWriterInput: @unchecked Sendable {
                     sample, of: format.parameters, timeBase: timeBase, session: session, writer: writer)
             case .encode:
                 try stage?.encode(sample, start: session.start, end: session.end) { packet throws(AVError) in
-                    // A long gap is filled with silence in many packets.
+                    // Silence for a long gap consists of many packets, and the writer may end before the last one.
                     guard writer.status == .working else {
                         throw AVError(code: -125, operation: "encoding", detail: "the writer has ended")
                     }
@@ -237,8 +238,7 @@ public final class AssetWriterInput: @unchecked Sendable {
         }
     }
 
-    /// Throws if a sample can't belong to this input. A refused sample changes nothing: the next one is accepted as if
-    /// it hadn't been appended.
+    /// Throws if a sample isn't valid for this input. A rejected sample has no effect on later ones.
     private func check(_ sample: borrowing SampleBuffer, in writer: AssetWriter) throws {
         guard sample.timeBase.isPositive else {
             throw MediaError.misuse(
@@ -309,7 +309,7 @@ public final class AssetWriterInput: @unchecked Sendable {
         }
         guard let packet = sample.takePacket() else { return }
         if isGapless {
-            // A source's time base may be coarser than a sample (Matroska's milliseconds), and a range may begin
+            // The source's time base may be coarser than a sample (Matroska's milliseconds), and a range may begin
             // within a packet.
             let slack = Rational(1, 100).rescale(1, to: timeBase)
             let end = copiedEnd ?? (writer.container.requiresContiguousSamples ? 0 : pts)
@@ -329,16 +329,16 @@ public final class AssetWriterInput: @unchecked Sendable {
         try push(packet, from: 0, to: writer)
     }
 
-    /// Records the encoder delay of the first packet: the muxer hides it before time zero, but not that of a track that
-    /// begins late.
+    /// Records the encoder delay of the first packet of a track that begins late. For a track that begins at zero, the
+    /// muxer hides the delay.
     private func noteDelay(
         of packet: borrowing Packet, _ pts: Int64, _ parameters: CodecParameters, _ timeBase: Rational
     ) {
         guard !hasCopied, pts > 0 else { return }
         let skipped = packet.skippedSamples
-        // Matroska marks a packet as entirely discarded.
+        // Matroska stores the delay as DiscardPadding that covers the entire packet.
         let isHidden = parameters.frameSize > 0 && skipped.end >= parameters.frameSize
-        // For Opus the decoder takes the delay from the header, and packets aren't marked.
+        // Decoders of Opus read the delay from the header, and packets aren't marked.
         let start =
             parameters.traits.hasDelayInHeader
             ? max(skipped.start, parameters.initialPadding) : skipped.start
@@ -354,14 +354,14 @@ public final class AssetWriterInput: @unchecked Sendable {
         }
     }
     private var hasCopied = false
-    /// Whether samples are contiguous regardless of packet times: that is how movies store PCM, and how files without
-    /// timestamps store any audio.
+    /// Whether samples are contiguous regardless of packet times: true for PCM in movies, and for any audio in files
+    /// without timestamps.
     private var isGapless = false
     private var copiedEnd: Int64?
 
     // MARK: Progress and properties
 
-    /// Number of audio samples, frames or packets appended so far.
+    /// Number of audio samples per channel, frames or packets appended so far.
     public var appendedSamples: Int { appended.load(ordering: .relaxed) }
 
     /// Number of appended frames that an edit list hides.
@@ -378,19 +378,20 @@ public final class AssetWriterInput: @unchecked Sendable {
         }
     }
 
-    /// Returns the number of appended samples that belong to a file that ends early, given the number of packets in
-    /// it.
+    /// Returns the number of appended samples in a file that ends at `stop` because of the size limit; `packets` is the
+    /// number of packets in it.
     func samples(before stop: MediaTime, packets: Int) -> Int {
         guard case .encode(let configuration) = settings, mediaType == .audio else { return packets }
         let start = session.withLock { ($0.appendedStart ?? $0.start) - $0.start }
         return max(0, Int((stop - start).ticks(in: Rational(1, max(1, configuration.sampleRate)))))
     }
 
-    /// Statistics of the first of two passes, once it is finished; nil if the encoder writes them to a file.
+    /// Encoder statistics of the first of two passes, available when the input is finished; nil if the encoder writes
+    /// them to a file.
     public var passStatistics: String? { ending.statistics }
 
     static let progressUnit = Rational(1, 1_000_000)
-    /// Time up to which samples were appended, relative to the session's start.
+    /// Latest end of the presented samples appended so far, relative to the session's start.
     public var appendedTime: MediaTime {
         MediaTime(value: lastTime.load(ordering: .relaxed), timescale: 1_000_000)
     }
@@ -422,7 +423,7 @@ public final class AssetWriterInput: @unchecked Sendable {
         }
     }
 
-    /// Passes a request from before the input was added to its writer.
+    /// Passes a request made before the input was added to the writer.
     func passEarlyRequest() {
         let request = hasWriter.withLock { _ in earlyRequest.take() }
         if let request { writer?.request(index, on: request.queue, request.block) }
@@ -442,15 +443,15 @@ public final class AssetWriterInput: @unchecked Sendable {
             }
             packetStages += try container.packetStages(format.parameters, reference)
             let parameters = try packetStages.reduce(format.parameters) { try $1.parameters(of: $0) }
-            // HE-AAC in a movie whose time base is that of the core: readers expect edit lists in the same unit, and
-            // FFmpeg 5.1 doubles the hidden samples otherwise.
+            // For HE-AAC in a movie with the time base of the core codec, readers expect edit lists in the same unit;
+            // with the output's rate, FFmpeg 5.1 doubles the number of hidden samples.
             let isOfCore =
                 container.hasEditLists && parameters.traits.mayDoubleRate && timeBase.num == 1
                 && timeBase.den.multipliedReportingOverflow(by: 2) == (parameters.sampleRate, false)
             return isOfCore ? try parameters.with(sampleRate: timeBase.den) : parameters
         case .encode(let own):
             var configuration = own
-            // A program's RGB is converted to YUV by this matrix, which players may not assume.
+            // RGB buffers are converted to YUV by this matrix. Players may assume another one, so it is declared.
             if last.withLock({ $0 != nil }), !own.pixelFormat.isRGB, own.color.matrix == nil {
                 configuration.color.matrix = ColorDescription.defaultMatrix(
                     width: own.width, height: own.height)
@@ -476,13 +477,13 @@ public final class AssetWriterInput: @unchecked Sendable {
         }
     }
 
-    /// Values known after the encoder was drained, or the first packet was copied: the track's delay and the
-    /// encoder's part of it (for the edit list that libavformat doesn't write), and inserted silence.
+    /// Values recorded when the encoder is drained or the first packet is copied. The delay and the encoder's part of
+    /// it are for the edit list, which libavformat doesn't write.
     var ending: TrackEnding { recorded.withLock { $0 } }
     private let recorded = Guarded(TrackEnding())
 }
 
-/// Values known at the end of a track, in the packets' time base.
+/// Values recorded at the end of a track, in the packets' time base.
 struct TrackEnding: Sendable {
     var delay: (delay: Int64, padding: Int64)?
     var statistics: String?
@@ -495,7 +496,7 @@ struct TrackEnding: Sendable {
 /// Encodes samples to packets; confined to the appending queue.
 protocol EncoderStage: AnyObject {
     var timeBase: Rational { get }
-    /// Throws if a sample's time is impossible after those of earlier samples, and changes nothing.
+    /// Throws if a sample's time is invalid after earlier samples. Doesn't change any state.
     func check(_ sample: borrowing SampleBuffer, start: MediaTime, end: MediaTime?) throws(MediaError)
     func encode(
         _ sample: consuming SampleBuffer, start: MediaTime, end: MediaTime?,

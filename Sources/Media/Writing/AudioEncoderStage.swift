@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// Encodes audio: splits it into the encoder's frame size, and ends it exactly.
+/// Encodes audio: splits it into the encoder's frame size, and ends the track at the exact sample.
 final class AudioEncoderStage: EncoderStage {
     private let encoder: FrameEncoder
     private let container: ContainerType
@@ -8,16 +8,16 @@ final class AudioEncoderStage: EncoderStage {
     private let frameSize: Int
     private let format: AudioFormat
     private var fifo: SampleFIFO?
-    /// The time of the next sample sent to the encoder.
+    /// Position of the next sample sent to the encoder; nil before the first one.
     private var position: Int64?
-    /// Delay of the track's start, and the encoder delay; nil if the track begins at zero, or was padded with
+    /// Delay of the track's start, and the encoder delay; nil if the track begins at zero, or begins with inserted
     /// silence.
     private(set) var delayedStart: (delay: Int64, padding: Int64)?
-    /// End of the track, once it is known: some encoders pad their last packet without marking it.
+    /// End of the track, once it is known: some encoders pad the last packet without marking the padding.
     private var end: Int64?
-    /// Whether gaps between samples are filled with silence. Samples from a reader are contiguous.
+    /// Whether gaps between samples are filled with silence; false for samples from a reader, which are contiguous.
     private let followsTimes: Bool
-    /// Number of samples of silence inserted before a late start that the container can't represent.
+    /// Number of samples of silence inserted because the container can't represent a late start.
     private(set) var filledSamples = 0
 
     init(
@@ -64,7 +64,7 @@ final class AudioEncoderStage: EncoderStage {
         throw MediaError.misuse("audio at \(time) s overlaps audio that ends at \(end) s")
     }
 
-    /// Tolerance for rounded times.
+    /// Tolerance for rounded times: 1 ms, in samples.
     private var slack: Int64 { Int64(format.sampleRate / 1000) }
 
     func encode(
@@ -125,7 +125,7 @@ final class AudioEncoderStage: EncoderStage {
     }
     private var converter: Converter?
 
-    /// Handles a late start: leaves it to the container if that supports it, and inserts silence otherwise.
+    /// Handles a late start: the container represents it if possible; otherwise silence is inserted.
     private func begin(
         at time: Int64, into sink: (consuming Packet) throws(AVError) -> Void
     ) throws {
@@ -140,7 +140,7 @@ final class AudioEncoderStage: EncoderStage {
         }
     }
 
-    /// Inserts silence if the next samples begin later than the last ones ended; throws if they begin earlier.
+    /// Inserts silence if the next samples begin after the end of the last ones; throws if they overlap.
     private func fill(
         until time: Int64, into sink: (consuming Packet) throws(AVError) -> Void
     ) throws {
@@ -183,7 +183,7 @@ final class AudioEncoderStage: EncoderStage {
         if let rest = fifo?.count, rest > 0, let frame = try fifo?.take(rest) {
             var remaining = rest
             if frameSize > 0, remaining > frameSize {
-                // More than a frame remains only directly after a late start was padded.
+                // More than a frame remains only after silence was inserted for a late start.
                 var taken = 0
                 while remaining > 0 {
                     let count = min(frameSize, remaining)
@@ -201,8 +201,8 @@ final class AudioEncoderStage: EncoderStage {
         try drain(into: sink)
     }
 
-    /// Appends silence, so that an encoder without internal buffering outputs all audio: its delay must fit in the
-    /// rest of the last packet.
+    /// Appends silence for an encoder that returns its delayed samples only after further input, so that it outputs all
+    /// audio. Required only if the rest of the last frame is shorter than the delay.
     private func flush() throws(AVError) {
         let padding = encoder.initialPadding
         guard !encoder.drainsByItself, frameSize > 0, padding > 0, let position else { return }
@@ -230,7 +230,7 @@ final class AudioEncoderStage: EncoderStage {
             if packet.dts == noTimestamp { packet.dts = packet.pts }
             if let end {
                 let last = Rational(1, format.sampleRate).rescale(end, to: timeBase)
-                // Skips a packet that is only padding. An empty packet carries the final header (FLAC).
+                // A packet that contains only padding is dropped. An empty packet carries the final header (FLAC).
                 if packet.pts >= last, packet.size > 0 { continue }
                 packet.duration = max(0, min(packet.duration, last - packet.pts))
             }

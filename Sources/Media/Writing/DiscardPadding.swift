@@ -1,29 +1,29 @@
 internal import LibAV
 
-/// Marks the audio that is decoded but not presented: the encoder delay, and the padding of the last packet. Movies
-/// store it in edit lists, Matroska as DiscardPadding of blocks: the duration to discard at a block's end, possibly
-/// all of it.
+/// Marks audio that is decoded but not presented: the encoder delay, and the padding of the last packet. Movies store
+/// both in edit lists. Matroska stores them as DiscardPadding of blocks: the duration to discard at a block's end,
+/// possibly the entire block.
 ///
-/// A negative DiscardPadding would discard the start of a block. libavformat 5.1 doesn't write it, and mpv 0.35 takes
-/// it for the end of the file; so the start of a partially presented packet is kept.
+/// A negative DiscardPadding would discard the start of a block. libavformat 5.1 doesn't write it, and mpv 0.35 treats
+/// it as the end of the file; so the start of a partially presented packet is kept.
 struct DiscardPadding {
     private let unit: Rational
     private let samples: Rational
     /// Number of samples in a complete packet.
     private let frame: Int64
-    /// Whether the time base counts samples, so that a shorter packet is recognized exactly.
+    /// Whether a tick of the time base is one or a few samples, so that a shorter packet is recognized.
     private let isExact: Bool
-    /// Packet durations of Vorbis and Opus, which vary and are coded in the packets. Matroska has a separate field
-    /// for the delay of Opus.
+    /// Packet durations of Vorbis and Opus, which vary and are coded in the packets; nil for other codecs. Matroska has
+    /// a separate field for the delay of Opus.
     private let lengths: PacketLengths?
     private let marking: ContainerModel.DiscardMarking
-    /// Minimum delay that the MP3 muxer writes. Without a declared delay, libavformat writes 3,567 samples,
-    /// which players skip; decoders skip 529 samples in any case.
+    /// Smallest delay declared for MP3. Without a declared delay, libavformat writes 3,567 samples, which players skip;
+    /// decoders skip 529 samples in any case.
     private static let leastDelay: UInt32 = 530
     private var longest: Int64 = 0
     private var hasBegun = false
 
-    /// Returns nil if there is nothing to mark, or if the container can't store it.
+    /// Returns nil if the codec has no padding to mark, or if the container doesn't store it in packets.
     init?(_ container: ContainerType, _ parameters: CodecParameters, timeBase: Rational) {
         let traits = parameters.traits
         lengths = traits.hasUnevenPackets ? PacketLengths(parameters) : nil
@@ -38,11 +38,11 @@ struct DiscardPadding {
         isExact = timeBase.num == 1 && (scale % rate == 0 || rate % scale == 0 && scale >= 8000)
     }
 
-    /// Marks the discarded samples of a packet, whose times are the output's in the track's time base.
+    /// Marks the discarded samples of a packet; its times must be those of the output, in `timeBase`.
     mutating func mark(_ packet: borrowing Packet) throws(AVError) {
         let skipped = packet.skippedSamples
         if marking == .firstFrame {
-            // The padding of the last packet is stored in the first frame's tag; the muxer takes it from each packet.
+            // The tag in the first frame stores the padding of the last packet; the muxer reads it from each packet.
             let surplus = isExact ? max(0, frame - unit.rescale(packet.duration, to: samples)) : 0
             let end = packet.duration > 0 ? max(surplus, Int64(skipped.end)) : Int64(skipped.end)
             let start = hasBegun || skipped.start > 0 ? UInt32(clamping: skipped.start) : Self.leastDelay
@@ -53,7 +53,7 @@ struct DiscardPadding {
             return
         }
         if let lengths {
-            // Vorbis decoders return nothing for the first packet, so its delay isn't marked.
+            // Vorbis decoders return no samples for the first packet, so its delay isn't marked.
             guard let samples = lengths.samples(of: packet), isExact else { return }
             let surplus = samples - unit.rescale(packet.duration, to: self.samples)
             let end = max(surplus, Int64(skipped.end))
@@ -61,8 +61,8 @@ struct DiscardPadding {
             hasBegun = true
             return
         }
-        // A packet before a gap lasts until the next packet, but contains no more samples. A packet without a
-        // duration (Matroska's first) counts as complete.
+        // A packet before a gap has a duration up to the next packet, but contains no more samples than others. A
+        // packet without a duration (Matroska's first) is considered complete.
         let whole = samples.rescale(frame, to: unit)
         let duration = packet.duration > 0 ? packet.duration : whole
         longest = max(longest, min(duration, whole))

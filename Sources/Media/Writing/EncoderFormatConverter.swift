@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// Converts frames to the pixel format that an encoder was opened with, if theirs differs. Confined to one queue.
+/// Converts frames to an encoder's pixel format, range and matrix. Confined to one queue.
 struct EncoderFormatConverter: ~Copyable {
     private let configuration: EncoderConfiguration
     private var graph: FilterGraph?

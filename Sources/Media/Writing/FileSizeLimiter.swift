@@ -5,10 +5,12 @@ internal import LibAV
 /// Passes packets on while the output stays within a size limit, and ends all tracks together at the limit (unlike
 /// `AVAssetExportSession.fileLengthLimit`, the limit is strict).
 ///
-/// Packets of all tracks arrive in order of their decoding times, and presentation times are not before decoding
-/// times. So all packets presented before the newest decoding time have arrived. The output can end at any such time
-/// for which the frames presented before it are also the first ones in decoding order; the last of them then ends
-/// there. Packets are queued until the next such time is known, and are passed on if everything up to it fits.
+/// Packets of all tracks arrive in order of their decoding times, and presentation times are not before decoding times.
+/// So all packets presented before the newest decoding time have arrived. The output can end at any such time for which
+/// the frames presented before it are also the first ones in decoding order. The last of these frames is then presented
+/// until that time. Packets are queued until the next possible end is known, and are passed on if everything up to it
+/// fits.
+///
 /// Confined to the writer's queue.
 final class FileSizeLimiter {
     /// A time base that represents the ticks of all common sample rates and frame rates.
@@ -17,7 +19,7 @@ final class FileSizeLimiter {
     private struct Waiting: ~Copyable {
         let packet: Packet
         let track: Int
-        /// Position among the track's packets.
+        /// Index among the track's packets.
         let number: Int
         let cost: Int64
         let start: Int64
@@ -25,16 +27,17 @@ final class FileSizeLimiter {
         var isCounted = false
     }
 
-    /// A possible end of a video track: before packet `number`, at any time after `latest` and up to `next`.
+    /// A possible end of a video track: before the packet with index `number`, at a time after `latest` and at or
+    /// before `next`.
     private struct EndPosition {
         var number: Int
-        /// The latest presentation time of the packets before it.
+        /// The latest presentation time of packets before `number`.
         var latest: Int64
         /// The earliest presentation time of the other packets.
         var next: Int64
     }
 
-    /// Subtitle events are queued separately, because they may be long.
+    /// Queue of a subtitle track, separate because its events may be long.
     private final class Cues {
         var waiting = UniqueDeque<Waiting>()
     }
@@ -46,17 +49,17 @@ final class FileSizeLimiter {
         let isText: Bool
         let cues: Cues?
         var count = 0
-        /// The latest presentation time so far.
+        /// The latest presentation time of the packets so far.
         var latest = Int64.min
-        /// Possible ends that later packets didn't rule out, in order.
+        /// Possible ends in order, without those that later packets ruled out.
         var endPositions: [EndPosition] = []
-        /// Number of packets that fit, and their latest presentation time.
+        /// Number of packets that fit within the limit, and their latest presentation time.
         var counted = 0
         var latestCounted = Int64.min
     }
 
     private let limit: Int64
-    /// Whether the container stores durations of samples, so that those at the output's end can be shortened or
+    /// Whether the container stores durations of samples, so that samples at the output's end can be shortened or
     /// extended. Otherwise audio that extends past the end is dropped.
     private let canShorten: Bool
     private var model: OutputSizeModel
@@ -70,11 +73,11 @@ final class FileSizeLimiter {
     private var waiting = UniqueDeque<Waiting>()
     private var waitingBytes = 0
     private var bytes: Int64
-    /// Time up to which everything fits.
+    /// Time up to which all packets fit within the limit; nil before the first such time.
     private var fitting: Int64?
 
-    /// Creates a limiter. `bytes` is the size of the output without packets. The tracks are those of the writer, with
-    /// the time bases of their packets.
+    /// Creates a limiter. `bytes` is the size of the output without packets; `tracks` contains the writer's tracks,
+    /// with the time bases of their packets.
     init(
         limit: Int64, bytes: Int64, model: OutputSizeModel, canShorten: Bool,
         tracks: [(mediaType: MediaType, timeBase: Rational)]
@@ -122,7 +125,7 @@ final class FileSizeLimiter {
         return nil
     }
 
-    /// Ends the packets. Returns nil if everything fits, otherwise the end of the output, as `take` does.
+    /// Signals the end of the packets. Returns nil if everything fits; otherwise the end of the output, like `take`.
     func finish(into write: (consuming Packet, Int) throws(AVError) -> Void) throws(AVError)
         -> MediaTime?
     {
@@ -162,7 +165,7 @@ final class FileSizeLimiter {
             EndPosition(number: tracks[index].count, latest: tracks[index].latest, next: Int64.max))
     }
 
-    /// Returns the times at which the output could end, later than those already tried: the starts of frames, and of
+    /// Returns the times at which the output could end, after the last one that fits: the starts of frames, and of
     /// packets of other tracks. All packets presented before `key` have arrived.
     private func times(upTo key: Int64, start: Int64) -> [Int64] {
         var times: [Int64] = []
@@ -182,12 +185,12 @@ final class FileSizeLimiter {
         return times
     }
 
-    /// Returns the end of a video track if the output ends at a time; nil if it can't.
+    /// Returns the end of a video track for an output that ends at `time`; nil if the track can't end there.
     private func endPosition(of index: Int, at time: Int64) -> EndPosition? {
         tracks[index].endPositions.last { $0.latest < time && time <= $0.next }
     }
 
-    /// Returns whether everything before a time fits, and counts it in that case.
+    /// Returns whether everything before a time fits, and if so, marks the packets as counted.
     private func fits(upTo time: Int64) -> Bool {
         let ends: [Int?] = tracks.indices.map { index in
             guard tracks[index].reorders else { return nil }
@@ -208,7 +211,8 @@ final class FileSizeLimiter {
         return true
     }
 
-    /// Returns the size of the packets that an output ending at this time would have in addition.
+    /// Returns the size of the packets not counted yet that belong to an output ending at `time`; `marks` marks them as
+    /// counted.
     private func count(
         _ waiting: inout UniqueDeque<Waiting>, _ ends: [Int?], at time: Int64, marks: Bool
     ) -> Int64 {
@@ -229,11 +233,11 @@ final class FileSizeLimiter {
     // MARK: Writing
 
     /// Writes counted packets, except for those that extend to the last time that fits: their durations change if the
-    /// output ends there.
+    /// output ends at that time.
     private func release(into write: (consuming Packet, Int) throws(AVError) -> Void)
         throws(AVError)
     {
-        // Fails if no end is possible, because the first frame is too late.
+        // Throws if no end is possible, because the first frame is presented too late.
         guard waitingBytes < 8 * Self.maxWaiting.bytes else {
             throw AVError(
                 code: -ENOBUFS, operation: "limiting the size",
@@ -280,7 +284,7 @@ final class FileSizeLimiter {
             let packet = next.packet
             let remaining = Self.unit.rescale(fitting - start, to: track.timeBase)
             if track.reorders {
-                // The frame on screen at the end lasts until the end.
+                // The frame presented at the end is extended or shortened to the end.
                 if canShorten, start == track.latestCounted { packet.duration = max(1, remaining) }
             } else if end > fitting {
                 guard canShorten || track.isText else { continue }

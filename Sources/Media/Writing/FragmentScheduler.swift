@@ -1,12 +1,12 @@
 internal import LibAV
 
-/// Schedules the starts of fragments, and holds back the last packet of each track until the next one
-/// determines its duration.
+/// Schedules the starts of fragments, and holds back the last packet of each track until the next one determines its
+/// duration.
 ///
-/// libavformat starts a track's fragment at the sum of its packets' durations rather than at its first
-/// packet's time: a gap in the audio or a variable frame rate would shift the start of every fragment. In a
-/// file without fragments, only times matter. By default, libavformat also ends a fragment whenever any track
-/// has progressed far enough, so that a sparse subtitle event would split video between keyframes.
+/// libavformat starts a track's fragment at the sum of its packets' durations rather than at its first packet's time: a
+/// gap in the audio or a variable frame rate would shift the start of every later fragment. In a file without
+/// fragments, it uses the packets' times. By default, libavformat also ends a fragment as soon as any track reaches the
+/// fragment duration, so that a subtitle event would split video between keyframes.
 final class FragmentScheduler {
     private final class Track {
         let mediaType: MediaType
@@ -17,13 +17,13 @@ final class FragmentScheduler {
 
         init(_ mediaType: MediaType) {
             self.mediaType = mediaType
-            // The muxer itself starts a subtitle track with an empty event.
+            // The muxer starts a subtitle track with an empty event.
             hasBegun = mediaType == .subtitle
         }
     }
 
     private let tracks: [Track]
-    /// The track whose packets start fragments: the first video track, otherwise the first audio track.
+    /// Index of the track whose packets start fragments: the first video track, otherwise the first audio track.
     private let lead: Int
     private let interval: Int64
     private var begin: Int64?
@@ -35,10 +35,10 @@ final class FragmentScheduler {
         self.interval = tracks.isEmpty ? 0 : interval.ticks(in: tracks[lead].timeBase)
     }
 
-    /// Receives a packet with times of the output; returns the packet to write now, if any.
+    /// Receives a packet with the output's times; returns the packet to write next, or nil.
     func take(_ packet: consuming Packet, track index: Int) -> Packet? {
         let track = tracks[index]
-        // Subtitle events have durations of their own and gaps between them.
+        // Subtitle events have known durations, and gaps between them.
         guard track.mediaType != .subtitle else { return packet }
         let time = packet.dts
         var earlier: Packet? = packet
@@ -48,7 +48,7 @@ final class FragmentScheduler {
         return ready
     }
 
-    /// Returns the held packets, track by track, after the last packet was received.
+    /// Returns the next held packet after the end of the packets; nil if there are no more.
     func next() -> Packet? {
         for track in tracks {
             guard let packet = track.heldPacket.take() else { continue }
@@ -58,16 +58,16 @@ final class FragmentScheduler {
         return nil
     }
 
-    /// Sets a packet's duration, and stores its end.
+    /// Sets a packet's duration to the distance to the next packet, and stores the packet's end.
     private func setDuration(_ packet: borrowing Packet, of track: Track, until time: Int64?) {
         let declared = packet.duration
         if let time, time > packet.dts { track.length = time - packet.dts }
-        // A packet's presented duration may differ from the time to the next packet.
+        // The presentation of a packet may end before or after the next packet's decoding time.
         track.end = max(track.end ?? Int64.min, packet.pts + (declared > 0 ? declared : track.length))
         if time != nil || declared == 0 { packet.duration = track.length }
     }
 
-    /// Returns whether a fragment starts with this packet, which is written next. `isFinished` returns whether a
+    /// Returns whether a fragment starts with this packet, which must be written next. `isFinished` reports whether a
     /// track has ended.
     func begins(with packet: borrowing Packet, track index: Int, isFinished: (Int) -> Bool) -> Bool {
         let track = tracks[index]

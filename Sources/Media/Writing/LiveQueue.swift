@@ -1,12 +1,12 @@
 internal import Dispatch
 internal import Locking
 
-/// Queue for encoding live samples, a few at a time. Samples that arrive while the queue is full are dropped and
+/// Queue of live samples that wait for the encoder. Samples that arrive while the queue is full are dropped and
 /// counted.
-///
-/// Unchecked `Sendable`: a sample is passed from the caller to the queue once.
 final class LiveQueue: Sendable {
-    /// A class because closures can't capture noncopyable values.
+    /// A sample on its way to the queue. A class, because closures can't capture noncopyable values.
+    ///
+    /// Unchecked `Sendable`: the sample is passed from the caller to the queue once.
     private final class Carrier: @unchecked Sendable {
         var sample: SampleBuffer?
         init(_ sample: consuming SampleBuffer) { self.sample = consume sample }
@@ -20,7 +20,7 @@ final class LiveQueue: Sendable {
         var hasFailed = false
     }
 
-    /// Maximum number of queued samples: a third of a second at 25 fps.
+    /// Maximum number of queued samples: about a third of a second at 25 fps.
     private static let maxSamples = 8
 
     private let queue = DispatchQueue(label: "tandem.live")
@@ -37,7 +37,7 @@ final class LiveQueue: Sendable {
     ) throws {
         let isAccepted = try state.withLock { state in
             if let error = state.error {
-                // A rejected sample is reported once; later samples are accepted.
+                // The error of a rejected sample is thrown once; later samples are accepted.
                 if case .misuse? = error as? MediaError { state.error = nil }
                 throw error
             }
@@ -69,7 +69,7 @@ final class LiveQueue: Sendable {
         }
     }
 
-    /// Waits for queued samples. Throws if one of them failed.
+    /// Blocks until all queued samples are encoded. Throws the error that ended the input.
     func waitUntilEmpty() throws {
         queue.sync {}
         if let error = state.withLock({ $0.hasFailed ? $0.error : nil }) { throw error }

@@ -2,21 +2,21 @@ internal import Glibc
 internal import LibAV
 internal import FileSystem
 
-/// Corrects tracks of a finished mp4 or mov file for cases that libavformat 5.1 doesn't handle: a track with both a
-/// late start and an encoder delay, the end of a track of a fragmented file, and the codec tag of HEVC whose packets
-/// contain parameter sets of their own. The muxer's entries are rewritten in place, with the same size.
+/// Corrects tracks of a finished mp4 or mov file in cases that libavformat 5.1 doesn't handle: a track with both a late
+/// start and an encoder delay, the end of a track in a fragmented file, and the codec tag of HEVC with parameter sets
+/// in packets. The muxer's entries are overwritten in place, with the same size.
 struct MoviePatcher {
-    /// Delay of the track's start, and the encoder delay; the muxer wrote the edits [empty, everything]. In the
-    /// movie's time scale.
+    /// Delay of the track's start, and the encoder delay, in the movie's time scale. The muxer wrote an edit list with
+    /// an empty edit and an edit of the entire media.
     var start: (delay: Int64, padding: Int64)?
     /// End of the track on the movie's time line, in the movie's time scale. The muxer writes it only without
-    /// fragments; with fragments it writes 0: "to the end".
+    /// fragments; with fragments it writes 0, which means to the end.
     var end: Int64?
-    /// End of the presented frames on the movie's time line, if frames follow that only serve decoding.
+    /// End of the presented frames on the movie's time line, if frames follow that are only decoded.
     var shownEnd: Int64?
 
-    /// Whether HEVC packets contain parameter sets: the sample entry becomes `hev1`, with a record that doesn't claim
-    /// to be complete.
+    /// Whether HEVC packets contain parameter sets that the sample entry lacks: the sample entry becomes `hev1`, with a
+    /// configuration record that isn't marked as complete.
     var hasInBandSets = false
 
     /// Time scale of the track's media, in units per second.
@@ -24,7 +24,7 @@ struct MoviePatcher {
 
     init(mediaTimescale: Int64) { self.mediaTimescale = mediaTimescale }
 
-    /// Corrects a file's tracks; patches are in track order.
+    /// Corrects a file's tracks; `patches` must be in track order.
     static func apply(_ patches: [MoviePatcher], to descriptor: Int32) throws {
         guard patches.contains(where: { $0.isNeeded }) else { return }
         guard let source = FileSource(borrowing: descriptor), var movie = MovieInspector(source) else {
@@ -75,7 +75,7 @@ struct MoviePatcher {
                 throw MediaError.misuse("the output's edit list is unexpected")
             }
             let before = entries[..<last].reduce(0) { $0 + $1.duration }
-            // If the entry is too small for the value, the track ends with its packets.
+            // If the field is too small for the value, 0 means that the track ends with its packets.
             let isShort = track.editListVersion == 0 && end - before > Int64(UInt32.max)
             entries[last].duration = isShort ? 0 : max(0, end - before)
         }

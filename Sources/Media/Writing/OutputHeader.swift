@@ -1,6 +1,6 @@
 internal import LibAV
 
-/// Header of an output: tags, chapters, tracks, cover art and attachments, which precede the first packet.
+/// Header of an output: tags, chapters, tracks, cover art and attachments, which are written before the first packet.
 struct OutputHeader {
     let container: ContainerType
     let inputs: [AssetWriterInput]
@@ -10,18 +10,18 @@ struct OutputHeader {
     let attachments: [AttachedFile]
     /// Whether the index is moved to the front of the file.
     let isForNetwork: Bool
-    /// Whether the file has fragments, whose ends the writer determines.
+    /// Whether the file has fragments, which the writer ends explicitly.
     let isFragmented: Bool
 
-    /// Parameters of a track that are fixed once the header is written.
+    /// Parameters of a track that are fixed by the written header.
     struct Track {
-        /// Time base of the input's packets. A copy, because an input releases its encoder on its own queue.
+        /// Time base of the input's packets. Stored here, because an input releases its encoder on another queue.
         let packetTimeBase: Rational
-        /// Codec delay that the container stores in a field of its own, in `packetTimeBase`.
+        /// Codec delay that the container stores in a separate field, in `packetTimeBase`.
         let codecDelay: Int64
-        /// Codec by libavcodec's name.
+        /// libavcodec's name of the codec.
         let codec: String
-        /// Size of the codec's header in bytes.
+        /// Size of the codec's extradata in bytes.
         let headerSize: Int
         /// Marks audio that isn't presented; nil unless the container stores it in packets.
         var trimming: DiscardPadding?
@@ -29,14 +29,14 @@ struct OutputHeader {
         var timeBase = Rational(1, 1)
     }
 
-    /// A muxer whose header is written, and its tracks.
+    /// A muxer with a written header, and its tracks.
     struct Opened: ~Copyable {
         let muxer: Muxer
         let tracks: [Track]
         let movieTimescale: Int32
     }
 
-    /// Opens the encoders and writes the header.
+    /// Opens the encoders, writes the header, and writes covers that are streams.
     func write(to descriptor: Int32) throws -> Opened {
         var muxer = try Muxer.open(format: container.muxer, descriptor: descriptor)
         if !container.hasEditLists, !container.isMovedToZero { muxer.keepNegativeTimestamps() }
@@ -66,11 +66,11 @@ struct OutputHeader {
         return Opened(muxer: muxer, tracks: tracks, movieTimescale: movieTimescale)
     }
 
-    /// Time base of chapters. Players read at most milliseconds from mp4 and Matroska.
+    /// Time base of chapters. Players read mp4 and Matroska chapters with at most millisecond precision.
     private static let chapterUnit = Rational(1, 1_000_000)
 
-    /// Returns chapters as Ogg's comments (`CHAPTER000`, `CHAPTER000NAME`). libavformat 5.1 would write
-    /// chapters that start in the second half of a second one second late.
+    /// Returns chapters as Ogg comments (`CHAPTER000`, `CHAPTER000NAME`). libavformat 5.1 would write chapters that
+    /// start in the second half of a second one second late.
     private static func tags(of chapters: [AssetChapter]) -> [MetadataEntry] {
         func padded(_ value: Int64, _ width: Int) -> String {
             String(repeating: "0", count: max(0, width - "\(value)".count)) + "\(value)"
@@ -119,7 +119,7 @@ struct OutputHeader {
         if case .passthrough(let format, _) = input.settings, container.storesFrameRate {
             rate = format.constantFrameRate
         }
-        // A timecode requires the frame rate; without one, the rate isn't set here.
+        // A timecode requires a frame rate; otherwise the rate isn't set here.
         if input.metadata.contains(where: { $0.key == "timecode" }) { rate = rate ?? input.nominalFrameRate }
         // For a copy, the container's aspect ratio takes precedence, as in the source.
         var aspect = parameters.sampleAspectRatio
@@ -163,11 +163,12 @@ struct OutputHeader {
         options += [
             (key: "movie_timescale", value: "\(movieTimescale)"), (key: "use_editlist", value: "1"),
         ]
-        // QuickTime's user data has a field for few keys; a list of keys stores any, but not every player reads it.
+        // QuickTime's user data has fields for few keys. The list of metadata keys stores any key, but not every player
+        // reads it.
         var flags = storesKeysOfAnyName ? "+use_metadata_tags" : ""
         if isFragmented {
-            // The movie box precedes the fragments anyway. It is written after the first packets of every
-            // track, because its edit lists depend on them.
+            // The movie box always precedes the fragments. It is written after the first packets of every track,
+            // because its edit lists depend on them.
             flags += "+delay_moov+frag_custom"
         } else if isForNetwork {
             flags += "+faststart"
@@ -181,7 +182,8 @@ struct OutputHeader {
         return metadata.contains { !keys.contains($0.key) }
     }
 
-    /// Returns a track's metadata. libavformat 5.1 writes no title of a track to mov; the handler's name takes its place.
+    /// Returns a track's metadata. libavformat 5.1 doesn't write a track's title to mov, so the handler name contains
+    /// it.
     private func metadata(of input: AssetWriterInput) -> [MetadataEntry] {
         guard container.keepsTrackTitlesInHandlers,
             !input.metadata.contains(where: { $0.key == "handler_name" }),
@@ -190,7 +192,7 @@ struct OutputHeader {
         return input.metadata + [MetadataEntry(key: "handler_name", value: title.value)]
     }
 
-    /// Returns a time scale in which every track's edits are integers; the muxer would round them otherwise.
+    /// Returns a time scale in which the edits of every track are integers, because the muxer would round others.
     private func movieTimescale(_ tracks: [Track]) -> Int32 {
         var common: Int64 = 1
         for (input, track) in zip(inputs, tracks) {
@@ -205,7 +207,8 @@ struct OutputHeader {
         return Int32(max(1000, common))
     }
 
-    /// Returns the delay of Opus that Matroska stores in a field of its own, in the packets' time base.
+    /// Returns the codec delay that the container stores in a separate field (Opus in Matroska), in `timeBase`; 0 for
+    /// others.
     private func codecDelay(_ parameters: CodecParameters, timeBase: Rational) -> Int64 {
         guard !Muxer.addsCodecDelay, container.delayFields.contains(parameters.codecName) else { return 0 }
         return Rational(1, 48_000).rescale(Int64(parameters.initialPadding), to: timeBase)

@@ -1,21 +1,21 @@
 internal import LibAV
 
-/// Estimate of an output's size, updated with each packet: framing, and the entries in the index at the end. It is an
-/// upper bound close to the actual size; libavformat's muxers report the size only after writing.
+/// Estimate of an output's size, updated with each packet: framing, and the entries in the index at the end. The
+/// estimate is an upper bound close to the actual size; libavformat's muxers report the size only after writing.
 struct OutputSizeModel {
     /// Properties of a track that the model requires.
     struct Track {
         var mediaType: MediaType
-        /// The codec's libavcodec name.
+        /// libavcodec's name of the codec.
         var codec: String
-        /// Size of the codec's header in bytes.
+        /// Size of the codec's extradata in bytes.
         var headerSize: Int
     }
 
     /// Containers with similar framing.
     enum Family: Sendable { case movie, matroska, transport, ogg, other }
 
-    /// Times of a track's last packet: an index has an entry for each change.
+    /// Times of a track's last packet. An index has an entry for each change of duration or composition offset.
     private struct PacketTimes {
         var dts: Int64?
         var step: Int64?
@@ -34,8 +34,8 @@ struct OutputSizeModel {
         lastTimes = tracks.map { _ in PacketTimes() }
     }
 
-    /// Returns the size of everything outside packets, in addition to the header already written.
-    /// `written` are the bytes of that header.
+    /// Returns the size of everything outside packets, in addition to the header already written. `written` is the size
+    /// of that header in bytes.
     func fixed(
         tags: [MetadataEntry], chapters: [AssetChapter], covers: [CoverArt], written: Int64
     ) -> Int64 {
@@ -53,13 +53,14 @@ struct OutputSizeModel {
             case .ogg: 1024 + text
             case .other:
                 (tracks.first?.mediaType == .subtitle ? 256 : 4096) + own + text + marks
-                    // These containers begin with their covers.
+                    // In these containers, covers precede the packets, and `written` usually includes them.
                     + (written >= coverBytes ? 0 : coverBytes)
             }
         return Int64(bytes)
     }
 
-    /// Returns the bytes that a packet adds to the output; packets come in the order in which they are written.
+    /// Returns the number of bytes that a packet adds to the output. Packets must be passed in the order in which they
+    /// are written; `second` is the packet's decoding time in seconds.
     mutating func cost(of packet: borrowing Packet, track index: Int, at second: Int64) -> Int64 {
         let track = tracks[index]
         let size = packet.size
@@ -69,7 +70,7 @@ struct OutputSizeModel {
         lastTrack = index
         switch family {
         case .movie:
-            // stsz, stss and sdtp; stts and ctts at the end of a run; stco and stsc at the start of a chunk.
+            // `stsz`, `stss` and `sdtp`; `stts` and `ctts` at each change; `stco` and `stsc` at the start of a chunk.
             var bytes = size + 4 + (isNewRun || isNewSecond ? 20 : 0)
             if track.mediaType == .video { bytes += 1 + (packet.isKey ? 4 : 0) + growth(size) }
             return Int64(bytes + 8 * changes(packet, of: index))
@@ -100,8 +101,8 @@ struct OutputSizeModel {
         tracks.reduce(0) { $0 + ($1.mediaType == .audio ? BitstreamTraits.of($1.codec).packetsASecond : 0) }
     }
 
-    /// Returns the maximum growth of a packet: start codes of three bytes may become lengths of four bytes,
-    /// and vice versa.
+    /// Returns the maximum growth of a packet, in which start codes of three bytes may be replaced by lengths of four
+    /// bytes, or vice versa.
     private func growth(_ size: Int) -> Int { 8 + size / 1000 }
 
     /// Returns the number of new entries in the lists of durations and composition offsets.

@@ -1,13 +1,13 @@
 internal import Locking
 
-/// Flow control for the inputs of a session, if several are fed by one decoder or written by several writers.
+/// Flow control for the inputs of a session, if one decoder feeds several of them, or if there are several writers.
 ///
-/// Inputs with a common decoder are a *group*: the slowest one paces the others, so none of them may wait for data
-/// that another of them holds back. Only groups wait for each other: a group that is too far ahead of the slowest
-/// input of the session pauses as a whole, and the slowest group never pauses. So there are no circular waits, and
-/// queues are bounded by that distance and by the encoders' buffers.
+/// Inputs with a common decoder are a *group*: the slowest one paces the others, so none of them may wait for another
+/// input of the group. Only groups wait for each other: a group that is too far ahead of the slowest input of the
+/// session pauses as a whole, and the slowest group never pauses. So there are no circular waits, and queues are
+/// bounded by that distance and by the encoders' buffers.
 ///
-/// Locking order: a writer's mutex first, then this one.
+/// Locking order: a writer's mutex before this one.
 final class SessionPace: Sendable {
     private struct Input {
         let group: Int
@@ -19,7 +19,7 @@ final class SessionPace: Sendable {
 
     private let inputs: Guarded<[Input]>
 
-    /// Creates flow control; `groups` contains each input's group.
+    /// Creates flow control; `groups` contains the group number of each input.
     init(groups: [Int]) { inputs = Guarded(groups.map { Input(group: $0) }) }
 
     func append(_ index: Int, key: Int64, bytes: Int) {

@@ -1,17 +1,16 @@
 internal import LibAV
 
-/// Encodes frames, and sets the packets' durations from the frames', which encoders don't keep.
+/// Encodes frames, and copies their durations to the packets, because encoders don't keep them.
 final class VideoEncoderStage: EncoderStage {
     private let encoder: FrameEncoder
-    /// Durations of the frames inside the encoder, by presentation time.
+    /// Durations of the frames in the encoder, by presentation time.
     private var durations: [Int64: Int64] = [:]
     private var lastTime: Int64?
     private let acceptsCaptions: Bool
     private var converter: EncoderFormatConverter
-    /// Range of video levels that frames are converted to; nil for frames of a reader, which have it already,
-    /// and for RGB.
+    /// Color range to which frames are converted; nil for frames of a reader, which have it already, and for RGB.
     private let range: String?
-    /// Matrix that frames are converted to; nil for frames of a reader, which have it already, and for RGB.
+    /// Matrix to which frames are converted; nil for frames of a reader, which have it already, and for RGB.
     private let matrix: String?
     private let frameFormat: (width: Int, height: Int, format: PixelFormat)
     /// Number of frames whose closed captions the encoder dropped.
@@ -43,7 +42,7 @@ final class VideoEncoderStage: EncoderStage {
             if pts >= end { return nil }
             until = min(until, end)
         }
-        // Frames before the session's start are dropped; the frame on screen at the start begins there.
+        // Frames before the session's start are dropped, except for the one presented at the start.
         if pts < 0, until <= 0 { return nil }
         return (max(0, pts), until)
     }
@@ -69,14 +68,14 @@ final class VideoEncoderStage: EncoderStage {
             throw AVError(code: -22, operation: "encoding", detail: "frame times must increase")
         }
         guard var frame = sample.takeFrame() else { return }
-        // An encoder reads frames of the size that it was opened with.
+        // Encoders read frames of the configured size without a check.
         guard frame.width == frameFormat.width, frame.height == frameFormat.height else {
             throw MediaError.misuse(
                 "a frame of \(frame.width)x\(frame.height) was appended to an encoder of \(frameFormat.width)x\(frameFormat.height)"
             )
         }
         lastTime = pts
-        // Frames without a declared range are taken to have the encoder's.
+        // Frames without a declared range are assumed to have the encoder's.
         let isFull = frame.colorCode.isFullRange ?? (frame.pixelFormat.isFullRangeByName ? true : nil)
         let hasOtherRange = range.flatMap { range in isFull.map { $0 != (range == "pc") } }
         if frame.pixelFormat.withoutRangeByName != frameFormat.format.withoutRangeByName
@@ -98,7 +97,8 @@ final class VideoEncoderStage: EncoderStage {
         statistics = encoder.statistics
     }
 
-    /// Whether a frame declares another matrix than the encoder's. Frames of a reader have been converted.
+    /// Returns whether a frame declares another matrix than the encoder's; false for frames of a reader, which are
+    /// already converted.
     private func hasOtherMatrix(_ frame: borrowing Frame) -> Bool {
         guard let matrix, let own = frame.colorCode.matrixName else { return false }
         return !ColorDescription.isSameMatrix(own, matrix)

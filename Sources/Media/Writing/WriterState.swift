@@ -2,9 +2,9 @@ internal import DequeModule
 internal import Dispatch
 internal import LibAV
 
-/// State of a writer's inputs, protected by its mutex: queued packets, flow control, and the order of packets.
+/// State of a writer's inputs, protected by the writer's mutex: queued packets, flow control, and the order of packets.
 ///
-/// Unchecked `Sendable`: its inputs are classes that are used only with the mutex held.
+/// Unchecked `Sendable`: the inputs are classes that are used only with the mutex held.
 struct WriterState: @unchecked Sendable {
     struct Waiting: ~Copyable {
         let packet: Packet
@@ -20,7 +20,7 @@ struct WriterState: @unchecked Sendable {
         /// Number of packets written.
         var packets = 0
         var request: (queue: DispatchQueue, block: @Sendable () -> Void)?
-        /// Whether the callback found the input not ready and returned; it must be called again.
+        /// Whether the callback returned because the input wasn't ready, and must be called again.
         var isAsleep = false
         var timeBase = Rational(1, 1_000_000)
     }
@@ -31,20 +31,21 @@ struct WriterState: @unchecked Sendable {
     var isDraining = false
     var isStartingSession = false
     var hasStartedSession = false
-    /// Whether samples aren't accepted yet.
+    /// Whether the session hasn't started, so that samples aren't accepted yet.
     var isEarly: Bool { status == .unknown || status == .working && !hasStartedSession }
 
-    /// Calls of `isReadyForMoreMediaData` that returned false since the last packet; nil if there were none.
+    /// Number of calls of `isReadyForMoreMediaData` that returned false since the last packet, and the time of the
+    /// first one; nil if there were none.
     var polls: (count: Int, since: DispatchTime)?
     /// Whether a single caller appends to the inputs in turn, so that the distance between them isn't limited.
     var isAlternating = false
-    /// Duration after which a caller that waits for an input stalls, if no packet is appended meanwhile.
+    /// Time without an appended packet after which a waiting caller is considered stalled.
     var stallTimeout = DispatchTimeInterval.seconds(60)
 
     enum Poll { case waits, alternates, stalls }
 
-    /// Records that a caller waits for an input. A caller that polls repeatedly while nothing is appended also feeds
-    /// the inputs that are behind, or they get nothing.
+    /// Records that an input wasn't ready. A caller that polls repeatedly while nothing is appended apparently feeds
+    /// all inputs, so it must be able to continue with another one.
     mutating func notePoll() -> Poll {
         guard status == .working, hasStartedSession, pace == nil, inputs.count > 1 else { return .waits }
         let (count, since) = polls.map { ($0.count + 1, $0.since) } ?? (1, .now())
@@ -59,17 +60,17 @@ struct WriterState: @unchecked Sendable {
     /// Time on the output's time line at which the size limit was reached.
     var stop: MediaTime?
 
-    /// Flow control of the session, and the session-wide number of the first input; only for several writers, or
-    /// inputs that share a decoder.
+    /// Flow control of the session, and the session-wide index of the writer's first input; nil unless there are
+    /// several writers, or inputs share a decoder.
     var pace: (value: SessionPace, first: Int)?
 
-    /// Maximum distance to the slowest track while packets are queued.
+    /// Maximum distance in microseconds to the slowest track while packets are queued.
     static let aheadMicroseconds: Int64 = 2_000_000
     static let aheadBytes = 8 << 20
     /// Maximum number of bytes queued for an input of a caller that appends to all inputs in turn.
     static let alternatingBytes = 64 << 20
 
-    /// Returns whether an input accepts samples: it isn't too far ahead of the slowest.
+    /// Returns whether an input accepts samples: it isn't too far ahead of the slowest one.
     func isReady(_ index: Int) -> Bool {
         guard status == .working, hasStartedSession else { return false }
         let input = inputs[index]
@@ -101,14 +102,14 @@ struct WriterState: @unchecked Sendable {
         return best
     }
 
-    /// Returns whether the caller must start writing: a packet can be written, and no drain is running.
+    /// Returns whether the caller must start a drain: a packet can be written, and no drain is running.
     mutating func beginDrain() -> Bool {
         guard !isDraining, nextInput != nil else { return false }
         isDraining = true
         return true
     }
 
-    /// Drops all queued packets.
+    /// Drops all queued packets, and releases other writers from waiting for these inputs.
     func dropWaiting() {
         for (index, input) in inputs.enumerated() {
             pace?.value.finish(index + (pace?.first ?? 0))
