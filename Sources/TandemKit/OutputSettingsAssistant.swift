@@ -7,7 +7,7 @@ public import Media
 /// Reader and writer settings that correspond to a preset for an asset; they can be changed before use (AVFoundation's
 /// `AVOutputSettingsAssistant`).
 public struct OutputSettingsAssistant: Sendable {
-    /// One track of the output.
+    /// Settings of one track of the output.
     public struct Track: Sendable {
         /// The asset's track from which this one is created.
         public let source: AssetTrack

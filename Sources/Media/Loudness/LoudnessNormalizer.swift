@@ -21,7 +21,6 @@ package final class LoudnessNormalizer: @unchecked Sendable {
 
     /// A lossy encoder. The normalizer measures the encoder's decoded output instead of its input.
     package struct LossyEncoding: Sendable {
-        /// Configuration of the encoder.
         package var configuration: EncoderConfiguration
         /// Format of the encoder's input; its `filters` are replaced.
         package var input: AudioOutputSettings
@@ -137,8 +136,8 @@ package final class LoudnessNormalizer: @unchecked Sendable {
         throw MediaError.loudnessUnreachable(target: target.integrated, reached: current.integrated)
     }
 
-    /// Adjusts the target by the encoder's error, in a few rounds; returns the closest result if none is within the
-    /// tolerance.
+    /// Adjusts the target by the encoder's error, in up to four rounds; returns the closest result if none is within
+    /// the tolerance.
     private func correct(
         _ first: Normalized, from prepared: Prepared, for encoding: LossyEncoding
     ) throws -> Normalized {

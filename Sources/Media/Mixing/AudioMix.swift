@@ -6,7 +6,7 @@ public struct AudioMix: Codable, Hashable, Sendable {
     public struct Input: Codable, Hashable, Sendable {
         /// The track's index in its asset.
         public var track: Int
-        /// Volume over time.
+        /// Volume of the track over the range that is read.
         public var volume: VolumeEnvelope
 
         /// Creates an input from a track's index and its volume.

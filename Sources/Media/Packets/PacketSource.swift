@@ -82,7 +82,7 @@ final class PacketSource {
     var timeZero = MediaTime.zero
     /// Start of the presented range on the asset's time line; after a seek, earlier packets are only decoded.
     var presentedFrom = MediaTime.zero
-    /// Time base of the packets' times.
+    /// Time base of the returned packets: one sample if times are counted, otherwise the track's time base.
     var timeBase: Rational { correction?.unit ?? track.timeBase }
     private let flagsPrecedeFrame: Bool
     private var wasFlagged = false

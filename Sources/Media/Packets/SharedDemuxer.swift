@@ -117,7 +117,7 @@ final class SharedDemuxer: @unchecked Sendable {
         return result
     }
 
-    /// Seeks to a keyframe of a stream before a time; all queued packets are dropped.
+    /// Seeks to a keyframe of a stream at or before a time; all queued packets are dropped.
     func seek(stream: Int, before timestamp: Int64) throws(AVError) {
         var thrownError: AVError?
         queue.sync {

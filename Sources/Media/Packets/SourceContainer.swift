@@ -7,7 +7,6 @@ package struct SourceContainer: Sendable {
     package let name: String
     private let names: Set<String>
 
-    /// Creates the properties for libavformat's name of a demuxer.
     package init(_ name: String) {
         self.name = name
         names = Set(name.split(separator: ",").map(String.init))
@@ -17,7 +16,6 @@ package struct SourceContainer: Sendable {
     static let unknown = SourceContainer("")
     /// A test pattern, which has no packets.
     static let pattern = SourceContainer("pattern")
-    /// An image sequence.
     static let images = SourceContainer("images")
     /// A composition; the packets are those of its sources.
     static let composition = SourceContainer("composition")

@@ -2,7 +2,6 @@ package import LibAV
 
 /// Bit rate of a file over its duration, in columns of equal width, for display.
 package struct BitRateCurve: Codable, Sendable {
-    /// Duration of the file.
     package var duration: MediaTime
     /// Average bit rate of the whole file, in bits per second.
     package var average: Int64

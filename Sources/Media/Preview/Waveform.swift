@@ -2,7 +2,6 @@ internal import LibAV
 
 /// Audio level over time, in columns of equal width, for display.
 package struct Waveform: Codable, Sendable {
-    /// Duration of the audio.
     package var duration: MediaTime
     /// The peak of each column, from 0 to 255 for full scale.
     package var peaks: [UInt8]

@@ -4,7 +4,7 @@ public import LibAV
 public enum MediaError: Error, Sendable, CustomStringConvertible {
     /// A source could not be opened.
     case input(InputError)
-    /// Reading, decoding or converting a track failed.
+    /// Reading, decoding or converting a track failed; the time is nil if it is unknown.
     case reading(track: TrackReference, at: MediaTime?, AVError)
     /// A sample is damaged, and the damage policy is `fail`.
     case damaged(track: TrackReference, at: MediaTime?)
@@ -12,9 +12,9 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     case discontinuity(track: TrackReference, from: MediaTime, to: MediaTime)
     /// The source ends before the end that its index declares.
     case truncated(track: TrackReference, expected: MediaTime, actual: MediaTime)
-    /// Encoding failed.
+    /// An encoder, or a filter before it, rejected a track's samples.
     case encoding(track: TrackReference, AVError)
-    /// Writing the output failed.
+    /// The muxer failed, or the file system rejected its data.
     case writing(AVError)
     /// A copied packet can't be written to its container, because it doesn't match the track's headers.
     case incompatiblePacket(track: TrackReference, at: MediaTime, container: String, AVError)

@@ -115,7 +115,7 @@ public final class ReencodeSession: @unchecked Sendable {
         guard writers.contains(where: { $0 === writer }) else {
             throw MediaError.misuse("the writer doesn't belong to the session")
         }
-        // Checked first, so that neither is added without the other.
+        // The input is checked before the output is added, so that neither is added without the other.
         if let problem = writer.problem(adding: input) { throw problem }
         try reader.add(output)
         try writer.add(input)

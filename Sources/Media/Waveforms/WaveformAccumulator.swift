@@ -4,7 +4,7 @@ internal import LibAV
 struct WaveformAccumulator {
     private var data: WaveformData
     private let settings: WaveformReader.Settings
-    /// Number of channels of the audio.
+    /// Number of channels of the input.
     private let source: Int
     /// Minimum and maximum of the current, incomplete pixel, for each kept channel.
     private var low: [Int16]

@@ -52,7 +52,7 @@ public final class WaveformReader: Sendable {
         self.audio = audio
     }
 
-    /// Creates a reader of an asset's first audio track, with its own sample rate and channels.
+    /// Creates a reader of an asset's first audio track, with the track's sample rate and channels.
     public init(asset: Asset) {
         self.asset = asset
         track = nil

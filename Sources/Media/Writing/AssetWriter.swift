@@ -18,7 +18,7 @@ internal import FileSystem
 /// Unchecked `Sendable`: configuration is immutable after `startWriting`, the muxer is used on `queue` only, and the
 /// rest is atomic or protected by a mutex.
 public final class AssetWriter: @unchecked Sendable {
-    /// Format of the file.
+    /// Container format of the file.
     public let container: ContainerType
     /// The output file; temporary until it is published.
     package let output: TemporaryFile
@@ -27,7 +27,7 @@ public final class AssetWriter: @unchecked Sendable {
     public var metadata: [MetadataEntry] = []
     /// Chapters of the output. Set before writing starts.
     public var chapters: [AssetChapter] = []
-    /// Cover art. Set before writing starts.
+    /// Cover images to embed. Set before writing starts.
     public var covers: [CoverArt] = []
     /// Attached files. Set before writing starts.
     package var attachments: [AttachedFile] = []
@@ -88,7 +88,7 @@ public final class AssetWriter: @unchecked Sendable {
         input.passEarlyRequest()
     }
 
-    /// State of the writer.
+    /// State of the writer; `working` after `startWriting`.
     public var status: SessionStatus { state.withLock { $0.status } }
     /// The error if the writer failed; nil otherwise.
     public var error: (any Error)? { state.withLock { $0.error } }

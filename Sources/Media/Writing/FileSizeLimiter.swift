@@ -65,10 +65,10 @@ final class FileSizeLimiter {
     private var model: OutputSizeModel
     private var tracks: [Track]
     private let primary: Int
-    /// Maximum number of queued subtitle events; further ones are written with their own durations.
+    /// Maximum number of queued subtitle events; further ones are written with their declared durations.
     private static let maxCues = 1000
     /// Maximum numbers of packets and bytes queued after a long frame; beyond them, the frame is written with its
-    /// own duration.
+    /// declared duration.
     private static let maxWaiting = (packets: 2000, bytes: 32 << 20)
     private var waiting = UniqueDeque<Waiting>()
     private var waitingBytes = 0

@@ -104,7 +104,7 @@ package struct DecodingCheck: Sendable {
         let frame: Frame
         private(set) var packets = 0
         private(set) var intactFrames = 0
-        /// The first error, or the first damaged frame.
+        /// Description of the first error or of the first damaged frame; nil if there was none.
         private(set) var complaint: String?
 
         init(decoder: consuming PacketDecoder, frame: consuming Frame) {

@@ -6,7 +6,7 @@ internal import LibAV
 /// libavcodec conceals missing references with gray, or withholds such frames. Until the first frame that decodes
 /// correctly, frames are dropped and counted. This includes the leading frames of an open GOP.
 struct LeadingFrames {
-    /// Properties of a decoded frame.
+    /// Properties of a decoded frame from which missing references are detected.
     struct FrameInfo {
         var pts: Int64
         /// Whether the decoder reports the frame as a keyframe.

@@ -7,7 +7,7 @@ package struct SimilarityMeter: Sendable {
     package enum Outcome: Sendable {
         /// The mean of the metric over all frames.
         case mean(Double)
-        /// The numbers of frames differ.
+        /// The numbers of frames differ, or there are none.
         case counts(source: Int, output: Int)
     }
 

@@ -18,11 +18,8 @@ protocol FrameStage: AnyObject {
     var isSatisfied: Bool { get }
     /// End of the last pulled frame; nil if the stage doesn't determine it.
     var end: MediaTime? { get }
-    /// See `SampleProducer`.
     var droppedSamples: Int { get }
-    /// See `SampleProducer`.
     var formatChange: MediaTime? { get }
-    /// See `SampleProducer`.
     var interlacedFrom: MediaTime? { get }
 }
 

@@ -91,9 +91,7 @@ protocol FrameStream: AnyObject {
     var timeBase: Rational { get }
     /// Number of frames dropped upstream because their times didn't increase.
     var droppedSamples: Int { get }
-    /// See `SampleProducer`.
     var formatChange: MediaTime? { get }
-    /// See `SampleProducer`.
     var interlacedFrom: MediaTime? { get }
 }
 
