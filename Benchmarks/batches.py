@@ -75,7 +75,7 @@ jobs:
     print(f"  again, with nothing to do: {statistics.median(w for w, _ in walls):.2f} s, {walls[0][1]:.0f} MiB", flush=True)
     if not shutil.which("ninja"):
         return
-    # ninja with the same number of up-to-date copies: the time to check twenty thousand files.
+    # Compares with ninja and the same number of up-to-date copies: the time to check twenty thousand files.
     os.makedirs(f"{work}/ninja")
     with open(f"{work}/ninja/build.ninja", "w") as f:
         f.write("rule cp\n command = cp $in $out\n" + "".join(f"build o{i}: cp ../many/{i}.mp4\n" for i in range(10_000)))

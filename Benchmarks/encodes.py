@@ -101,6 +101,6 @@ def memory():
         peaks = {m: measure(command(m))[1] for m in (1, 30)}
         print(f"memory, {name}: {peaks[1]:.0f} MiB for 1 minute, {peaks[30]:.0f} MiB for 30, ratio {peaks[30] / peaks[1]:.3f}", flush=True)
 
-    # In both programs, only the index of the mp4 grows, which is written at the end.
+    # Only the mp4 index, which is written at the end, grows in both programs.
     growth("tandem", lambda m: job(f"long{m}", f"{m}min.mp4", "ultrafast"))
     growth("ffmpeg", lambda m: ffmpeg(f"{m}min.mp4", "ultrafast"))

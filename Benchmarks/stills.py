@@ -47,7 +47,7 @@ jobs:
     images: { at: 0s }
     destination: { path: "tandem/${asset.stem}.jpg", if_exists: replace }
 """)
-    # With thousands, a round takes ffmpeg minutes, and needs no warm-up.
+    # With thousands of clips, a round takes ffmpeg minutes, so the warm-up is omitted.
     compare(f"posters of {count} clips, beside xargs -P2 ffmpeg", [tandem, "run", "--force", "posters.yaml"],
             ["sh", "-c", "cd posters && ls *.mp4 | xargs -P2 -I{} ffmpeg -v error -nostdin -y -i {} -frames:v 1 -q:v 2 ../ff/{}.jpg"],
             warm=count < 1000)

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 
-# Names that only a protocol of the standard library, the compiler or an encoder of `Codable` requires.
+# Names that are used only by the standard library's protocols, the compiler or `Codable`.
 REQUIRED = {
     "allKeys": "KeyedDecodingContainerProtocol",
     "columnKind": "a key of SARIF",

@@ -2,5 +2,5 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* libFuzzer's loop, for programs with their own main(). */
+/* Entry point of libFuzzer, for programs with their own main(). */
 int LLVMFuzzerRunDriver(int *argc, char ***argv, int (*entry)(const uint8_t *data, size_t size));

@@ -5,14 +5,14 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// A file system without files: the fuzzer's input can't include any.
+/// A file system without files, so that the fuzzed job file can't include others.
 private struct NoFiles: SpecFiles {
     func read(_ path: String, limit: Int) throws(SpecFileError) -> [UInt8] {
         throw SpecFileError("no such file")
     }
 }
 
-/// A prober that describes every path as the same test signal.
+/// A prober that returns the description of one test signal for every path.
 private struct SignalProber: SourceProber {
     let environment = SourceEnvironment()
     let trials: SettingsValidationCache
@@ -38,17 +38,17 @@ private struct SignalProber: SourceProber {
     }
 }
 
-/// Processes the bytes of a job file: decoding, expansion, planning, and every format of messages, without opening media. Every path is
-/// described as a test signal.
+/// The processing of a fuzzed job file without media: decoding, expansion, planning, and rendering of diagnostics in every format.
+/// Every path is described as a test signal.
 ///
-/// A separate target, so that each build and the tests cover it, not only the fuzzer's build.
+/// A separate target, so that every build compiles it and the tests run it, not only the fuzzer.
 package func fuzzPlan(_ text: [UInt8]) {
     var sink = DiagnosticSink()
     let root = YAMLParser.parse(text, file: "fuzz.yaml", into: &sink)
     var options = SpecOptions()
     options.files = NoFiles()
     options.environment = ["HOME": "/nowhere"]
-    // The time of an input depends on its instances alone; a slow input within these limits is a finding.
+    // The time for an input depends mainly on its number of job instances. An input that is slow within these limits is a finding.
     options.limits.combinations = 50
     options.limits.instances = 200
     let result = JobFileDecoder.decode(

@@ -1,24 +1,22 @@
-/// The result of a command, as its exit status. If several apply, the command returns the first that
-/// occurred.
+/// The result of a command, as its exit status. If several apply, the first that occurred is returned.
 package enum RunStatus: Int32, Sendable {
-    /// All jobs were carried out, or were up to date.
+    /// All jobs succeeded, were up to date or were skipped.
     case succeeded = 0
-    /// A job failed or was refused.
+    /// A job failed, or could not be planned.
     case jobFailed = 1
     /// The job files are invalid.
     case invalidSpec = 3
-    /// The environment is insufficient, such as a missing encoder or a folder that isn't writable.
+    /// The environment is insufficient: an encoder is missing, or a folder isn't writable.
     case environment = 4
-    /// An output doesn't meet `expect`, and there is no other failure.
+    /// An output doesn't meet its expectations, and there is no other failure.
     case expectationFailed = 5
-    /// The command line is invalid.
     case usage = 64
-    /// SIGINT ended the run.
+    /// The run was interrupted by SIGINT.
     case interrupted = 130
-    /// SIGTERM or SIGHUP ended the run.
+    /// The run was ended by SIGTERM or SIGHUP.
     case terminated = 143
 
-    /// Word for the status in reports and in the state.
+    /// Status as one word, as used in reports and in the state.
     package var word: String {
         switch self {
         case .succeeded: "succeeded"
@@ -28,11 +26,11 @@ package enum RunStatus: Int32, Sendable {
     }
 }
 
-/// An error of a command as a whole, without a location in a job file.
+/// An error of a command without a location in a job file.
 package struct EngineError: Error, Sendable, CustomStringConvertible {
     package let status: RunStatus
-    /// Message: a sentence without a period. May contain untrusted names, whose control characters must be
-    /// escaped when it is printed.
+    /// Message, without a final period. May contain untrusted names, whose control characters must be escaped for
+    /// output.
     package let message: String
 
     package init(_ status: RunStatus, _ message: String) {

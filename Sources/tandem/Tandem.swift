@@ -9,7 +9,7 @@ internal import JobPlan
 internal import JobRun
 internal import LibAV
 
-/// The program's entry point: runs as a worker, or parses the command line and, for a run, starts the first worker.
+/// The entry point of the program: runs as a worker, or parses the command line and runs a command.
 @main
 enum Program {
     static func main() {
@@ -22,27 +22,27 @@ enum Program {
             exit(RunStatus.environment.rawValue)
         }
         if words.first == "run" { ProcessLimits.raiseOpenFiles() }
-        // Commands that read no media create the nodes of job files on two threads.
+        // `validate` reads no media; it decodes job files on two threads.
         if words.first == "validate" {
             tandem_widen_heaps()
         } else {
             tandem_limit_arenas(2)
             tandem_tune_allocator(0)
         }
-        // SVT-AV1 logs to the terminal directly; only errors are useful.
+        // SVT-AV1 logs directly to standard error; only its errors are shown.
         setenv("SVT_LOG", "1", 0)
         Task(executorPreference: CommandExecutor()) { await run() }
         dispatchMain()
     }
 
-    /// Runs the process as a worker.
+    /// Runs this process as a worker.
     private static func work() -> Never {
         tandem_look_at_own_threads()
         WorkerMain.run(seesOwnThreadsAlone: true)
     }
 
-    /// Runs the command like `AsyncParsableCommand.main`, with a failure status if standard output couldn't
-    /// be written completely.
+    /// Runs the command like `AsyncParsableCommand.main`. If standard output can't be written completely, exits with a
+    /// failure status.
     private static func run() async -> Never {
         var problem: (any Error)?
         let names = Tandem.configuration.subcommands.compactMap { $0.configuration.commandName }
@@ -58,7 +58,7 @@ enum Program {
                 try command.run()
             }
         } catch  where Tandem.exitCode(for: error) == .success {
-            // Help and version.
+            // `--help` and `--version`.
             Terminal.print(Tandem.fullMessage(for: error) + "\n")
         } catch let error as EngineError where error.status != .usage {
             Terminal.reportLine("error: \(error.message)")

@@ -1,11 +1,12 @@
 // A fork server for programs that tests start thousands of times: ffmpeg and ffprobe of Debian load 200 libraries, and resolving
-// their symbols takes 90 ms of processor time, more than judging a short file. This library is preloaded into the unchanged
-// program. The libraries are loaded once; each request forks, and the child enters the program's `main` with its own
-// arguments, environment, folder and output files.
+// their symbols takes 90 ms of processor time, more than probing a short file. This library is preloaded (LD_PRELOAD) into the
+// unchanged program. The libraries are loaded once; each request forks, and the child enters the program's `main` with the
+// arguments, environment, folder and output files of the request.
 //
-// The server listens on the abstract Unix socket FORK_SERVER_SOCKET, writes a byte to standard output, and ends when standard input is closed. A request is a length (32 bits)
-// and NUL-terminated strings: number of arguments, folder, file of standard output, file of standard error, arguments (the
-// program's name first), environment. The reply is the wait status (32 bits).
+// The server listens on the abstract Unix socket FORK_SERVER_SOCKET, writes a byte to standard output when it is ready, and
+// exits when standard input is closed. A request is a length (32 bits) and NUL-terminated strings: number of arguments, folder,
+// file of standard output, file of standard error, arguments (the program's name first), environment. The reply is the wait
+// status (32 bits).
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -43,7 +44,7 @@ static int read_fully(int descriptor, void *buffer, size_t count) {
     return 0;
 }
 
-/// Reads a request; returns its strings, or NULL. The first string begins their memory.
+/// Reads a request; returns its strings, or NULL. The first string is the start of the allocated memory.
 static char **read_request(int connection, int *count) {
     uint32_t length;
     if (read_fully(connection, &length, sizeof length) || length == 0 || length > MAX_REQUEST) return NULL;
@@ -58,7 +59,7 @@ static char **read_request(int connection, int *count) {
     return result;
 }
 
-/// Prepares the child's folder and files, and returns its arguments.
+/// Changes to the request's folder, redirects the standard streams, and returns the arguments.
 static struct arguments enter(char **strings, int count) {
     int arguments = atoi(strings[0]);
     int input = open("/dev/null", O_RDONLY), output = open(strings[2], O_WRONLY), errors = open(strings[3], O_WRONLY);
@@ -66,14 +67,14 @@ static struct arguments enter(char **strings, int count) {
         dup2(errors, 2) != 2)
         _exit(126);
     closefrom(3);
-    // The strings are moved so that a NULL stands between arguments and environment, and one behind.
+    // Arguments and environment are each terminated by a NULL pointer.
     char **values = calloc(count, sizeof *values);
     memcpy(values, strings + 4, arguments * sizeof *values);
     memcpy(values + arguments + 1, strings + 4 + arguments, (count - 4 - arguments) * sizeof *values);
     return (struct arguments){arguments, values};
 }
 
-/// Serves requests; returns only in children.
+/// Serves requests. Returns only in child processes.
 static struct arguments serve(const char *name) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     socklen_t length = offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name);

@@ -36,13 +36,13 @@ def spec(folder):
         a = f"asset: ../media/s{n}.mp4"
         jobs += [
             f"  copy{n}: {{ {a}, tracks: [ {{ video: first, copy: true }}, {{ audio: first, copy: true }} ], destination: out/c{n}.mkv }}",
-            # One thread: with several, the output of x264 isn't reproducible (with ffmpeg neither: 1 of 80 differs under
-            # load, and 1 of 6 with two passes).
+            # One thread: with several, the output of x264 isn't reproducible, in ffmpeg either (1 of 80 differs under load,
+            # and 1 of 6 with two passes).
             f"  web{n}: {{ {a}, retries: 1, threads: 1, tracks: [ {{ video: first, encode: {{ codec: h264, preset: medium, crf: 23 }} }}, {{ audio: first, encode: {{ codec: aac }} }} ], optimize_for_network: true, destination: out/w{n}.mp4 }}",
             f"  sound{n}: {{ {a}, tracks: [ {{ audio: first, encode: {{ codec: flac }} }} ], destination: out/s{n}.flac }}",
             f"  two{n}: {{ {a}, threads: 1, tracks: [ {{ video: first, encode: {{ codec: h264, bitrate: 200k, passes: 2 }} }} ], destination: out/t{n}.mov }}",
         ]
-    # An output with several files.
+    # An output with several files, which are published together.
     jobs.append('  stills: { asset: ../media/s3.mp4, images: { every: 500ms, size: 160x }, destination: "out/p-${image.number}.jpg" }')
     jobs.append("  read: { asset: { job: web3 }, tracks: [ { video: first, copy: true } ], destination: out/r.mkv }")
     with open(folder + "/jobs.yaml", "w") as f:
@@ -93,7 +93,7 @@ def finish(folder, expected, before, name):
         report(f"{name}: the rerun ended with {status}: {open(folder + '/log').read()[-2000:]}")
     for path in outputs(folder):
         key = os.path.basename(path)
-        # An output with several files is created again as a whole if the kill came between its renames.
+        # If the run was killed between the renames of a set of files, the whole set is created again.
         is_part = key.startswith("p-") and any(k.startswith("p-") and k not in before for k in expected)
         if before.get(key) not in (None, os.stat(path).st_ino) and not is_part:
             report(f"{name}: {key} was created twice")

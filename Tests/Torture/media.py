@@ -138,8 +138,8 @@ def one(tandem, paths, number, seed, base, keep=False):
         if not os.path.exists(output):
             problem = "succeeded without an output"
         elif not copies:
-            # Copied packets may contain damage that only a decoder detects; encoded tracks may not. Frames keep their
-            # timestamps, since ffmpeg's default rounds them to a constant rate, and reports errors.
+            # Copied packets may contain damage that only a decoder detects; encoded tracks may not. Timestamps are passed
+            # through, since ffmpeg would otherwise round them to a constant frame rate and report errors.
             check = subprocess.run(
                 ["ffmpeg", "-v", "error", "-nostdin", "-xerror", "-err_detect", "explode", "-i", output, "-fps_mode",
                  "passthrough", "-enc_time_base:v", "-1", "-f", "null", "-"],

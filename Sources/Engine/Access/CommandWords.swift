@@ -1,12 +1,12 @@
 internal import Diagnostics
 
-/// The words of a command line, after the program's name.
+/// The arguments of a command line, after the program's name.
 package struct CommandWords: Sendable {
     package let words: [String]
 
     package init(_ words: some Sequence<String>) { self.words = Array(words) }
 
-    /// Options of other tools, which no command has, with the way to the same result.
+    /// Options of other tools that no command has, each with the equivalent in Tandem.
     private static let foreignOptions = [
         "--dry-run": "`tandem plan` prints what a run would do",
         "--json": "use --format json",
@@ -18,8 +18,8 @@ package struct CommandWords: Sendable {
         "--threads": "`threads` is a key of a job",
     ]
 
-    /// Returns an error message if the first word is no command, or for an option of another tool; nil for words that
-    /// the commands' own parser validates.
+    /// Returns an error message if the first word isn't a command, or if there is an option of another tool; nil for
+    /// words that the argument parser validates.
     package func problem(commands: [String]) -> String? {
         let names = commands + ["help"]
         if let word = words.first, !word.hasPrefix("-"), !names.contains(word) {
@@ -34,7 +34,7 @@ package struct CommandWords: Sendable {
         return nil
     }
 
-    /// The words that repeat a run, without `--only` and `--force`.
+    /// Arguments that repeat a run: the words without `--only` and `--force`.
     package var repeatingRun: [String] {
         var result: [String] = []
         var rest = words[...]

@@ -7,31 +7,29 @@ internal import JobSpec
 package import LibAV
 internal import Media
 
-/// The files and networks that a command may access, determined before anything is read.
+/// The files and networks that a command may access. Determined before any file is read.
 package struct SourceAccess: Sendable {
-    /// Root folder of all paths, and whether sources can be URLs.
+    /// Root folder of all paths, and whether sources may be URLs.
     package let sources: SourceEnvironment
-    /// Whether the job files are untrusted: environment variables aren't available, a sandbox is required,
-    /// and a state is used only if it is named.
+    /// Whether the job files are untrusted: environment variables aren't available, a sandbox is required, and the
+    /// state is used only if `--state` is given.
     package let isUntrusted: Bool
-    /// Prober in this process. Its cache contains at most one opened source, since presets probe one file
-    /// after another.
+    /// Prober in this process. Its cache contains at most one opened source.
     package let prober: LocalProber
 
-    /// Root folder beneath which all files must lie.
+    /// Root folder beneath which all files must be.
     package var root: PathRoot { sources.root }
 
-    /// Creates an access that was already granted.
+    /// Creates an access without checking it.
     package init(sources: SourceEnvironment, isUntrusted: Bool) {
         self.sources = sources
         self.isUntrusted = isUntrusted
         prober = LocalProber(MediaEnvironment(sources: sources, cache: AssetCache(limit: 1)))
     }
 
-    /// Grants access for some files. Untrusted files are confined to the first file's folder if no `root` is
-    /// given.
-    /// - Throws: A usage error if no root can be determined; an environment error if the root can't be
-    ///   opened.
+    /// Grants access for the given files. If the files are untrusted and no `root` is given, the root is the folder of
+    /// the first file.
+    /// - Throws: A usage error if no root can be determined; an environment error if the root can't be opened.
     package static func granted(
         root: String?, isUntrusted: Bool, allowsNetwork: Bool, for files: [String]
     ) throws(EngineError) -> SourceAccess {
@@ -52,7 +50,7 @@ package struct SourceAccess: Sendable {
             isUntrusted: isUntrusted)
     }
 
-    /// Opens a root folder. Without one, all paths are allowed.
+    /// Opens the root folder; nil allows all paths.
     /// - Throws: An environment error if the folder can't be opened.
     package static func root(_ folder: String?) throws(EngineError) -> PathRoot {
         guard let folder else { return .anywhere }
@@ -62,8 +60,8 @@ package struct SourceAccess: Sendable {
         return root
     }
 
-    /// Returns the first symbolic link among a path's folders, which may be untrusted: its target would
-    /// become the root.
+    /// Returns the first symbolic link among a path's folders; nil if there is none. An untrusted link could make any
+    /// folder the root.
     private static func firstLink(in path: String) -> String? {
         var folder = path.utf8.first == UInt8(ascii: "/") ? "" : "."
         for part in path.pathParts.dropLast() {

@@ -1,13 +1,13 @@
 package import JobRun
 internal import JobSpec
 
-/// The folder in which a batch records its results, and the method by which sources are identified.
+/// The location of the state, and the method by which unchanged sources are identified.
 package struct StateLocation: Sendable {
-    /// Path of the folder; nil for `.tandem` beside each job file.
+    /// Path of the folder; nil for `.tandem` in each job file's folder.
     package var folder: String?
-    /// Property by which an unchanged source is recognized.
+    /// Property by which an unchanged source is identified.
     package var mode: FingerprintMode
-    /// Called with messages for the user, such as about a lock that another run holds, or a damaged state.
+    /// Receives messages for the user, such as about a lock that another run holds, or a damaged state.
     package var notify: @Sendable (String) -> Void
 
     /// Creates a location.
@@ -17,8 +17,7 @@ package struct StateLocation: Sendable {
         self.notify = notify
     }
 
-    /// Locks the folders for this process, until the result is released. `waits`: whether to wait for a run
-    /// that holds a lock.
+    /// Locks the state folders until the result is released. `waits`: whether to wait for a run that holds a lock.
     /// - Throws: An environment error if a folder is in use or can't be locked.
     package func lock(_ set: JobFileSet, waits: Bool = false) throws(EngineError) -> [StateLock] {
         if isIgnored(set.access) { return [] }
@@ -37,7 +36,7 @@ package struct StateLocation: Sendable {
         return locks
     }
 
-    /// Opens the state of job files.
+    /// Opens the state of job files. `isForced`: whether all outputs count as out of date.
     /// - Throws: An environment error if the state can't be read.
     package func open(
         _ set: JobFileSet, isForced: Bool = false, isReading: Bool = false
@@ -68,8 +67,8 @@ package struct StateLocation: Sendable {
         }
     }
 
-    /// Returns whether the state is ignored, because it is beside untrusted job files and may have been
-    /// supplied with them.
+    /// Returns whether the state is ignored: a state in the folder of untrusted job files may come from the same
+    /// origin.
     private func isIgnored(_ access: SourceAccess) -> Bool { folder == nil && access.isUntrusted }
 
     private func stateFolder(of file: JobFile, _ access: SourceAccess) -> StateFolder {

@@ -4,7 +4,7 @@ package import JobRun
 internal import LibAV
 package import Media
 
-/// The settings of the worker processes that read media.
+/// Settings of the worker processes that read media.
 package struct WorkerSettings: Sendable {
     /// Whether media are read in workers instead of this process.
     package var usesWorkers = true
@@ -12,18 +12,17 @@ package struct WorkerSettings: Sendable {
     package var isSandboxed = true
     /// Whether an incomplete sandbox is an error.
     package var requiresSandbox = false
-    /// Memory limit of a worker in bytes; nil for four fifths of the free memory.
+    /// Memory limit of a worker in bytes; nil for 80 % of the available memory.
     package var memory: Int64?
-    /// Called with messages for the user.
+    /// Receives messages for the user.
     package var notify: @Sendable (String) -> Void
 
-    /// Creates settings with sandboxed workers.
+    /// Creates default settings, with sandboxed workers.
     package init(notify: @escaping @Sendable (String) -> Void) { self.notify = notify }
 
-    /// Creates the pool of workers; nil if media are read in this process. `state` is a folder that only this
-    /// run uses, nil if there is none; `onlyProbes` is for commands that write no output.
-    /// - Throws: A usage error if a required sandbox is disabled; an environment error if the machine lacks a
-    ///   part of it.
+    /// Creates the pool of workers; nil if media are read in this process. `state` is a folder that only this run uses;
+    /// nil if there is none. `onlyProbes` is true for commands that write no output.
+    /// - Throws: A usage error if a required sandbox is disabled; an environment error if a part of it isn't available.
     package func pool(
         in state: StateFolder?, _ access: SourceAccess, onlyProbes: Bool = false
     ) throws(EngineError) -> WorkerPool? {
@@ -55,7 +54,7 @@ package struct WorkerSettings: Sendable {
         return pool
     }
 
-    /// Calls `body` with a prober for a command that writes no output.
+    /// Calls `body` with a prober, for commands that write no output.
     package func probing<Result>(
         _ access: SourceAccess, _ body: (any SourceProber) throws -> Result
     ) throws -> Result {
@@ -67,7 +66,7 @@ package struct WorkerSettings: Sendable {
         return try body(pool ?? access.prober)
     }
 
-    /// Returns the description of the media file that a command line names.
+    /// Probes a media file given on the command line.
     /// - Throws: An error if the file can't be read.
     package func describe(
         _ asset: String, _ access: SourceAccess, _ timing: AssetTiming = .fast
@@ -81,7 +80,7 @@ package struct WorkerSettings: Sendable {
         }
     }
 
-    /// Reports the parts of the sandbox that this machine lacks.
+    /// Reports the parts of the sandbox that workers could not enable.
     package func report(_ pool: WorkerPool?) {
         guard isSandboxed, let lacking = pool?.missingSandboxParts(within: 0), !lacking.isEmpty else {
             return

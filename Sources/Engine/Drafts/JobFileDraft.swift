@@ -4,15 +4,15 @@ internal import JobSpec
 internal import YAMLDocument
 internal import LibAV
 
-/// A job file for a source that can be planned without changes. The plan of a draft determines which tracks
-/// get a rule, and the comments on the others.
+/// A job file generated for a source that can be planned without changes. Draft versions are planned to find the tracks
+/// that need to be omitted, and the comments on tracks without a rule.
 package struct JobFileDraft {
-    /// Text of the file; nil if nothing in the source can be encoded.
+    /// Text of the file; nil if no track of the source can be encoded.
     package let text: String?
-    /// Reasons why tracks have no rule, or why there is no file.
+    /// Reasons why tracks have no rule, or why no file was generated.
     package let problems: [String]
 
-    /// Plans drafts until one has no errors.
+    /// Plans draft versions until one has no errors.
     package init(_ template: JobFileTemplate, prober: any SourceProber) {
         var template = template
         var problems: [String] = []
@@ -20,7 +20,7 @@ package struct JobFileDraft {
             (text, self.problems) = (nil, [])
             return
         }
-        // Each round removes at least one rule.
+        // Each iteration removes at least one rule.
         for _ in 0...template.source.tracks.count {
             let draft = template.render(isDraft: true)
             let (plan, diagnostics) = Self.plan(draft.text, prober)

@@ -4,26 +4,25 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// A job file for one source: its tracks, encoded with settings that all players support, with other settings
-/// as comments.
+/// A job file generated for one source. Its tracks are encoded with widely supported settings; other settings are
+/// comments.
 package struct JobFileTemplate {
     let path: String
     let source: SourceDescription
-    /// Reasons why tracks get no rule, by track index.
+    /// Reasons why tracks have no rule, by track index.
     var omitted: [Int: String] = [:]
-    /// Consequences for tracks without a rule, by track index.
+    /// Effect of having no rule, by track index.
     var unruled: [Int: String] = [:]
-    /// Path of the JSON Schema, for editors.
+    /// Path of the JSON Schema for editors; nil if it isn't installed.
     var schema: String?
 
-    /// Creates a template. `schema` is the path of the JSON Schema, for editors.
     package init(path: String, source: SourceDescription, schema: String?) {
         self.path = path
         self.source = source
         self.schema = schema
     }
 
-    /// Returns the file's text, and the ranges of lines that belong to a track, by track index.
+    /// Returns the file's text, and the line range of each track with the track's index.
     func render(isDraft: Bool = false) -> (text: String, tracks: [(lines: Range<Int>, index: Int)]) {
         let video = source.tracks(of: .video)
         let audio = source.tracks(of: .audio)
@@ -53,7 +52,7 @@ package struct JobFileTemplate {
         return (lines.joined(separator: "\n") + "\n", trackLines)
     }
 
-    /// Whether any track has a rule.
+    /// Whether at least one track has a rule.
     var isUsable: Bool { source.tracks.contains { isPlayable($0) && omitted[$0.index] == nil } }
 
     /// Returns whether a track is video or audio that this build can decode.
@@ -70,7 +69,7 @@ package struct JobFileTemplate {
         return SourceLocation.isRemote(path) ? "{ url: \(text) }      # only with --allow-network" : text
     }
 
-    /// Path of the asset. Without a `/` or a `.`, it would be parsed as an asset's id.
+    /// Path of the asset. A name without `/` or `.` would be parsed as an asset id, so `./` is prepended.
     private var assetPath: String { path.contains("/") || path.contains(".") ? path : "./" + path }
 
     private var sourceSummary: String { "\(source.container), \(PlanText.time(source.duration))" }
@@ -135,7 +134,7 @@ package struct JobFileTemplate {
     private func audio(_ track: TrackDescription) -> [String] {
         var lines = ["          codec: aac"]
         let channels = track.channelLayout?.channels ?? 2
-        // The default rate applies if AAC can't reach this one at the track's sample rate.
+        // AAC doesn't support this bit rate at low sample rates, where the encoder's default is used.
         let rate = channels > 2 ? 384 : 64 * channels
         lines.append(
             track.sampleRate >= 32_000
@@ -153,13 +152,12 @@ package struct JobFileTemplate {
         Language.summary(of: key, in: part) ?? ""
     }
 
-    /// Returns a path in which `${` and pattern characters are escaped.
+    /// Returns a path in which `${` and glob characters are escaped.
     static func literal(_ path: String) -> String {
         path.replacing("${", with: "$${").map { "*?[".contains($0) ? "[\($0)]" : String($0) }.joined()
     }
 
-    /// Returns a text in double quotes. Quotes, variables of the text itself and control characters are
-    /// escaped.
+    /// Returns a text as a double-quoted YAML scalar. Quotes, backslashes and hidden characters are escaped.
     static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {

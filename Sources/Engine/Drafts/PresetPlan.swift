@@ -5,14 +5,14 @@ package import JobSpec
 internal import LibAV
 internal import Media
 
-/// The plan of a source's export with a preset, for reports.
+/// The plan for exporting a source with a preset, for reports.
 package struct PresetPlan {
-    /// The plan; nil if the source can't be exported with the preset.
+    /// Plan of the export; nil if the source can't be exported with the preset.
     package let plan: OutputTask?
-    /// Reason why the source can't be exported; nil if it can.
+    /// Reason why the source can't be exported; nil if it can be.
     package let problem: String?
 
-    /// Plans the export to the preset's containers in their order, until one is supported.
+    /// Plans the export for each of the preset's containers, until one succeeds.
     package init(_ preset: ExportPreset, of asset: String, prober: any SourceProber) {
         var first: String?
         for container in preset.containers {
@@ -30,7 +30,7 @@ package struct PresetPlan {
         _ preset: ExportPreset, _ asset: String, _ container: String, _ prober: any SourceProber
     ) -> (plan: OutputTask?, problem: String?) {
         let isRemote = SourceLocation.isRemote(asset)
-        // The destination is beside the file, where `--root` permits it.
+        // The destination is in the source's folder, which `--root` permits.
         let folder = SystemSpecFiles.folder(of: isRemote ? "presets" : asset)
         var request = ExportRequest(
             source: .file(isRemote ? asset : folder + "/" + (asset.pathParts.last ?? asset)), preset: preset,
@@ -50,8 +50,7 @@ package struct PresetPlan {
         }
     }
 
-    /// Returns the preset's rules with the settings resolved for the source: a rule for each track, with its
-    /// size.
+    /// Returns the preset as rules for the source: one rule for each track, with its size and bit rate.
     package static func yaml(of preset: ExportPreset, _ plan: OutputTask) -> String {
         var lines = ["container: \(plan.output.container)", "tracks:"]
         for track in plan.output.tracks {
@@ -65,7 +64,7 @@ package struct PresetPlan {
                 if let size = settings.firstIndex(where: { $0.key == "size" }) {
                     let encoder = encoding.encoder
                     settings[size].value = "\(encoder.width)x\(encoder.height)"
-                    // A frame that isn't larger keeps its size and its pixel aspect ratio.
+                    // If the frame isn't scaled down, size and pixel aspect ratio are unchanged.
                     if track.source.width - encoder.width < 2, track.source.height - encoder.height < 2 {
                         settings.removeAll { $0.key == "size" || $0.key == "fit" }
                     }

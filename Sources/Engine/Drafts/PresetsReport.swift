@@ -8,7 +8,7 @@ package struct PresetsReport: Encodable, Sendable {
         let name: String
         let summary: String
         let containers: [String]
-        /// Reason why the file can't be exported with the preset; nil if it can, or without a file.
+        /// Reason why the file can't be exported with the preset; nil if it can be, or if there is no file.
         let problem: String?
     }
 
@@ -17,7 +17,7 @@ package struct PresetsReport: Encodable, Sendable {
 
     private enum CodingKeys: CodingKey { case version, presets }
 
-    /// Creates a report of all presets; with an `asset`, plans its export with each.
+    /// Creates a report of all presets. If an `asset` is given, plans its export with each.
     package init(of asset: String?, prober: any SourceProber) {
         presets = ExportPreset.all.map { preset in
             Entry(
@@ -26,7 +26,7 @@ package struct PresetsReport: Encodable, Sendable {
         }
     }
 
-    /// Text form of the report for the user.
+    /// Text output of the report.
     package var text: String {
         let width = (presets.map(\.name.count).max() ?? 0) + 2
         return presets.map { preset in

@@ -6,36 +6,34 @@ package import JobSpec
 internal import LibAV
 internal import YAMLDocument
 
-/// The job files that were read and decoded, with their texts for messages.
+/// The decoded job files, with their texts for messages.
 package struct JobFileSet: Sendable {
     /// Files that could be decoded.
     package private(set) var files: [JobFile] = []
     /// Paths as given, including those of unreadable files.
     package let paths: [String]
-    /// Diagnostics of loading.
+    /// Diagnostics of reading and decoding.
     package private(set) var diagnostics = DiagnosticSink()
-    /// Bytes of all files that were read, including includes.
+    /// Contents of all files that were read, including included files.
     package private(set) var texts = SourceTexts()
-    /// The texts and variables from which a file's jobs were decoded.
+    /// The texts and references on which the decoded jobs of a file depend.
     private struct Source {
         var texts: [[UInt8]]
         var references: ExternalReferences
     }
     private var sources: [ExactString: Source] = [:]
     private var options = SpecOptions()
-    /// Access to files and networks.
     package let access: SourceAccess
 
-    /// Digests of everything from which a file's jobs were decoded, by file: its own text and those of its
-    /// includes, `--set`, the environment variables that it uses, and the versions of the programs that
-    /// decode it. A file that uses `${index}` has none: one more match of a pattern changes the other job
-    /// instances.
+    /// Digest of everything from which a file's jobs were decoded, by file: its text and that of included files,
+    /// `--set`, the environment variables that it uses, and the versions of the programs that decode it. A file that
+    /// uses `${index}` has no digest: a new match of a pattern changes the index of other instances.
     package var fingerprints: [ExactString: String] {
         sources.compactMapValues { Self.fingerprint($0, options) }
     }
 
-    /// Reads and decodes files. `variables` override their `vars`; `allowsNoJobs` accepts files that are only
-    /// included by others.
+    /// Reads and decodes files. `variables` override their `vars`. `allowsNoJobs`: whether files without jobs, which
+    /// other files include, are accepted.
     package init(
         files paths: [String], variables: [String: String], access: SourceAccess, allowsNoJobs: Bool = false
     ) {
@@ -51,7 +49,7 @@ package struct JobFileSet: Sendable {
         options.checkVariables(known: known, at: .argument("--set"), into: &diagnostics)
     }
 
-    /// Parses `name=value` arguments; the last value of a name applies.
+    /// Parses `name=value` arguments. If a name is repeated, the last value is used.
     /// - Throws: A usage error for an argument without a name.
     package static func variables(_ arguments: [String]) throws(EngineError) -> [String: String] {
         var values: [String: String] = [:]
@@ -64,15 +62,15 @@ package struct JobFileSet: Sendable {
         return values
     }
 
-    /// First stage of the pipeline.
+    /// The first stage of the pipeline.
     package var loaded: Pipeline.Loaded { Pipeline.Loaded(files: files, diagnostics: diagnostics) }
 
-    /// Paths and digests of the files that were read, for a plan on disk.
+    /// Paths and digests of the files that were read, as stored in a saved plan.
     package var specs: [PlanFile.Spec] {
         texts.all.map { text in PlanFile.Spec(path: text.file, digest: ContentDigest.of(text.bytes)) }
     }
 
-    /// Loads one file and returns the names of its variables.
+    /// Loads a file and returns the names of its variables.
     private mutating func load(_ path: String, _ options: SpecOptions) -> Set<String> {
         let result = JobFileDecoder.decode(contentsOf: path, options: options)
         if let file = result.file {

@@ -3,8 +3,8 @@ internal import FileSystem
 internal import Glibc
 internal import JobSpec
 
-/// The reader of job files and their includes beneath the root folder. Files that the user named are read
-/// anywhere, unless they may have been replaced by untrusted links.
+/// The reader of job files and included files beneath the root folder. Files that the command line names may be outside
+/// of it, unless job files are untrusted and may be replaced by links.
 struct RootedSpecFiles: SpecFiles {
     let named: Set<ExactString>
     let access: SourceAccess

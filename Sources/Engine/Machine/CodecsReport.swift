@@ -3,9 +3,8 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// The codecs, containers and image formats of this build.
+/// The codecs, containers and image formats that this build supports.
 package struct CodecsReport: Encodable, Sendable {
-    /// A codec with its encoders.
     struct Codec: Encodable, Sendable {
         let name: String
         let kind: String
@@ -14,10 +13,9 @@ package struct CodecsReport: Encodable, Sendable {
         let settings: [String]
         let containers: [String]
     }
-    /// An encoder of a codec.
     struct Encoder: Encodable, Sendable {
         let name: String
-        /// Whether the encoder is in this build of FFmpeg.
+        /// Whether this build of FFmpeg includes the encoder.
         let isInBuild: Bool
         /// Whether the encoder requires a hardware device.
         let isHardware: Bool
@@ -46,9 +44,9 @@ package struct CodecsReport: Encodable, Sendable {
         let extensions: [String]
         let tracks: [String]
         let holdsOneTrack: Bool
-        /// Capabilities, a word or two each.
+        /// Capabilities as short phrases, such as `edit lists`.
         let abilities: [String]
-        /// Keys of the tags that the container can hold; nil for any.
+        /// Keys of the tags that the container can store; nil if it can store any.
         let tags: [String]?
         let covers: [String]
         let codecs: [String]
@@ -78,7 +76,6 @@ package struct CodecsReport: Encodable, Sendable {
         case models = "container_models"
     }
 
-    /// Creates the report of this build.
     package init() {
         let codecs = (CodecCatalog.video + CodecCatalog.audio).map(Self.describe)
         self.codecs = codecs
@@ -135,7 +132,7 @@ package struct CodecsReport: Encodable, Sendable {
             covers: container.coverCodecs.sorted(), codecs: codecs)
     }
 
-    /// Text form of the report for the user.
+    /// Text output of the report.
     package var text: String {
         var lines: [String] = []
         for codec in codecs {

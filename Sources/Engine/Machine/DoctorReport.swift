@@ -3,9 +3,9 @@ internal import Glibc
 package import JobRun
 internal import LibAV
 
-/// The protection by this machine's sandbox, tested by a worker that attempts to escape.
+/// The protection that the sandbox provides on this machine, tested by a worker that attempts to escape.
 package struct DoctorReport: Encodable, Sendable {
-    /// An action that a sandboxed worker must not be able to carry out.
+    /// The result of an action that a sandboxed worker must not be able to perform.
     package struct Attempt: Encodable, Sendable {
         let attempt: String
         let isClosed: Bool
@@ -14,22 +14,22 @@ package struct DoctorReport: Encodable, Sendable {
     let version = 1
     let ffmpeg: String
     let kernel: String
-    /// Version of Landlock; 0 if the kernel doesn't support it.
+    /// Version of Landlock's ABI; 0 if the kernel doesn't support it.
     let landlock: Int
     let isRoot: Bool
-    /// Parts of the sandbox that the machine lacks.
+    /// Parts of the sandbox that could not be enabled.
     let lacking: [String]
-    /// Summary for the user.
+    /// State of the sandbox as text: `off`, `whole` or `without …`.
     let sandbox: String
     let attempts: [Attempt]
-    /// Whether the sandbox is complete, and no forbidden action succeeded.
+    /// Whether the sandbox is complete and all forbidden actions were denied.
     package let isClosed: Bool
 
     private enum CodingKeys: CodingKey {
         case version, ffmpeg, kernel, landlock, isRoot, lacking, sandbox, attempts
     }
 
-    /// Runs the attempts in a worker of a pool.
+    /// Runs the attempts in a worker of the pool.
     /// - Throws: An environment error if no worker can be started.
     package init(_ pool: WorkerPool, isSandboxed: Bool, allowsNetwork: Bool) throws(EngineError) {
         var template = Array("/tmp/tandem-doctor-XXXXXX".utf8CString)
@@ -39,7 +39,7 @@ package struct DoctorReport: Encodable, Sendable {
             throw EngineError(
                 .environment, "can't create a file in /tmp: \(String(cString: strerror(errno)))")
         }
-        // The file's mode allows everyone to read and write, so that only the sandbox can deny access.
+        // With mode 0666, only the sandbox can deny access to the file.
         fchmod(file, 0o666)
         defer {
             close(file)
@@ -60,7 +60,7 @@ package struct DoctorReport: Encodable, Sendable {
             lacking.isEmpty && findings.allSatisfy { $0.isClosed || (allowsNetwork && $0.isForNetwork) }
     }
 
-    /// Text form of the report for the user.
+    /// Text output of the report.
     package var text: String {
         var lines = [
             "FFmpeg     \(ffmpeg)", "kernel     Linux \(kernel)",

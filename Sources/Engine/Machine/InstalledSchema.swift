@@ -2,7 +2,7 @@ internal import ExactStrings
 internal import FoundationEssentials
 internal import Media
 
-/// The JSON Schema of job files that `scripts/install` installs beside the program.
+/// The JSON Schema of job files that `scripts/install` installs with the program.
 package enum InstalledSchema {
     /// Absolute path of the file; nil if the program isn't installed.
     package static let path: String? = {

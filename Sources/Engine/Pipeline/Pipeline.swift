@@ -5,18 +5,18 @@ package import JobSpec
 
 /// The stages from job files to a run: loaded → checked → opened → planned → runnable.
 ///
-/// Each stage is a type that only the previous stage creates, so that no command can skip one: jobs are
-/// planned only if encoders accept their settings, and run only if their destinations don't collide.
+/// Each stage is a type that only the previous stage creates, so commands can't skip a stage: jobs are planned only if
+/// encoders accept their settings, and run only if their destinations don't collide.
 package enum Pipeline {
-    /// The severities that end the pipeline.
+    /// The severities of diagnostics that end the pipeline.
     package struct Strictness: Sendable {
         /// Whether warnings count as errors (`--warnings-as-errors`).
         package var warningsAreErrors: Bool
 
-        /// Creates the setting; by default, only errors end the pipeline.
+        /// Creates the setting. By default, only errors end the pipeline.
         package init(warningsAreErrors: Bool = false) { self.warningsAreErrors = warningsAreErrors }
 
-        /// Returns the exit status for some diagnostics; nil if they don't end the pipeline.
+        /// Returns the exit status for diagnostics; nil if they don't end the pipeline.
         package func status(of diagnostics: DiagnosticSink) -> RunStatus? {
             if diagnostics.hasErrors {
                 return diagnostics.hasOnlyEnvironmentErrors ? .environment : .invalidSpec
@@ -27,7 +27,6 @@ package enum Pipeline {
 
     /// The error of a stage whose diagnostics end the pipeline.
     package struct Rejection: Error, Sendable {
-        /// Diagnostics of the stage.
         package let diagnostics: DiagnosticSink
         package let status: RunStatus
     }
@@ -36,23 +35,21 @@ package enum Pipeline {
 
     /// The decoded job files, with their diagnostics.
     package struct Loaded: Sendable {
-        /// Files that could be decoded.
         package let files: [JobFile]
-        /// Diagnostics of loading.
+        /// Diagnostics of reading and decoding.
         package let diagnostics: DiagnosticSink
 
-        /// Creates the stage from files that were decoded elsewhere.
+        /// Creates the stage from decoded files.
         package init(files: [JobFile], diagnostics: DiagnosticSink) {
             self.files = files
             self.diagnostics = diagnostics
         }
 
-        /// Creates the stage from a file that was decoded elsewhere.
+        /// Creates the stage from the result of decoding one file.
         package init(_ result: JobFileDecoder.Result) {
             self.init(files: result.file.map { [$0] } ?? [], diagnostics: result.sink)
         }
 
-        /// Returns the next stage.
         /// - Throws: `Rejection` if the files have errors.
         package func checked(_ strictness: Strictness = Strictness()) throws(Rejection) -> Checked {
             if let status = strictness.status(of: diagnostics) {
@@ -61,8 +58,8 @@ package enum Pipeline {
             return Checked(files: files, strictness: strictness)
         }
 
-        /// Returns all diagnostics that need no media: those of loading, and those of dry opens of encoders
-        /// and filters for files without errors.
+        /// Returns all diagnostics that are available without media: those of loading, and those of dry opens of
+        /// encoders and filters for files without errors.
         package func allDiagnostics(_ prober: any SourceProber) -> DiagnosticSink {
             var all = diagnostics
             all.add(prober.validateSettings(files))
@@ -80,7 +77,7 @@ package enum Pipeline {
             self.strictness = strictness
         }
 
-        /// Opens the encoders and filters that the files name, each setting once, without media (dry open).
+        /// Opens the encoders and filters that the files name, each configuration once, without media (dry open).
         /// - Throws: `Rejection` if an encoder or filter rejects its settings, or isn't available.
         package func opened(by prober: any SourceProber) throws(Rejection) -> Opened {
             let found = prober.validateSettings(files)
@@ -101,10 +98,10 @@ package enum Pipeline {
             self.prober = prober
         }
 
-        /// Probes the sources and plans the jobs. `names` selects jobs and those that they read or need, all
-        /// if it is empty; `argument` is the location of messages about unknown names. With `earlier`, only
-        /// the jobs of that plan are planned. `memory` determines which outputs are up to date. Jobs that
-        /// can't be planned are among the plan's refusals.
+        /// Probes the sources and plans the jobs. `names` selects jobs and those that they read or need; empty for all.
+        /// `argument` is the location of messages about unknown names. With `earlier`, only the jobs of that plan are
+        /// planned. `memory` determines which outputs are up to date. Jobs that can't be planned are listed in the
+        /// plan's refusals.
         package func planned(
             only names: [String] = [], from argument: String = "--only", as earlier: BatchPlan? = nil,
             memory: any PlanMemory = NoMemory()
@@ -116,15 +113,14 @@ package enum Pipeline {
         }
     }
 
-    /// The planned jobs.
     package struct Planned: Sendable {
-        /// Plans in starting order, and the reasons why other jobs have none.
+        /// Plans in starting order, and the errors of jobs that can't be planned.
         package let plan: BatchPlan
         /// Job files with their patterns expanded.
         package let files: [JobFile]
-        /// All diagnostics, including errors of single jobs.
+        /// All diagnostics, including errors of individual jobs.
         package let diagnostics: DiagnosticSink
-        /// Errors of the batch as a whole: collisions, destinations that are sources.
+        /// Errors of the batch as a whole, such as destinations that collide or that are sources.
         package let conflicts: DiagnosticSink
         fileprivate let prober: any SourceProber
 
@@ -143,13 +139,12 @@ package enum Pipeline {
             return warnings
         }
 
-        /// Returns the jobs that would run, with the reasons.
+        /// Returns the outputs that a run would create, with the reasons.
         /// - Throws: `StateError` if the state can't be read.
         package func forecast(_ state: RunState) throws(StateError) -> RunForecast {
             try RunForecast(plan, files: files, state: state, prober: prober)
         }
 
-        /// Returns the plan for a run.
         /// - Throws: `Rejection` if outputs collide.
         package func runnable() throws(Rejection) -> Runnable {
             if conflicts.hasErrors { throw Rejection(diagnostics: conflicts, status: .invalidSpec) }
@@ -157,13 +152,13 @@ package enum Pipeline {
         }
     }
 
-    /// A plan that can be carried out.
+    /// A plan whose outputs don't collide.
     package struct Runnable: Sendable {
         package let planned: Planned
 
         fileprivate init(planned: Planned) { self.planned = planned }
 
-        /// Creates the runner of the plan. `performer` carries out the work; `observer` receives the events.
+        /// Creates the runner of the plan. `performer` executes the work; `observer` receives the events.
         package func runner(
             _ policy: RunPolicy = RunPolicy(), state: RunState?, performer: any WorkPerformer,
             observer: any RunObserver

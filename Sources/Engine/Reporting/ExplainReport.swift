@@ -4,10 +4,10 @@ package import JobRun
 
 /// The reasons why the outputs of a job would be created again.
 package struct ExplainReport: Sendable {
-    /// Text for the user: a line for each output, and one for each reason.
+    /// Text for the user: a line for each output, followed by its reasons.
     package let text: String
 
-    /// Creates the report of a job, or of one instance.
+    /// Creates the report of a job with all its instances, or of one instance.
     package init(_ job: String, _ planned: Pipeline.Planned, _ forecast: RunForecast) {
         var lines: [String] = []
         for plan in planned.plan.jobs where plan.id == job || plan.base == job {

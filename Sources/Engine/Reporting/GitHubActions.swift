@@ -5,10 +5,10 @@ package import JobRun
 
 /// Annotations and step summaries for GitHub Actions.
 package enum GitHubActions {
-    /// Whether this process runs in a workflow.
+    /// Whether this process runs in a GitHub Actions workflow.
     package static var isActive: Bool { variable("GITHUB_ACTIONS") == "true" }
 
-    /// Renders diagnostics as annotations. Their paths are relative to the repository.
+    /// Renders diagnostics as annotations. Paths are relative to the repository.
     package static func annotations(_ sink: DiagnosticSink) -> String {
         guard let workspace = variable("GITHUB_WORKSPACE").flatMap(RealPath.of) else {
             return GitHubRenderer.render(sink)
@@ -24,7 +24,7 @@ package enum GitHubActions {
         }
     }
 
-    /// Appends a report to the step's summary. Returns false if it can't be written.
+    /// Appends a report to the step summary. Returns false if it can't be written; true outside of a workflow.
     package static func summarize(_ report: RunReport) -> Bool {
         guard isActive, let path = variable("GITHUB_STEP_SUMMARY"), !path.isEmpty else { return true }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)

@@ -2,9 +2,9 @@ internal import Diagnostics
 internal import FoundationEssentials
 package import JobRun
 
-/// The past runs with their failures, newest first.
+/// Past runs with their failures, newest first.
 package struct HistoryReport: Sendable {
-    /// An entry of the report's JSON.
+    /// A run in the JSON report.
     package struct Entry: Encodable, Sendable {
         let state: String
         let run: PastRun
@@ -13,7 +13,7 @@ package struct HistoryReport: Sendable {
 
     package let entries: [Entry]
 
-    /// Reads at most `limit` runs from a state.
+    /// Reads at most `limit` runs from the state.
     /// - Throws: An environment error if the state can't be read.
     package init(_ state: RunState, limit: Int) throws(EngineError) {
         entries = try StateLocation.convertingErrors { () throws(StateError) in
@@ -23,7 +23,7 @@ package struct HistoryReport: Sendable {
         }
     }
 
-    /// Text form of the report for the user: a line for each run, and up to ten failures of each.
+    /// Text output of the report: a line for each run, and up to ten failures of each.
     package var text: String {
         if entries.isEmpty { return "no runs recorded\n" }
         return entries.map { entry in

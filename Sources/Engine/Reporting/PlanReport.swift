@@ -2,14 +2,14 @@ package import Diagnostics
 package import JobPlan
 package import JobRun
 
-/// The JSON form of `tandem plan`: the plan, the outputs that would be created, and the diagnostics.
+/// The JSON output of `tandem plan`: the plan, the outputs that would be created, and the diagnostics.
 package struct PlanReport: Encodable, Sendable {
-    /// The prediction for an output; it is up to date if `reasons` is empty.
+    /// The prediction for an output. Without `reasons`, it is up to date.
     struct Run: Encodable, Sendable {
         let id: String
         let file: String
         let reasons: [String]
-        /// Whether the output is kept and only its new expectations are evaluated.
+        /// Whether the output is kept and only its changed expectations are evaluated.
         let onlyEvaluates: Bool
 
         private enum CodingKeys: String, CodingKey {
@@ -22,7 +22,6 @@ package struct PlanReport: Encodable, Sendable {
     let runs: [Run]
     let diagnostics: [Diagnostic]
 
-    /// Creates the report of a plan with its forecast.
     package init(_ plan: BatchPlan, _ forecast: RunForecast, _ diagnostics: DiagnosticSink) {
         self.plan = plan
         self.diagnostics = diagnostics.diagnostics

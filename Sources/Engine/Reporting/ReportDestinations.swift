@@ -7,38 +7,37 @@ package import JobRun
 package import JobSpec
 internal import Publishing
 
-/// The report and event files that a run writes.
+/// Paths of the report and event files that a run writes.
 package struct ReportDestinations: Sendable {
-    /// Path of the JUnit XML; nil if none is written.
+    /// Path of the JUnit XML file; nil for none.
     package var junit: String?
-    /// Paths of reports: `.html` or `.json`.
+    /// Paths of reports, which end in `.html` or `.json`.
     package var reports: [String]
-    /// Path of the events as JSON lines; `-` for standard output, nil if none are written.
+    /// Path of the JSON lines file for events; `-` for standard output, nil for none.
     package var events: String?
 
-    /// Creates the destinations.
     package init(junit: String?, reports: [String], events: String? = nil) {
         self.junit = junit
         self.reports = reports
         self.events = events
     }
 
-    /// Whether a report or JUnit XML is written.
+    /// Whether a report or a JUnit XML file is written.
     package var wantsReport: Bool { junit != nil || !reports.isEmpty }
 
-    /// Whether an HTML report is written, which contains frames.
+    /// Whether an HTML report is written, which contains preview images.
     package var wantsPreviews: Bool { reports.contains { $0.hasSuffix(".html") } }
 
-    /// Paths of all files, without standard output.
+    /// Paths of all files, excluding standard output.
     var paths: [String] { ([events, junit].compactMap { $0 } + reports).filter { $0 != "-" } }
 
-    /// Returns the reason why the files can't be written for a plan, because they would overwrite an output,
-    /// a source or a job file; nil if they can.
+    /// Returns the reason why the files can't be written: they would overwrite an output, a source or a job file.
+    /// Returns nil if they can be written.
     package func problem(with plan: BatchPlan, of files: [JobFile]) -> String? {
         Self.problem(writing: paths, with: plan, of: files)
     }
 
-    /// Returns the reason why some files can't be written for a plan; nil if they can.
+    /// Returns the reason why files at `paths` can't be written; nil if they can be.
     package static func problem(
         writing paths: [String], with plan: BatchPlan, of files: [JobFile]
     ) -> String? {
@@ -68,14 +67,14 @@ package struct ReportDestinations: Sendable {
         return nil
     }
 
-    /// Returns the keys of job files and their sources.
+    /// Returns the keys of job files and of their sources.
     private static func inputs(of files: [JobFile]) -> Set<SourceFileKey> {
         var finder = SourceFinder()
         let paths = files.map(\.path) + finder.files(of: files).map(\.path)
         return Set(paths.compactMap { FileIdentity(path: $0).map(SourceFileKey.init) })
     }
 
-    /// Opens the event file; nil if no events are written.
+    /// Opens the event file; returns nil if no events are written.
     /// - Throws: An environment error if the file can't be written.
     package func eventWriter() throws(EngineError) -> EventWriter? {
         guard let events else { return nil }
@@ -85,8 +84,8 @@ package struct ReportDestinations: Sendable {
         return writer
     }
 
-    /// Writes JUnit XML and reports, each file completely or not at all. Returns a message for each that
-    /// couldn't be written.
+    /// Writes the JUnit XML and the reports, each atomically. Returns a message for each file that could not be
+    /// written.
     package func write(_ report: RunReport, previews: [JobKey: JobPreview] = [:]) -> [String] {
         var problems: [String] = []
         func put(_ text: @autoclosure () throws -> String, to path: String) {

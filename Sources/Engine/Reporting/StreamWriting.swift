@@ -1,8 +1,7 @@
 internal import Glibc
 
-/// The writing of text to descriptors.
 package enum StreamWriting {
-    /// Writes a whole text. Returns the `errno` of a failure; nil on success.
+    /// Writes a text, retrying partial writes. Returns the `errno` of a failure; nil on success.
     @discardableResult
     package static func write(_ text: String, to descriptor: Int32) -> Int32? {
         let bytes = Array(text.utf8)

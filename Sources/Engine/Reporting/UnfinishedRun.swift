@@ -5,8 +5,8 @@ internal import JobRun
 package import JobSpec
 internal import Locking
 
-/// A run that may end before its first job starts. Its reports are written in that case too, so that those of
-/// an earlier run aren't mistaken for them.
+/// A run that may end before its first job starts. Reports are written in this case too, so that those of an earlier
+/// run aren't mistaken for current ones.
 package final class UnfinishedRun: Sendable {
     private struct State: Sendable {
         var files: [String] = []
@@ -17,23 +17,23 @@ package final class UnfinishedRun: Sendable {
 
     private let state = Guarded(State())
     private let destinations: ReportDestinations
-    /// Seconds since 1970 at which the command began.
+    /// Start of the command, in seconds since 1970.
     let begun = Date().timeIntervalSince1970
 
-    /// Creates the run and records its start.
+    /// Creates the run, which starts now.
     package init(_ destinations: ReportDestinations) { self.destinations = destinations }
 
     package func setFiles(_ files: [String]) { state.withLock { $0.files = files } }
 
-    /// Sets the diagnostics to report. `jobs` are the files as far as they were decoded.
+    /// Sets the diagnostics to report. `jobs` are the files that could be decoded.
     package func setDiagnostics(_ sink: DiagnosticSink, in jobs: [JobFile]) {
         state.withLock { ($0.problems, $0.jobs) = (sink.diagnostics, jobs) }
     }
 
-    /// Disables the reports, because the run itself writes them, or none are written.
+    /// Disables the reports, because the run itself writes them or because none are needed.
     package func disableReports() { state.withLock { $0.isOver = true } }
 
-    /// Writes the reports with a status. Returns messages for the user.
+    /// Writes the reports with the given status. Returns messages for the user.
     package func writeReports(_ status: RunStatus) -> [String] {
         let current = state.withLock { state in
             defer { state.isOver = true }
@@ -53,8 +53,8 @@ package final class UnfinishedRun: Sendable {
             + (GitHubActions.summarize(report) ? [] : ["warning: the step summary can't be written"])
     }
 
-    /// Returns whether a report may be written at a path: if there is no file or a report. The sources are
-    /// unknown when a job file can't be read, so that a file might be one of them.
+    /// Returns whether a report may be written at a path: only if it is a report, or no file exists. If a job file
+    /// can't be read its sources are unknown, so any other file might be one of them.
     private static func mayWrite(_ path: String, _ files: [String]) -> Bool {
         guard ReportFile.problem(path) == nil else { return false }
         var status = stat()

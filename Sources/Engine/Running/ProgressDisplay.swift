@@ -5,7 +5,7 @@ package import JobPlan
 package import JobRun
 internal import Media
 
-/// The display of a run: a progress bar for each running job on a terminal, plain lines otherwise.
+/// The progress display of a run: a bar for each running job on a terminal, otherwise plain lines.
 ///
 /// Unchecked `Sendable`: mutable state is accessed on `queue` only.
 package final class ProgressDisplay: RunObserver, @unchecked Sendable {
@@ -13,29 +13,27 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
     private let queue = DispatchQueue(label: "tandem.progress")
     private let console: Console
     private var timer: (any DispatchSourceTimer)?
-    /// Number of lines with bars on the screen.
+    /// Number of lines that the bars currently occupy.
     private var drawn = 0
 
     private let verbosity: Verbosity
 
-    /// The amount of output.
     package enum Verbosity: Sendable {
-        /// Only failures.
+        /// Print only failures.
         case quiet
-        /// Failures and completed jobs.
+        /// Print failures and completed jobs.
         case normal
-        /// Failures, completed jobs, and jobs that are up to date.
+        /// Print failures, completed jobs, and jobs that are up to date.
         case verbose
     }
 
     /// The command line that repeats the run.
     package struct RerunCommand: Sendable {
-        /// Arguments after the program's name.
+        /// Arguments, without the program's name.
         package var arguments: [String]
-        /// Whether `--only` can be added.
+        /// Whether `--only` may be added.
         package var acceptsNames: Bool
 
-        /// Creates a command line.
         package init(arguments: [String], acceptsNames: Bool) {
             self.arguments = arguments
             self.acceptsNames = acceptsNames
@@ -55,7 +53,7 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
         self.verbosity = verbosity
     }
 
-    /// Starts the display of a runner's progress.
+    /// Starts the display of a runner's progress, unless the verbosity is `quiet`.
     package func begin(_ runner: BatchRunner) {
         if verbosity == .quiet { return }
         queue.sync {
@@ -68,7 +66,7 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
         }
     }
 
-    /// Prints a line above the bars.
+    /// Prints a line above the progress bars.
     package func printLine(_ text: String) { queue.async { @Sendable in self.writeLine(text) } }
 
     package func jobStarted(_ plan: JobPlan) {
@@ -77,7 +75,7 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
     }
 
     package func jobFinished(_ record: JobRecord) {
-        // File names are untrusted and may contain commands to a terminal or to GitHub.
+        // File names are untrusted and may contain terminal control sequences or GitHub workflow commands.
         let id = TextRenderer.printable(record.id)
         switch record.outcome {
         case .succeeded(let result):
@@ -106,7 +104,7 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
         }
     }
 
-    /// Prints a line about a created output.
+    /// Prints a line for a created output, with its loudness and expectations.
     private func printOutput(_ output: OutputResult, of job: String, seconds: Double) {
         let id = TextRenderer.printable(OutputTask.name(job: job, output: output.id))
         if !output.images.isEmpty {
@@ -135,7 +133,7 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
         }
     }
 
-    /// Prints failures and the summary, and returns them as diagnostics. `location` is the source location of a job.
+    /// Prints failures and the summary, and returns the diagnostics. `location` returns the source location of a job.
     package func end(
         _ records: [JobRecord], refusals: [BatchPlan.Refusal], location: (JobRecord) -> SourceRange?
     ) -> DiagnosticSink {
@@ -157,8 +155,8 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
                 }
             }
             for diagnostic in details.diagnostics { console.write(renderer.render(diagnostic)) }
-            // Warnings about created outputs were printed when they were created; those about outputs that
-            // are up to date follow.
+            // Warnings about created outputs were printed when their jobs ended; stored warnings about outputs that are
+            // up to date are printed here.
             for record in records {
                 for warning in record.earlierWarnings.sorted(by: { $0.key < $1.key }).flatMap(\.value) {
                     console.write(
@@ -179,7 +177,7 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
                     + (current > 0 ? ", \(current) of them up to date" : "")
                     + (unsuccessful.isEmpty ? "" : ", \(unsuccessful.count) not done") + "\n")
             if let rerunCommand, !unsuccessful.isEmpty, records.count > 1 {
-                // Jobs that are done are skipped, so that without names the same command suffices.
+                // Without `--only`, the same command suffices: completed jobs are up to date.
                 let names =
                     rerunCommand.acceptsNames && unsuccessful.count <= 8
                     ? unsuccessful.flatMap { ["--only", $0] } : []

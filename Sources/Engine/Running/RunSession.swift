@@ -7,24 +7,24 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// A run of a batch, from the first job to the reports.
+/// The execution of a runnable plan, from the first job to the reports.
 package struct RunSession: Sendable {
     package let runnable: Pipeline.Runnable
-    /// Job files as loaded.
+    /// Job files as loaded, before patterns were expanded.
     package let set: JobFileSet
-    /// State of earlier runs, in which this one is recorded.
+    /// State of earlier runs, to which this run is added.
     package let state: RunState
     /// Pool of workers; nil if media are read in this process.
     package let pool: WorkerPool?
-    /// Files to write.
+    /// Report and event files to write.
     package let destinations: ReportDestinations
-    /// Plan on disk that is carried out; nil if the run created its plan.
+    /// Saved plan that is executed; nil if the run created its plan.
     package let saved: SavedPlan?
     /// Whether warnings about outputs are errors.
     package let strictness: Pipeline.Strictness
     private let begun: Double
 
-    /// Creates a run that began when `unfinished` did. No job is started.
+    /// Creates a session with the start time of `unfinished`. No job is started.
     package init(
         _ runnable: Pipeline.Runnable, of set: JobFileSet, state: RunState, pool: WorkerPool?,
         destinations: ReportDestinations, saved: SavedPlan?, strictness: Pipeline.Strictness,
@@ -40,27 +40,26 @@ package struct RunSession: Sendable {
         self.strictness = strictness
     }
 
-    /// The results of a run.
     package struct Result: Sendable {
-        /// Records of the jobs in the order in which they ended.
+        /// Records of the jobs, in the order in which they ended.
         package let records: [JobRecord]
-        /// Failures, and warnings about outputs, with their locations.
+        /// Failures and warnings about outputs, with their locations.
         package let details: DiagnosticSink
         package let status: RunStatus
         /// Report as written to `--report`.
         package let report: RunReport
-        /// Messages for the user, such as about files that couldn't be written.
+        /// Messages for the user, such as about files that could not be written.
         package let messages: [String]
     }
 
-    /// Runs the jobs, shows them on `display`, and writes the reports. `onStart` is called directly before
-    /// the first job can start; an earlier signal ends the process.
-    /// - Throws: An environment error if the state can't be written; no job is started then.
+    /// Runs the jobs, displays their progress and writes the reports. `onStart` is called directly before the first job
+    /// can start; signals before that end the process.
+    /// - Throws: An environment error if the state can't be written. No job has been started in this case.
     package func run(
         _ policy: RunPolicy, display: ProgressDisplay, events: EventWriter?, signals: SignalWatch,
         onStart: () -> Void
     ) async throws(EngineError) -> Result {
-        // A closed pipe is an error of the write and must not end the process.
+        // With SIGPIPE ignored, writing to a closed pipe fails with an error instead of ending the process.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
         var policy = policy
@@ -131,8 +130,8 @@ package struct RunSession: Sendable {
             records: records, details: details, status: status, report: report, messages: messages + problems)
     }
 
-    /// Returns the status of a run with the given outcomes. Jobs that weren't started don't count, because the
-    /// outcome of their dependency does.
+    /// Returns the status of a run with the given outcomes. Jobs that were not started are ignored, because the failure
+    /// of their dependency counts.
     static func status(of outcomes: [JobOutcome]) -> RunStatus {
         let bad = outcomes.filter { !$0.isSuccess }
         if bad.isEmpty { return .succeeded }
@@ -148,7 +147,7 @@ package struct RunSession: Sendable {
     }
 }
 
-/// The locations of jobs, for messages about their outputs.
+/// The locations of jobs in the job files, for warnings about their outputs.
 private struct JobRanges {
     private let ranges: [JobKey: SourceRange]
 

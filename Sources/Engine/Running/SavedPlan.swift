@@ -4,17 +4,16 @@ internal import Glibc
 package import JobPlan
 package import JobRun
 
-/// A plan on disk: a file, or one part of a folder of parts.
+/// A saved plan: a file, or one part (shard) of a folder.
 package struct SavedPlan: Sendable {
-    /// The plan, or the part of it that is carried out.
+    /// The plan, or the part to execute.
     package let file: PlanFile
     /// Folder of the parts; nil for a plan in one file.
     package let folder: ShardFolder?
 
-    /// Reads a plan from a file, or the part with an index from a folder. Without `shard`, the index is taken
-    /// from `SLURM_ARRAY_TASK_ID` or `JOB_COMPLETION_INDEX`.
-    /// - Throws: An error if the plan can't be read, was created in another environment, or its part is
-    ///   unknown.
+    /// Reads a plan from a file, or the part at `shard` from a folder. Without `shard`, the index is taken from
+    /// `SLURM_ARRAY_TASK_ID` or `JOB_COMPLETION_INDEX`.
+    /// - Throws: An error if the plan can't be read, or if the index of the part isn't known.
     package init(reading path: String, shard: Int?, beneath root: PathRoot) throws(EngineError) {
         if Self.isFolder(path) {
             let folder = ShardFolder(path: path, beneath: root)
@@ -51,7 +50,7 @@ package struct SavedPlan: Sendable {
         try Self.refuse(file.environmentProblem ?? file.specProblem(now: set.specs))
     }
 
-    /// Throws if the new plan differs.
+    /// Throws if the plan that was created now differs from the saved one.
     package func check(_ plan: BatchPlan) throws(EngineError) { try Self.refuse(file.planProblem(now: plan)) }
 
     private static func refuse(_ problem: String?) throws(EngineError) {
@@ -67,8 +66,8 @@ package struct SavedPlan: Sendable {
 
     // MARK: Writing
 
-    /// Writes a plan to a file, or in parts to a folder, and returns the written plan. In parts, jobs that
-    /// depend on a refused job are refused as well.
+    /// Writes a plan to a file, or in parts to a folder, and returns the written plan. In parts, jobs that depend on a
+    /// refused job are refused as well.
     /// - Throws: An environment error if the plan can't be written, or would overwrite a source or an output.
     package static func write(
         _ planned: Pipeline.Planned, of set: JobFileSet, variables: [String: String], to path: String,

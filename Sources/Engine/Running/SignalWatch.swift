@@ -3,30 +3,27 @@ internal import Dispatch
 internal import Glibc
 internal import Locking
 
-/// A handler of SIGINT, SIGTERM and SIGHUP, which calls functions and determines the exit status.
+/// A handler of SIGINT, SIGTERM and SIGHUP that calls functions and determines the exit status.
 ///
-/// Signal handlers write to a pipe and are installed when the initializer returns. Dispatch's own signal
-/// sources are registered later, on its manager's thread; until then an ignored signal is lost (measured
-/// under load: one of ten that arrived directly after the start of the first job). Signal masks and signalfd
-/// aren't suitable: the main thread of a program that waits in `dispatch_main` is in sigsuspend, with nothing
-/// blocked.
+/// The signal handlers write to a pipe and are installed when the initializer returns. Dispatch's own signal sources
+/// are registered later, on its manager thread; until then an ignored signal is lost (measured under load: one of ten
+/// signals that arrived directly after the start of the first job). Signal masks and signalfd aren't suitable:
+/// `dispatch_main` waits in sigsuspend on the main thread, with no signal blocked.
 ///
-/// Unchecked `Sendable`: the source is created and activated in the initializer and only kept alive
-/// afterwards.
+/// Unchecked `Sendable`: the source is created and activated in the initializer, and only retained afterwards.
 package final class SignalWatch: @unchecked Sendable {
     private struct ReceivedSignals: Sendable {
         var interrupts = 0
         var isTerminated = false
     }
 
-    /// The functions that are called for signals.
+    /// The functions to call for signals.
     package struct Handlers: Sendable {
         /// Called for the first SIGINT.
         package var onFirstInterrupt: @Sendable () -> Void
         /// Called for every other signal.
         package var onCancel: @Sendable () -> Void
 
-        /// Creates handlers.
         package init(
             onFirstInterrupt: @escaping @Sendable () -> Void, onCancel: @escaping @Sendable () -> Void
         ) {
@@ -39,7 +36,7 @@ package final class SignalWatch: @unchecked Sendable {
     private let handlers: Guarded<Handlers>
     private let source: any DispatchSourceRead
 
-    /// Installs the handlers.
+    /// Installs the signal handlers, with the functions to call first.
     /// - Throws: An environment error if the system call fails.
     package init(_ first: Handlers) throws(EngineError) {
         handlers = Guarded(first)
@@ -60,7 +57,7 @@ package final class SignalWatch: @unchecked Sendable {
         source.activate()
     }
 
-    /// Replaces the handlers.
+    /// Replaces the functions to call.
     package func handle(_ handlers: Handlers) { self.handlers.withLock { $0 = handlers } }
 
     private static func next(_ descriptor: Int32) -> Int32? {
@@ -68,7 +65,7 @@ package final class SignalWatch: @unchecked Sendable {
         return read(descriptor, &number, 1) == 1 ? Int32(number) : nil
     }
 
-    /// Exit status after a signal; nil if none arrived.
+    /// Exit status after a signal; nil if none was received.
     package var status: RunStatus? {
         received.withLock { $0.isTerminated ? .terminated : $0.interrupts > 0 ? .interrupted : nil }
     }

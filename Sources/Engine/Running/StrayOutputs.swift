@@ -3,15 +3,15 @@ internal import FileSystem
 internal import JobPlan
 package import JobRun
 
-/// The outputs that were published for job files and are no longer requested.
+/// The outputs that were published for job files and that no job requests any more.
 package struct StrayOutputs: Sendable {
-    /// Outputs, by job file and path.
+    /// Obsolete outputs, ordered by job file and path.
     package let all: [Stray]
-    /// Diagnostics of expanding patterns. With errors, the requested outputs are unknown, and `all` is empty.
+    /// Diagnostics of expanding patterns. If there are errors, the requested outputs are unknown and `all` is empty.
     package let problems: DiagnosticSink
     private let state: RunState
 
-    /// Compares the destinations of job files with a state. Patterns are expanded; no source is probed.
+    /// Compares the destinations of job files with the state. Patterns are expanded; sources are not probed.
     package init(_ set: JobFileSet, state: RunState) {
         let (destinations, imageJobs, sources, problems) = BatchPlanner.places(
             set.files, beneath: set.access.root)
@@ -24,7 +24,7 @@ package struct StrayOutputs: Sendable {
         self.state = state
     }
 
-    /// Removes an output. Returns false if it was changed since it was published.
+    /// Removes an output. Returns false if it has changed since it was listed.
     /// - Throws: An environment error if the output can't be removed.
     package func remove(_ stray: Stray) throws(EngineError) -> Bool {
         try StateLocation.convertingErrors { () throws(StateError) in try state.remove(stray) }

@@ -8,7 +8,7 @@ internal import Media
 internal import Publishing
 internal import Synchronization
 
-/// Admission: whether a job can start, and whether its outputs fit on disk.
+/// Admission of jobs: dependencies and free disk space.
 extension BatchRunner {
     /// Returns the reason why a job can't start although all its dependencies have ended; nil if it can.
     func blockingReason(for job: JobPlan) -> String? {
@@ -27,12 +27,12 @@ extension BatchRunner {
         return nil
     }
 
-    /// Returns the estimated space that a job's outputs fill, and the reason why they don't fit in addition
-    /// to those of running jobs.
+    /// Returns the disk space that a job's outputs are estimated to need, and the reason if it isn't available in
+    /// addition to the space reserved by running jobs.
     func spaceEstimate(for job: JobPlan) -> SpaceEstimate {
         let estimate = spaceEstimate(for: job, without: [])
-        // Outputs that are up to date need no space. Finding them takes a digest, or reading the whole source, so
-        // they are determined only if space is short.
+        // Outputs that are up to date need no space. Identifying them requires a digest or reading the whole source, so
+        // this is done only if space is short.
         guard estimate.shortage != nil, job.outputs.count > 1, let state else { return estimate }
         let upToDate = job.tasks.filter { state.relation(of: $0).relation != .other }
         return upToDate.isEmpty
@@ -46,7 +46,7 @@ extension BatchRunner {
             guard let destination = output.destination, !upToDate.contains(destination.exact),
                 let size = output.expectedSize.map({ $0.adding(upToLimit: output.files.count > 1 ? $0 : 0) })
             else { continue }
-            // Several files are written as one file, which is then split.
+            // Several files are first written as one temporary file, which is then split.
             add(size, at: destination, to: &estimate) { free in
                 "the estimated size of the output is \(PlanText.bytes(size)) for \(PlanText.time(output.expectedDuration)), but only \(PlanText.bytes(free)) are free at \(destination); `limit: { size }` overrides the estimate"
             }
@@ -60,8 +60,8 @@ extension BatchRunner {
         return estimate
     }
 
-    /// Adds bytes to a job's estimate, and compares the sum with the free space, considering the running jobs
-    /// and the space that the job already fills.
+    /// Adds `size` bytes to a job's estimate. Sets `shortage` if running jobs and the estimate together exceed the free
+    /// space.
     private func add(
         _ size: Int64, at path: String, to estimate: inout SpaceEstimate, shortage: (_ free: Int64) -> String
     ) {
@@ -73,15 +73,14 @@ extension BatchRunner {
         if taken &+ size > space.bytes { estimate.shortage = estimate.shortage ?? shortage(space.bytes) }
     }
 
-    /// The estimated space that a job fills, and the reason why it isn't available. An output that is up to
-    /// date needs none.
+    /// The estimated disk space of a job, and the reason if it isn't available.
     struct SpaceEstimate {
         var usage: [RunPolicy.FreeSpace]
         var shortage: String?
     }
 
-    /// Removes temporary files of killed runs from a destination's folder, once for each folder. `destination` is
-    /// nil for a check, which has no such files.
+    /// Removes temporary files of killed runs from a destination's folder, once per folder. `destination` is nil for a
+    /// check, which writes no files.
     func removeAbandonedFiles(inFolderOf destination: String?) {
         guard let destination else { return }
         let (folder, _) = Self.split(destination)
@@ -91,8 +90,7 @@ extension BatchRunner {
     }
 
     /// Returns a file of `plan` that is also the destination of another output of this run; nil if there is none.
-    /// `prediction` is the plan from before the source existed. Files that it contains were checked when it was
-    /// planned.
+    /// `prediction` is the plan from before the source existed; its files were checked at planning.
     func destinationConflict(of plan: JobPlan, predicted prediction: JobPlan) -> String? {
         let known = Set(prediction.outputs.flatMap(\.files).map(\.exact))
         return plan.outputs.flatMap(\.files).first { path in

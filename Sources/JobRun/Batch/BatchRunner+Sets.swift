@@ -4,11 +4,10 @@ internal import LibAV
 internal import Publishing
 
 extension BatchRunner {
-    /// Completes the sets of files that a killed run was replacing, before any job starts and before dead
-    /// temporary files are removed. A set is completed only if it belongs to a job that would run now and
-    /// would create exactly these files: their marks have the digest of its plan, and each may replace the
-    /// file at its destination. Any other set is discarded: its job creates the files again, or they are up
-    /// to date.
+    /// Completes sets of files whose publishing a killed run left unfinished. Called before the first job starts and
+    /// before temporary files of killed runs are removed. A set is completed only if this run would create exactly
+    /// these files: their marks have the digest of the current plan, and each may replace the file at its destination.
+    /// Other sets are discarded; their jobs create the files again, unless they are up to date.
     func completeInterruptedSets() {
         guard let state else { return }
         let root = prober.environment.root
@@ -25,7 +24,7 @@ extension BatchRunner {
         let upToDate = Set(plan.upToDateJobs.flatMap(\.outputs).flatMap(\.files).map(\.exact))
         for set in sets {
             let known = set.destinations.filter { tasks[$0.exact] != nil || upToDate.contains($0.exact) }
-            // The set of another batch, or of a job that isn't selected, is ignored.
+            // Sets of other batches and of jobs that aren't selected are ignored.
             guard known.count == set.destinations.count else { continue }
             guard let missing = set.missing(),
                 missing.allSatisfy({ isWanted($0, tasks[$0.destination.exact], state) })

@@ -16,7 +16,7 @@ public protocol RunObserver: Sendable {
     func jobFinished(_ record: JobRecord)
 }
 
-/// The progress of a running job.
+/// The progress of a running job at one time.
 public struct RunningJob: Sendable {
     /// The job's id.
     public var id: String
@@ -24,18 +24,18 @@ public struct RunningJob: Sendable {
     public var file: String
     /// Completed fraction, from 0 to 1.
     public var fraction: Double
-    /// Processed media in seconds.
+    /// Duration of the media processed so far, in seconds.
     public var media: Double
     /// Wall-clock seconds since the current attempt started.
     public var elapsed: Double
 
-    /// Processed media in seconds per second of wall-clock time.
+    /// Processing speed as a multiple of real time: seconds of media per second of wall-clock time.
     public var speed: Double { elapsed > 0 ? media / elapsed : 0 }
     /// Estimated seconds until the job ends at this speed; nil while the completed fraction is at most 0.001.
     public var remaining: Double? { fraction > 0.001 ? elapsed / fraction * (1 - fraction) : nil }
 }
 
-/// The run of a batch: several jobs concurrently, each after its dependencies, in one dispatch group.
+/// A batch run: executes jobs concurrently, each after its dependencies.
 ///
 /// An actor with its own queue, on which callbacks of jobs, timers and signals run in order.
 package actor BatchRunner {
@@ -48,7 +48,7 @@ package actor BatchRunner {
     private let observer: any RunObserver
     let sources: Set<SourceFileKey>
     private let control = QueueExecutor(label: "tandem.batch")
-    /// The executor of the actor's queue (`Actor`).
+    /// The executor on which the actor's code runs: its Dispatch queue.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { control.asUnownedSerialExecutor() }
     private let group = DispatchGroup()
     private var queue: JobQueue
@@ -57,43 +57,42 @@ package actor BatchRunner {
     var failures: Set<JobKey> = []
     /// Jobs that have an instance, by the ids in the job files.
     let jobsWithInstances: Set<JobKey>
-    /// A running job.
     struct Running {
         let executor: JobExecutor
         let cost: JobCost
         let lane: Int
         let begun: Double
-        /// File systems that the job's output and its two-pass statistics fill, with the estimated bytes.
+        /// File systems to which the job writes outputs and two-pass statistics, with the estimated bytes.
         let diskUsage: [RunPolicy.FreeSpace]
         var attempts = 1
-        /// Whether the work is done and the output is being published: the job's processors are free for other jobs.
+        /// Whether the work is done and the output is being published. The job's processors are available to other
+        /// jobs.
         var isPublishing = false
     }
     var running: [JobKey: Running] = [:]
-    /// Jobs being replanned: their source is the output of another job and is being probed.
+    /// Jobs whose source is an output of another job. The source is being probed to replace the predicted plan.
     private var jobsBeingReplanned: [JobKey: (job: JobPlan, cost: JobCost)] = [:]
-    /// Jobs that wait for their next attempt.
+    /// Failed jobs that wait for their next attempt.
     private var jobsAwaitingRetry: [JobKey: (plan: JobPlan, outcome: JobOutcome)] = [:]
-    /// Number of jobs that ended without being started.
+    /// Number of jobs that ended without starting.
     private var notRunCount = 0
     var outcomes: [JobKey: JobOutcome] = [:]
     private var records: [JobRecord] = []
     private var startedCount = 0
     private var previewCount = 0
-    /// Reason why no further jobs start; nil while jobs do.
+    /// Reason why no further jobs start; nil while jobs are still admitted.
     private var stopReason: String?
     private var isCancelled = false
     private let begun = DispatchTime.now()
-    /// Folders that were already searched for temporary files of dead runs.
+    /// Folders already searched for temporary files of killed runs.
     var cleanedFolders: Set<ExactString> = []
     let namesByFolder: [ExactString: Set<String>]
     /// Estimated seconds of work in all jobs, from which the remaining time is predicted.
     private let totalWork: Double
     private var completedWork = 0.0
 
-    /// Creates a runner of a plan. `files` are the job files that the plan was created from; `performer`
-    /// carries out the work and `prober` probes sources that jobs created, in this process or in others;
-    /// `state` records the outputs.
+    /// Creates a runner for a plan. `files` are the job files of the plan. `performer` executes the work, and `prober`
+    /// probes sources that jobs created, in this process or in a worker. `state` records the outputs.
     package init(
         plan: BatchPlan, files: [JobFile], policy: RunPolicy = RunPolicy(), state: RunState? = nil,
         performer: any WorkPerformer, prober: any SourceProber,
@@ -101,8 +100,8 @@ package actor BatchRunner {
     ) {
         self.prober = prober
         self.plan = plan
-        // Only jobs that read outputs of other jobs are replanned. Otherwise the job files, with up to ten thousand
-        // jobs, are not kept.
+        // The job files, with up to ten thousand jobs, are kept only for replanning, which applies to jobs that read
+        // outputs of other jobs.
         let isChained = plan.jobs.contains { !$0.readJobs.isEmpty }
         self.files = isChained ? files : []
         self.policy = policy
@@ -150,7 +149,7 @@ package actor BatchRunner {
         return records
     }
 
-    /// Runs `body` on the actor's queue, after earlier calls.
+    /// Runs `body` on the actor's queue, after previously enqueued calls.
     private nonisolated func enqueue(
         after delay: DispatchTimeInterval? = nil, _ body: @escaping @Sendable (isolated BatchRunner) -> Void
     ) {
@@ -159,7 +158,7 @@ package actor BatchRunner {
         control.queue.asyncAfter(deadline: .now() + delay, execute: work)
     }
 
-    /// Starts no further job. Running jobs continue to their end.
+    /// Stops admitting jobs. Running jobs continue to their end.
     package nonisolated func stopAdmitting() {
         enqueue { runner in
             runner.stopReason = runner.stopReason ?? "the run was interrupted"
@@ -167,7 +166,7 @@ package actor BatchRunner {
         }
     }
 
-    /// Cancels the running jobs and starts no further job.
+    /// Cancels the running jobs and stops admitting jobs.
     package nonisolated func cancel() { enqueue { $0.cancelAll() } }
 
     private func cancelAll() {
@@ -183,8 +182,8 @@ package actor BatchRunner {
         admit()
     }
 
-    /// Returns the running jobs in the order of their starts, the number of jobs that have ended (without those that
-    /// never start), the number of all jobs, and the estimated seconds until all have ended.
+    /// Returns the running jobs in start order, the number of ended jobs (without those that were never started), the
+    /// number of all jobs, and the estimated seconds until all have ended.
     package nonisolated func snapshot() -> (
         running: [RunningJob], finished: Int, total: Int, remaining: Double?
     ) {
@@ -228,7 +227,7 @@ package actor BatchRunner {
         end(record)
     }
 
-    /// Adds a record, and passes it to the observer and the state.
+    /// Adds a record and passes it to the observer and the state.
     private func end(_ record: JobRecord) {
         records.append(record)
         observer.jobFinished(record)
@@ -245,7 +244,7 @@ package actor BatchRunner {
         }
     }
 
-    /// Starts all jobs that may start.
+    /// Starts all jobs that are ready and fit into the budget.
     private func admit() {
         while stopReason == nil {
             queue.bringForward { performer.isPrepared(for: plan.jobs[$0]) }
@@ -259,7 +258,8 @@ package actor BatchRunner {
             let cost = JobCost(job)
             guard budget.admits(cost) else { return }
             let space = self.spaceEstimate(for: job)
-            // The running jobs may fill less than predicted, or free space by replacing files.
+            // A shortage blocks only while other jobs run: they may need less space than predicted, or free space by
+            // replacing files.
             if space.shortage != nil, !running.isEmpty || !jobsBeingReplanned.isEmpty { return }
             queue.takeNext()
             start(job, cost, space)
@@ -278,7 +278,8 @@ package actor BatchRunner {
     private func start(_ job: JobPlan, _ cost: JobCost, _ space: SpaceEstimate) {
         budget.reserve(cost)
         guard !job.readJobs.isEmpty else { return launch(job, cost, space) }
-        // The plan was a prediction until now. The file exists, and probing it may take time.
+        // The plan was predicted before its source existed. Probing the source may be slow, so it runs on another
+        // queue.
         let key = JobKey(file: job.file, id: job.id)
         jobsBeingReplanned[key] = (job, cost)
         let (files, prober) = (files, prober)
@@ -290,7 +291,7 @@ package actor BatchRunner {
         }
     }
 
-    /// Continues with a job whose source was probed. Does nothing after a cancel.
+    /// Launches a replanned job, or fails it if replanning failed. Does nothing after a cancellation.
     private func finishReplanning(
         _ key: JobKey, _ result: Result<JobPlan, PlanningError>, _ space: SpaceEstimate
     ) {
@@ -309,7 +310,7 @@ package actor BatchRunner {
         }
     }
 
-    /// Fails a job whose source was created but can't be used.
+    /// Fails a job whose source exists but can't be used.
     private func refuse(
         _ job: JobPlan, _ cost: JobCost, _ why: String, _ rule: Rule?, at location: SourceRange? = nil
     ) {
@@ -349,7 +350,7 @@ package actor BatchRunner {
             completion: { @Sendable outcome in self.enqueue { $0.attemptEnded(plan, outcome) } })
     }
 
-    /// Frees the processors of a job that only has to publish its outputs.
+    /// Returns a job's processors to the budget while the job publishes its outputs.
     private func beginPublishing(_ plan: JobPlan) {
         let key = JobKey(file: plan.file, id: plan.id)
         guard let job = running[key], !job.isPublishing else { return }
@@ -358,7 +359,7 @@ package actor BatchRunner {
         admit()
     }
 
-    /// Ends an attempt. A transient failure is retried in the job's lane.
+    /// Ends an attempt. A transient failure is retried after a delay.
     private func attemptEnded(_ plan: JobPlan, _ outcome: JobOutcome) {
         guard let job = running[JobKey(file: plan.file, id: plan.id)] else { return }
         guard case .failed(let failure) = outcome, failure.isTransient, stopReason == nil,
@@ -399,7 +400,7 @@ package actor BatchRunner {
 
     private func work(_ plan: JobPlan) -> Double { state?.seconds(of: plan) ?? JobCost(plan).work }
 
-    /// Seconds since the runner was created.
+    /// Wall-clock seconds since the runner was created.
     private var now: Double {
         Double(DispatchTime.now().uptimeNanoseconds - begun.uptimeNanoseconds) / 1e9
     }

@@ -5,17 +5,17 @@ public import Media
 
 /// The outcome of a job.
 public enum JobOutcome: Sendable {
-    /// The outputs are published; outputs that were up to date are unchanged.
+    /// The outputs were published. Outputs that were already up to date are unchanged.
     case succeeded(JobResult)
-    /// The outputs are up to date: created by the same plan, and not changed since.
+    /// All outputs were up to date: created by the same plan and unchanged since.
     case upToDate
-    /// The job had nothing to do, for the given reason.
+    /// The job had nothing to do; the value is the reason.
     case skipped(String)
-    /// The job failed; nothing of it is published.
+    /// The job failed; none of its outputs were published.
     case failed(JobFailure)
-    /// The job was cancelled; nothing of it is published.
+    /// The job was cancelled; none of its outputs were published.
     case cancelled
-    /// The job was not started, for the given reason.
+    /// The job was not started; the value is the reason.
     case notRun(String)
 
     /// Whether the job succeeded, was up to date or was skipped.
@@ -26,7 +26,7 @@ public enum JobOutcome: Sendable {
         }
     }
 
-    /// Returns the previews of the outputs, by output name.
+    /// Returns the previews of the job's outputs, by output name.
     func previews(ofJob id: String) -> [String: JobPreview] {
         switch self {
         case .succeeded(let result):
@@ -55,20 +55,20 @@ public enum JobOutcome: Sendable {
 
 /// The published outputs of a job, or the result of a check.
 public struct JobResult: Sendable {
-    /// The outputs that were created, in the plan's order.
+    /// Outputs that this run created, in the plan's order.
     public var outputs: [OutputResult]
     /// Reasons for skipped outputs, by output id. An output is skipped if another file is at its destination.
     public var skipped: [String: String] = [:]
-    /// Wall-clock seconds that the job took.
+    /// Wall-clock duration of the job in seconds.
     public var seconds: Double
 
-    /// Warnings of all outputs.
+    /// Warnings of all outputs, in the plan's order.
     public var warnings: [String] { outputs.flatMap(\.warnings) }
 }
 
 /// An output that was created and published, or a check that a source passed.
 public struct OutputResult: Sendable {
-    /// The output's id; nil for the only output of a job.
+    /// The output's id in the job file; nil for the only output of a job.
     public var id: String?
     /// Absolute path of the output; nil for a check, which writes nothing.
     public var destination: String?
@@ -82,9 +82,9 @@ public struct OutputResult: Sendable {
     public var tracks: [TrackReport]
     /// Warnings for the user, such as dropped samples.
     public var warnings: [String]
-    /// Expectations with their measured values.
+    /// Expectations of the job file, each with its measured value.
     public var expectations: [ExpectationResult] = []
-    /// Loudness of the normalized tracks.
+    /// Loudness of the tracks with `normalize`, before and after.
     public var loudness: [Normalization] = []
     /// Preview for the report; nil if the report shows none.
     package var preview: JobPreview?
@@ -92,7 +92,7 @@ public struct OutputResult: Sendable {
     /// Still images of an image output; empty for other outputs.
     public var images: [Image] = []
 
-    /// A still image that was created.
+    /// A still image that an image output contains.
     public struct Image: Codable, Sendable {
         /// Requested time, on the source's time line.
         public var requested: MediaTime
@@ -102,28 +102,28 @@ public struct OutputResult: Sendable {
         public var path: String?
     }
 
-    /// The loudness of a track before and after normalization.
+    /// The loudness of one track before and after normalization.
     public struct Normalization: Codable, Sendable {
-        /// Index of the output's track.
+        /// Index of the track in the output.
         public var track: Int
-        /// Loudness of the source.
+        /// Loudness of the source, in EBU R 128 terms.
         public var before: Loudness
-        /// Loudness of the output.
+        /// Loudness of the output, in EBU R 128 terms.
         public var after: Loudness
     }
 }
 
-/// The reason why a job failed, and the part of the job file that it concerns.
+/// The reason why a job failed, with its location in the job file.
 public struct JobFailure: Error, Codable, Sendable {
-    /// The reason in one line.
+    /// Reason for the failure, in one line.
     public var message: String
-    /// Location in the job file.
+    /// Location in the job file that the failure concerns.
     package var location: SourceRange
     /// Rule of the failure; nil if no rule describes it.
     package var rule: Rule?
-    /// Whether the failure is transient, such as a server that doesn't respond, and the job is worth another attempt.
+    /// Whether the failure is transient, such as a server that doesn't respond, so that a retry may succeed.
     public var isTransient: Bool
-    /// Expectations with their measured values, if an unmet expectation is the reason.
+    /// Expectations with their measured values, if an unmet expectation caused the failure.
     package var expectations: [ExpectationResult] = []
     /// Sentence endings that state whether outputs with unmet expectations were kept, by output id; the key is empty
     /// for the only output of a job.
@@ -138,7 +138,7 @@ public struct JobFailure: Error, Codable, Sendable {
         guard rule == .expectationFailed, let first = failed.first else {
             return [(rule ?? .jobFailed, message, location)]
         }
-        // The sentence ending of an output is reported once.
+        // The note of an output is reported once.
         var reported: Set<String> = []
         return ([first] + failed.dropFirst()).map { one in
             let output = one.output ?? ""
@@ -150,7 +150,7 @@ public struct JobFailure: Error, Codable, Sendable {
         }
     }
 
-    /// Creates a failure that concerns a part of the job file.
+    /// Creates a failure at a location in the job file.
     package init(_ message: String, at location: SourceRange, rule: Rule? = nil, isTransient: Bool = false) {
         self.message = message
         self.location = location

@@ -2,24 +2,25 @@ internal import HeapModule
 internal import JobPlan
 internal import JobSpec
 
-/// The jobs that have not started, by index in the plan. A job is ready once all its dependencies have ended: jobs of
-/// higher priority first, then the longest. The cost of a job doesn't grow with the number of jobs.
+/// A priority queue of the jobs that have not started, by index in the plan. A job is ready once all its dependencies
+/// have ended. Ready jobs are ordered by priority, then by decreasing work. Operations on one job take logarithmic
+/// time.
 struct JobQueue {
     private struct Entry: Comparable {
         let priority: Int
         let work: Double
         let index: Int
 
-        /// Orders by priority and work. Of equals, the job that is first in the plan is the greatest.
+        /// Orders by priority and work. Among equals, the job that comes first in the plan is the greatest.
         static func < (a: Entry, b: Entry) -> Bool {
             (a.priority, a.work, -a.index) < (b.priority, b.work, -b.index)
         }
     }
 
     private var ready: Heap<Entry> = []
-    /// A ready job that is taken before its turn.
+    /// A ready job that precedes all others, regardless of its priority.
     private var front: Entry?
-    /// Number of open dependencies by job: the instances that it reads, and the jobs that it needs.
+    /// Number of open dependencies by job: the instances that it reads and the jobs listed in `needs`.
     private var openDependencies: [Int]
     private var isWaiting: [Bool]
     private let entries: [Entry]
@@ -28,8 +29,7 @@ struct JobQueue {
     /// Number of instances of each job that have not ended.
     private var openInstances: [JobKey: Int] = [:]
 
-    /// Creates a queue of the jobs of a plan; refused jobs have ended before any job starts. `work` returns how long
-    /// a job takes.
+    /// Creates a queue of the plan's jobs; refused jobs count as ended. `work` returns the estimated duration of a job.
     init(_ plan: BatchPlan, work: (JobPlan) -> Double = { JobCost($0).work }) {
         openDependencies = [Int](repeating: 0, count: plan.jobs.count)
         isWaiting = [Bool](repeating: true, count: plan.jobs.count)
@@ -56,8 +56,7 @@ struct JobQueue {
         }
     }
 
-    /// Index of the next job without open dependencies; nil if there is none now. The job stays in the queue until it
-    /// is taken.
+    /// Index of the next ready job; nil if none is ready. The job stays in the queue until `takeNext`.
     var next: Int? { (front ?? ready.max)?.index }
 
     /// Removes the next job.
@@ -66,7 +65,7 @@ struct JobQueue {
         isWaiting[entry.index] = false
     }
 
-    /// Moves a suitable job to the front, if one of the first few jobs with similar work is suitable.
+    /// Moves a suitable job to the front, if one of the first eight jobs with similar work is suitable.
     mutating func bringForward(_ isSuitable: (Int) -> Bool) {
         if let front = front.take() { ready.insert(front) }
         guard let first = ready.max, !isSuitable(first.index) else { return }
@@ -80,7 +79,7 @@ struct JobQueue {
         for entry in passed { ready.insert(entry) }
     }
 
-    /// Records that a job instance has ended, with any outcome.
+    /// Records that a job instance has ended, with any outcome, and releases its dependents.
     mutating func jobEnded(_ job: JobPlan) {
         release(readers.removeValue(forKey: JobKey(file: job.file, id: job.id)) ?? [])
         let base = JobKey(file: job.file, id: job.base)

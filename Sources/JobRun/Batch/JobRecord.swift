@@ -1,25 +1,25 @@
 public import JobPlan
 
-/// The outcome of one job of a batch, with its times.
+/// The record of a job that has ended: outcome, plan and times.
 public struct JobRecord: Sendable {
-    /// The job's id.
+    /// The job's id, with the matrix values of an instance.
     public var id: String
-    /// The job file.
+    /// Path of the job file.
     public var file: String
-    /// Outcome of the job.
+    /// Outcome of the job's last attempt.
     public var outcome: JobOutcome
-    /// The plan that was carried out; nil if the job was refused, or was up to date before planning.
+    /// Plan that was executed; nil if the job was refused, or was up to date before planning.
     public var plan: JobPlan? { boxed?.plan }
     private let boxed: Box?
     /// Published outputs of a job that was up to date before planning.
     public var upToDateOutputs: [BatchPlan.Output] = []
     /// Seconds from the start of the run to the start of the job; nil if the job was not started.
     public var begun: Double?
-    /// Wall-clock seconds that the job took.
+    /// Wall-clock duration of the job in seconds, including retries.
     public var seconds: Double = 0
-    /// Index of the job's lane among the concurrent jobs, from 0.
+    /// Row of the job in the report's timeline, from 0. Concurrent jobs have different rows.
     package var lane = 0
-    /// Number of times the job was started.
+    /// Number of attempts, including the first; 0 if the job was not started.
     public var attempts = 0
     /// Warnings about the outputs. For outputs that are up to date, the warnings from when they were created.
     public var warnings: [String] = []
@@ -27,7 +27,7 @@ public struct JobRecord: Sendable {
     /// of a job.
     package var earlierWarnings: [String: [String]] = [:]
 
-    /// A box, because a plan is large and there are many records.
+    /// Storage of a plan on the heap: a plan is large, and a run has many records.
     private final class Box: Sendable {
         let plan: JobPlan
         init(_ plan: JobPlan) { self.plan = plan }

@@ -1,7 +1,7 @@
 internal import Dispatch
 
-/// An executor that runs an actor on a Dispatch queue; Dispatch on Linux provides none. Callbacks on the
-/// queue and tasks that call the actor run one after the other, in order.
+/// A serial executor that runs an actor on a Dispatch queue; Dispatch on Linux doesn't provide one. Callbacks on the
+/// queue and tasks that call the actor run in order.
 final class QueueExecutor: SerialExecutor {
     /// The queue. Work on it is isolated to the actor (`Actor.assumeIsolated`).
     let queue: DispatchQueue

@@ -5,9 +5,9 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Checks of sources, which publish nothing.
+/// Execution of checks, which publish nothing.
 extension JobExecutor {
-    /// Runs a check, unless the source has passed the same check before. `completion` is called on `queue`.
+    /// Runs a check, unless the source has already passed it. `completion` is called on `queue`.
     func check(
         _ task: OutputTask, _ onWork: @Sendable () -> Void,
         _ completion: @escaping @Sendable (JobOutcome) -> Void

@@ -11,15 +11,15 @@ internal import Media
 internal import FileSystem
 internal import Publishing
 
-/// The execution of one plan: temporary files, work, publishing. Only this class writes to destinations; the
-/// work itself may run in another process.
+/// The executor of one job's plan: creates temporary files, starts the work and publishes the outputs. Only this class
+/// writes to destinations; the work itself may run in another process.
 ///
-/// Unchecked `Sendable`: mutable state is accessed on `queue` only, or is behind the mutex.
+/// Unchecked `Sendable`: mutable state is accessed on `queue` only, or is protected by a mutex.
 final class JobExecutor: @unchecked Sendable {
     let plan: JobPlan
-    /// Reason why there is no space for the outputs; nil if there is.
+    /// Reason why the outputs don't fit on disk; nil if they do.
     private let spaceShortage: String?
-    /// Sources of the whole call, which are never replaced.
+    /// Sources of the whole run, which must not be replaced.
     private let sources: Set<SourceFileKey>
     let number: Int
     /// Whether outputs that fail their expectations are kept under another name.
@@ -45,19 +45,18 @@ final class JobExecutor: @unchecked Sendable {
     /// Reasons for skipped outputs, by output id; accessed on `queue` only.
     private var skipped: [String: String] = [:]
 
-    /// Outcome if no output is created.
+    /// Outcome if no output needs to be created.
     private var outcomeWithoutOutputs: JobOutcome {
         skipped.isEmpty
             ? .upToDate : .succeeded(JobResult(outputs: [], skipped: skipped, seconds: elapsed))
     }
 
-    /// Location of the destination in the job file if there is one output, else of the job.
+    /// Location of the destination in the job file if there is one output; otherwise of the job.
     private var location: SourceRange {
         plan.outputs.count == 1 ? plan.outputs[0].destinationLocation : plan.location
     }
 
-    /// Creates an executor. `number` is the number of the start within the batch; `spaceShortage` is the reason why there is
-    /// no space.
+    /// Creates an executor. `number` is the index of the start within the run; a retry counts as a start.
     init(
         plan: JobPlan, spaceShortage: String?, sources: Set<SourceFileKey>, number: Int, keepsFailed: Bool,
         makesPreview: Bool,
@@ -74,8 +73,8 @@ final class JobExecutor: @unchecked Sendable {
         self.performer = performer
     }
 
-    /// Starts the job. `completion` is called once, on a private queue. `onWork` is called if there is work
-    /// to do, `onPublish` when the work is finished and all expectations are met.
+    /// Starts the job. `completion` is called once, on a private queue. `onWork` is called if there is work to do,
+    /// `onPublish` once the work is finished and all expectations are met.
     func start(
         onWork: @escaping @Sendable () -> Void, onPublish: @escaping @Sendable () -> Void,
         completion: @escaping @Sendable (JobOutcome) -> Void
@@ -83,7 +82,7 @@ final class JobExecutor: @unchecked Sendable {
         queue.async { @Sendable in
             let end: @Sendable (JobOutcome) -> Void = { outcome in
                 self.timer?.cancel()
-                // Breaks a reference cycle: the handle holds its callback, which holds this object.
+                // Breaks a retain cycle: the handle retains its callback, which retains this object.
                 self.running.withLock { $0.work = nil }
                 completion(outcome)
             }
@@ -95,7 +94,7 @@ final class JobExecutor: @unchecked Sendable {
         }
     }
 
-    /// Cancels the job at once. `completion` is still called.
+    /// Cancels the work. `completion` is still called.
     func cancel() {
         running.withLock { running in
             running.isCancelled = true
@@ -103,13 +102,11 @@ final class JobExecutor: @unchecked Sendable {
         }?.cancel()
     }
 
-    /// Progress of the work.
     var progress: WorkProgress { running.withLock { $0.work }?.progress ?? WorkProgress() }
 
     /// Wall-clock seconds since the executor was created.
     var elapsed: Double { Double(DispatchTime.now().uptimeNanoseconds - begun.uptimeNanoseconds) / 1e9 }
 
-    /// Whether the job was cancelled.
     var isCancelled: Bool { running.withLock { $0.isCancelled } }
 
     func outcome(of error: any Error) -> JobOutcome {
@@ -192,7 +189,7 @@ final class JobExecutor: @unchecked Sendable {
         }
     }
 
-    /// Creates some of the plan's outputs.
+    /// Starts the work that creates outputs of the plan.
     private func create(
         _ toCreate: [OutputPublisher], _ onPublish: @escaping @Sendable () -> Void,
         _ completion: @escaping @Sendable (JobOutcome) -> Void
@@ -211,10 +208,10 @@ final class JobExecutor: @unchecked Sendable {
             plan.hasTwoPasses ? try TemporaryFile(destination: toCreate[0].destination, in: root) : nil
         var order = WorkOrder(
             plan: plan, outputs: unfinishedOutputs.map(\.file), scratch: scratch, makesPreview: makesPreview)
-        // The images for a report don't count towards the job's timeout.
+        // The timeout doesn't include the creation of preview images.
         order.onChecked = { @Sendable in self.queue.async { @Sendable in self.timer?.cancel() } }
         let work = performer.perform(order) { @Sendable outcome in
-            // Not called after a failure, which may prevent further jobs from starting.
+            // Not called after a failure: with `--fail-fast` no further jobs may start.
             if case .finished(let findings) = outcome, findings.isAsExpected { onPublish() }
             self.queue.async { @Sendable in
                 self.timer?.cancel()
@@ -238,7 +235,7 @@ final class JobExecutor: @unchecked Sendable {
     }
 
     /// Evaluates the current expectations of existing outputs that the same plan created. `completion` is called on
-    /// `queue` with the reason why an output doesn't meet them, or with nil.
+    /// `queue` with the error if an expectation isn't met, or with nil.
     private func evaluate(
         _ evaluated: [(publisher: OutputPublisher, digest: PlanDigest)], _ onWork: @Sendable () -> Void,
         _ completion: @escaping @Sendable ((any Error)?) -> Void
@@ -281,7 +278,7 @@ final class JobExecutor: @unchecked Sendable {
         }
     }
 
-    /// Returns the findings of completed work; throws if it failed or the job was cancelled.
+    /// Returns the findings of completed work; throws its failure, or `CancellationError`.
     func findings(of outcome: WorkOutcome) throws -> WorkFindings {
         switch outcome {
         case .cancelled: throw CancellationError()
@@ -292,8 +289,8 @@ final class JobExecutor: @unchecked Sendable {
         }
     }
 
-    /// Returns the failure if an expectation isn't met; nil if all are met. `kept` returns the outcome for an
-    /// output, by its index, as the end of a sentence.
+    /// Returns the failure if an expectation isn't met; nil if all are met. `kept` returns a clause for the message
+    /// that states whether the output at an index was kept.
     func failure(of findings: WorkFindings, keptNote kept: (Int) -> String?) -> JobFailure? {
         let failed = findings.outputs.indices.filter { index in
             findings.outputs[index].expectations.contains { !$0.holds }
@@ -319,7 +316,7 @@ final class JobExecutor: @unchecked Sendable {
         return failure
     }
 
-    /// Starts the timer of `timeout`, on `queue`.
+    /// Starts the timer of the job's `timeout`. Called on `queue`.
     func startTimeout() {
         guard let timeout = plan.scheduling.timeout else { return }
         let timer = DispatchSource.makeTimerSource(queue: queue)
@@ -339,7 +336,7 @@ final class JobExecutor: @unchecked Sendable {
                 throw MediaError.misuse(
                     "\(findings.outputs.count) results for \(unfinishedOutputs.count) outputs")
             }
-            // If another process created the same outputs meanwhile, these are discarded.
+            // Discards these outputs if another process published the same ones in the meantime.
             if findings.isAsExpected, unfinishedOutputs.flatMap(\.publisher.parts).allSatisfy(\.isUpToDate) {
                 discard()
                 return outcomeWithoutOutputs
@@ -358,8 +355,8 @@ final class JobExecutor: @unchecked Sendable {
 
     // MARK: Publishing
 
-    /// Publishes all outputs or none. Operations that can fail run before the first output gets its name. If
-    /// a later output still can't be published, those already published are withdrawn.
+    /// Publishes all outputs or none. All other operations that can fail precede the first rename. If a later rename
+    /// fails, the outputs already published are withdrawn.
     private func publish(_ findings: WorkFindings) throws -> [OutputResult] {
         try SourceCheck(plan).check(when: "while it was read")
         let failure = failure(of: findings) { index in

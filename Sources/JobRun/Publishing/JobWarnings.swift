@@ -3,7 +3,7 @@ internal import JobPlan
 internal import LibAV
 internal import Media
 
-/// The warnings about a finished output that the plan couldn't contain.
+/// The warnings about a finished output that were not known at planning.
 struct JobWarnings {
     let task: OutputTask
     private var plan: OutputPlan { task.output }
@@ -105,13 +105,13 @@ struct JobWarnings {
         }
     }
 
-    /// Whether data are missing because of `on_damage: skip`, so that the output differs from one of an
-    /// undamaged source.
+    /// Whether data are missing because of `on_damage: skip`, so that the output differs from that of an undamaged
+    /// source.
     var reportsDamage: Bool {
         zip(plan.tracks, findings.tracks).contains { damageWarning($0, $1) != nil }
     }
 
-    /// Returns the amount of a track's data that is missing because of `on_damage: skip`; nil if none is.
+    /// Returns the amount of a track's data that is missing because of `on_damage: skip`; nil if nothing is missing.
     private func damageWarning(_ track: TrackPlan, _ report: TrackReport) -> String? {
         guard task.input.damagePolicy == .skip else { return nil }
         var parts: [String] = []

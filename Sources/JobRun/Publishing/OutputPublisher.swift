@@ -9,25 +9,25 @@ internal import Media
 internal import FileSystem
 internal import Publishing
 
-/// The error of an output that is skipped, because another file at its destination must be kept.
+/// The error of an output that is skipped because an existing file at its destination must be kept.
 struct SkippedOutput: Error {
     let reason: String
 }
 
-/// The publisher of one output of a job. It replaces only files that may be replaced.
+/// The publisher of one output of a job. Replaces only files that the job may replace.
 struct OutputPublisher {
     private(set) var task: OutputTask
     /// Absolute path of the output.
     private(set) var destination: String
-    /// Sources of the whole call, which are never replaced.
+    /// Sources of the whole run, which must not be replaced.
     let sources: Set<SourceFileKey>
     let state: RunState?
-    /// Digest of everything that determines the output; nil if it can't be determined.
+    /// Digest of everything that determines the output; nil if it is unknown.
     var digest: PlanDigest?
 
     private var output: OutputPlan { task.output }
 
-    /// Creates a publisher; nil for a check, which has no output.
+    /// Creates a publisher; returns nil for a check, which has no output.
     init?(task: OutputTask, sources: Set<SourceFileKey>, state: RunState?) {
         guard let destination = task.output.destination else { return nil }
         self.task = task
@@ -36,7 +36,7 @@ struct OutputPublisher {
         self.state = state
     }
 
-    /// Publishers of the output's single files.
+    /// Publishers of the output's individual files.
     var parts: [OutputPublisher] {
         task.files.map { part in
             var publisher = self
@@ -46,14 +46,13 @@ struct OutputPublisher {
         }
     }
 
-    /// Returns the files to publish, split from the written one.
+    /// Splits the written file into the files to publish.
     func splitFiles(
         of file: TemporaryFile, _ findings: OutputFindings, in root: PathRoot
     ) throws -> [(publisher: OutputPublisher, file: TemporaryFile)] {
         let parts = parts
         guard parts.count > 1 else { return [(self, file)] }
-        // Parts must follow each other, or repeat the previous one, so that no more is copied than was
-        // written.
+        // Parts must be contiguous or repeat the previous part, so that no more bytes are copied than were written.
         var end: Int64 = 0
         var last: TemporaryFile.Part?
         let isInOrder = findings.parts.allSatisfy { part in
@@ -73,18 +72,17 @@ struct OutputPublisher {
         return files
     }
 
-    /// Whether the file at the destination was created by the same plan, and need not be created again.
+    /// Whether the file at the destination was created by the same plan and can be kept.
     var isUpToDate: Bool {
         guard let digest, state?.isForced == false else { return false }
         return (RunState.mark(of: task)?.digest).map { digest.relation(to: DigestValue($0)) != .other }
             ?? false
     }
 
-    /// Writes a finished file to disk, with its modification time and its mark, so that only its name is
-    /// missing.
+    /// Sets the modification time and the mark of a finished file and syncs it to disk. Only the rename remains.
     mutating func prepare(_ file: TemporaryFile, _ findings: OutputFindings) throws {
         if JobWarnings(task: task, findings: findings).reportsDamage { digest = digest?.afterDamage }
-        // The time is set before the mark, which contains it.
+        // The time is set first, because the mark contains a fingerprint with it.
         if output.keepsFileTimes, let source = FileIdentity(path: task.input.sourceName) {
             try file.setModified(seconds: source.modified, nanoseconds: source.modifiedNanoseconds)
         }
@@ -94,20 +92,19 @@ struct OutputPublisher {
         let isMarked = file.setAttribute(DestinationPath.attribute, mark.text)
         try file.synchronize()
         if isMarked { return }
-        // Timestamps are coarse on such file systems: the existing file can have the same size and time. If a run died
-        // here, it would be unknown which of the two files is at the destination.
+        // File systems without marks often have coarse timestamps: the existing file can have the same size and time.
+        // After a crash at this point the two files couldn't be distinguished.
         let isIndistinguishable = TemporaryFile.fingerprint(path: destination) == mark.output
         try state?.recordIntent(task, output: mark.output, digest: isIndistinguishable ? nil : digest)
     }
 
-    /// Gives a prepared file its name. Returns false if another process has just published the same output.
+    /// Renames a prepared file to its destination. Returns false if another process has just published the same output.
     /// `keepsReplaced`: see `TemporaryFile.publishTogether`.
     func publish(_ file: TemporaryFile, keepsReplaced: Bool) throws -> Bool {
-        // If another file was published meanwhile, the check whether it may be replaced is repeated.
+        // If another file was published in the meantime, the check whether it may be replaced runs again.
         for _ in 0..<2 {
             let replaces = try replacesExisting()
-            // The files of a set are all created or none: an existing one would be reported as the whole
-            // output.
+            // Files of a set are published all or none: an existing file would be reported as the whole output.
             if replaces, isUpToDate, output.files.count == 1 {
                 file.discard()
                 return false
@@ -120,7 +117,7 @@ struct OutputPublisher {
             }
         }
         guard file.isPublished else { throw PublishingError.destinationExists }
-        // The output is elsewhere if the folder was moved meanwhile.
+        // If its folder was moved in the meantime, the output is not at the destination.
         guard file.isAt(destination) else {
             throw JobFailure(
                 "the published output is not at \(destination): its folder was moved or replaced",
@@ -139,14 +136,14 @@ struct OutputPublisher {
             warnings: output.id.map { id in lines.map { "\(id): \($0)" } } ?? lines,
             expectations: findings.expectations, loudness: findings.loudness, preview: findings.preview,
             images: zip(output.images?.stills ?? [], findings.imageTimes).map { image, actual in
-                // Both are relative to the source's time zero. For a whole source that is the output's as well.
+                // Both times are relative to time zero of the source. Without ranges, output times equal source times.
                 let requested = task.input.extent.ranges.isEmpty ? image.time : image.sourceTime
                 return OutputResult.Image(requested: requested, actual: actual, path: image.destination)
             })
     }
 
-    /// Publishes an output that failed its expectations under a name beside its destination: `web.failed.mp4`.
-    /// Replaces only such a file of the same job. Returns the outcome as the end of a sentence.
+    /// Publishes an output that failed its expectations in its destination's folder as `<name>.failed.<extension>`.
+    /// Replaces only such a file of the same job. Returns the result as a clause for the failure's message.
     func keep(_ file: TemporaryFile) -> String {
         let name = destination.pathParts.last ?? "output"
         let (stem, ending) = name.nameParts
@@ -170,8 +167,8 @@ struct OutputPublisher {
         }
     }
 
-    /// Returns true if the file at the destination is to be replaced, and false if there is none. Throws if the
-    /// output can't be published there.
+    /// Returns true if the file at the destination is to be replaced, and false if there is none. Throws if the output
+    /// can't be published.
     func replacesExisting() throws -> Bool {
         if let identity = FileIdentity(path: destination),
             sources.contains(SourceFileKey(identity))
@@ -180,7 +177,7 @@ struct OutputPublisher {
                 "the destination is also a source, which is never overwritten: \(destination)",
                 at: output.destinationLocation, rule: .destinationIsSource)
         }
-        // An output that is up to date for any job file can be replaced without loss.
+        // An output that is up to date can be replaced without loss, even if another job file created it.
         let owner = isUpToDate ? nil : RunState.owner(task.file, at: destination)
         switch DestinationPath.occupant(of: destination, owner: owner) {
         case .nothing: return false
@@ -204,7 +201,7 @@ struct OutputPublisher {
         }
     }
 
-    /// Creates the destination's folder if it is missing. Throws if `make_directories` is false.
+    /// Creates the destination's folder if it doesn't exist. Throws if `make_directories` is false.
     func makeFolder() throws {
         let folder = String(
             destination[..<(destination.lastSlash ?? destination.startIndex)])

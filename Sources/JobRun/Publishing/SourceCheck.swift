@@ -4,13 +4,13 @@ internal import LibAV
 internal import Media
 internal import FileSystem
 
-/// A check that the sources of a job are unchanged since the job was planned.
+/// The check that the sources of a job are unchanged since planning.
 struct SourceCheck {
     private let plan: JobPlan
 
     init(_ plan: JobPlan) { self.plan = plan }
 
-    /// Throws if a source is missing or changed. `when` is the time of the change in the message.
+    /// Throws if a source is missing or changed. `when` completes the message "the source changed …".
     func check(when: String) throws {
         for (sequence, identity) in plan.imageSequences {
             try check("an image of the source", sequence.path, sequence.filesIdentity, identity, when)
@@ -22,8 +22,7 @@ struct SourceCheck {
         }
         for input in plan.inputs {
             guard case .file(let path, let identity) = input.source else { continue }
-            // A remote source can be checked only by the worker that fetched it, which reads it to the
-            // planned length.
+            // A remote source is checked by the worker that reads it: only the planned length is read.
             if SourceLocation.isRemote(path) { continue }
             guard let now = FileIdentity(path: path) else {
                 throw JobFailure(

@@ -5,8 +5,9 @@ internal import Glibc
 package import JobPlan
 internal import Locking
 
-/// A writer of a run's events as JSON lines, while they happen: `run_started`, `job_planned`, `job_started`,
-/// `progress`, `job_finished`, `run_finished`. A job is announced before it finishes; fields are only ever added.
+/// A writer of a run's events as JSON lines: `run_started`, `job_planned`, `job_started`, `progress`, `job_finished`,
+/// `run_finished`. Every `job_finished` follows the `job_planned` of its job. Fields are only added, never removed or
+/// renamed.
 ///
 /// Unchecked `Sendable`: mutable state is accessed on `queue` only.
 package final class EventWriter: RunObserver, @unchecked Sendable {
@@ -48,7 +49,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         var status: String?
         var outcomes: [String: Int]?
 
-        /// One output of several.
+        /// One output of a job with several outputs.
         struct Output: Encodable {
             var id: String
             var destination: String?
@@ -67,15 +68,15 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         }
     }
 
-    /// Opens the file for the events; `-` is standard output. Returns nil if it can't be written.
+    /// Opens the file for the events; `-` is standard output. Returns nil if it can't be opened for writing.
     package init?(path: String) {
         descriptor =
             path == "-" ? dup(STDOUT_FILENO) : Self.open(path)
         if descriptor < 0 { return nil }
     }
 
-    /// Opens an existing file of Tandem's, a pipe or a device (`ReportFile.problem`). A missing file is created; a
-    /// dangling link is not followed.
+    /// Opens an existing report, pipe or device (`ReportFile.problem`), or creates a missing file. Doesn't follow
+    /// dangling links.
     private static func open(_ path: String) -> Int32 {
         let flags = O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
         let known = Glibc.open(path, flags | O_TRUNC)
@@ -123,14 +124,12 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         }
     }
 
-    /// Writes `job_started`.
     package func jobStarted(_ plan: JobPlan) {
         var event = Event(event: "job_started", time: Self.now)
         (event.job, event.file) = (plan.id, plan.file)
         write(event)
     }
 
-    /// Writes `job_finished`.
     package func jobFinished(_ record: JobRecord) {
         let entries = RunReport([record], files: [], begun: 0, seconds: 0, status: "").jobs
         guard let job = entries.first else { return }
@@ -156,7 +155,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         write(event)
     }
 
-    /// Writes the end of the run. Returns the reason why events could not be written; nil if all were.
+    /// Writes `run_finished`. Returns the reason why events could not be written; nil if all were.
     package func end(_ records: [JobRecord], status: String) -> String? {
         queue.sync {
             timer?.cancel()
@@ -171,7 +170,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         return problem.withLock { $0 }
     }
 
-    /// Writes all events of a run that ended before its first job started.
+    /// Writes the events of a run that ended before its first job started.
     package func writeEvents(_ report: RunReport) {
         var event = Event(event: "run_started", time: Self.now)
         (event.files, event.jobs) = (report.files, 0)
@@ -201,15 +200,15 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
 
     private func write(_ event: Event) { queue.async { @Sendable in self.writeLine(event) } }
 
-    /// Writes an event. Called on `queue`.
+    /// Writes an event as one line. Called on `queue`.
     private func writeLine(_ event: Event) {
         guard problem.withLock({ $0 == nil }) else { return }
         guard var line = try? JSONFormat.data(of: event, isLine: true) else { return }
         line.append(0x0a)
         var done = 0
         while done < line.count {
-            // A reader that stops reading must not block the run. The rest of the text is written once the
-            // pipe has space.
+            // A reader that doesn't read must not block the run. The write continues once the pipe has space, or fails
+            // after 5 s.
             var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             guard poll(&waiting, 1, 5000) != 0 else {
                 return problem.withLock { $0 = "no process reads them" }

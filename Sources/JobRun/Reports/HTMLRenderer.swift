@@ -4,23 +4,22 @@ internal import FoundationEssentials
 package import JobPlan
 internal import LibAV
 
-/// The HTML report: one self-contained page without external scripts, fonts or images, readable on a phone,
-/// in dark mode and on paper. An inline script filters and sorts; everything is visible without it too.
+/// The HTML report: one self-contained page without external scripts, fonts or images, readable on a phone, in dark
+/// mode and on paper. An inline script filters and sorts the table; all content is visible without it.
 ///
-/// A page has at most `minimumBudget` bytes, or `jobBudget` for each job if that is more: images are dropped to
-/// meet this limit.
+/// A page has at most `minimumBudget` bytes, or `budgetPerJob` bytes for each job if that is more. Images are dropped
+/// to meet this limit.
 package enum HTMLRenderer {
-    /// Maximum number of jobs without failures that are shown with all details; the others are only rows of the
-    /// table.
+    /// Maximum number of jobs without failures that are shown with details; further jobs appear only in the table.
     private static let maxDetailedJobs = 500
-    /// Maximum number of outputs that are shown with frames.
+    /// Maximum number of outputs with preview images.
     package static let maxPreviews = 200
-    /// Size of a page in bytes up to which no images are dropped.
+    /// Page size in bytes up to which no images are dropped.
     static let minimumBudget = 1_000_000
-    /// Size of the page in bytes for each job.
+    /// Page size in bytes that is allowed for each job.
     static let budgetPerJob = 15_000
 
-    /// Returns the previews of a run's outputs.
+    /// Returns the previews of a run's outputs, by job file and output name.
     package static func previews(of records: [JobRecord]) -> [JobKey: JobPreview] {
         var found: [JobKey: JobPreview] = [:]
         for record in records {
@@ -31,9 +30,8 @@ package enum HTMLRenderer {
         return found
     }
 
-    /// Renders the page.
     package static func render(_ report: RunReport, previews: [JobKey: JobPreview] = [:]) -> String {
-        // Everything but the images is counted first. The images share the remaining bytes equally.
+        // The page without images is measured first. The images share the remaining bytes equally.
         let sizeWithoutPreviews = page(report, previews) { _ in [] }.utf8.count
         let total = max(minimumBudget, budgetPerJob * report.jobs.count)
         let share = max(0, total - sizeWithoutPreviews) / max(1, previews.count)
@@ -68,8 +66,7 @@ package enum HTMLRenderer {
             page += "</section>\n"
         }
         page += timeline(report)
-        // Outputs that were created in this run come first, then outputs that were up to date and whose details are
-        // known.
+        // Outputs of this run come first, then outputs that are up to date and have stored details.
         let detailedJobs =
             rest.filter { $0.outcome == "succeeded" || $0.outcome == "skipped" }
             + rest.filter { $0.outcome == "up-to-date" && !$0.tracks.isEmpty }
@@ -146,7 +143,7 @@ package enum HTMLRenderer {
         @media print { body { max-width: none; } details { break-inside: avoid; } summary { list-style: none; } }
         """
 
-    /// Script that filters the table's rows and the details of their jobs by words, and sorts the rows by a column.
+    /// Script that filters the table rows and job details by words, and sorts the rows by a column.
     private static let script = """
         (() => {
           const table = document.getElementById("all");
@@ -310,7 +307,7 @@ package enum HTMLRenderer {
         return text + "</div>\n</details>\n"
     }
 
-    /// Renders at most 200 still images; all of them are in the report's JSON.
+    /// Renders a table of at most 200 still images; the JSON report contains all of them.
     private static func table(of stills: [RunReport.Still]) -> String {
         func time(_ seconds: Double) -> String { "\((seconds * 1000).rounded() / 1000) s" }
         let shown = stills.prefix(200)
@@ -345,7 +342,7 @@ package enum HTMLRenderer {
         return text + "</tbody></table></div>\n"
     }
 
-    /// Renders all jobs, one row each, with the name of the job's details if there are any.
+    /// Renders the table of all jobs, each linked to its details if the page contains them.
     private static func table(_ jobs: [(job: RunReport.Job, details: String?)]) -> String {
         guard !jobs.isEmpty else { return "" }
         let heads = ["Job", "Outcome", "Time", "Size", "Note"]
@@ -368,7 +365,7 @@ package enum HTMLRenderer {
         return text + "</tbody></table></div>\n"
     }
 
-    /// Renders a cell that is sorted by its numeric value.
+    /// Renders a table cell with the numeric value by which the script sorts it.
     private static func cell(_ text: String, value: Double) -> String {
         "<td class=\"number\" data-value=\"\(number(value))\">\(Markup.escaped(text))</td>"
     }

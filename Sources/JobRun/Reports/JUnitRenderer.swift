@@ -1,9 +1,8 @@
 internal import Diagnostics
 internal import ExactStrings
 
-/// The JUnit XML report: a test suite for each job file, a test case for each output and each expectation.
+/// The JUnit XML report: a test suite for each job file; a test case for each output and each expectation.
 package enum JUnitRenderer {
-    /// Renders the document.
     package static func render(_ report: RunReport) -> String {
         var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         var files = report.files
@@ -29,7 +28,7 @@ package enum JUnitRenderer {
         var seconds: Double
         var failure: (type: String, message: String, place: String)?
         var skipped: String?
-        /// Warnings for the user, written as `system-out`.
+        /// Warnings about the output, written as `system-out`.
         var warnings: [String] = []
 
         var text: String {
@@ -89,10 +88,10 @@ package enum JUnitRenderer {
     private static func escaped(_ text: String) -> String { Markup.escaped(text) }
 }
 
-/// The escaping of text in XML and HTML.
+/// Escaping of text for XML and HTML.
 enum Markup {
-    /// Returns a text with all markup characters escaped. Hidden characters, and those that XML can't represent,
-    /// become U+FFFD.
+    /// Returns `text` with all markup characters escaped. Hidden characters, and characters that XML doesn't allow, are
+    /// replaced by U+FFFD.
     static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import JobPlan
 internal import Media
 
-/// The HTML preview that compares an output with its source: frames, audio, bit rate.
+/// The HTML preview of an output: image pairs of source and output, waveform, bit rate curve.
 enum PreviewMarkup {
     private static let width = 720.0
 
@@ -22,8 +22,8 @@ enum PreviewMarkup {
         return text
     }
 
-    /// Returns the image pairs of a preview that fit into a number of bytes: the middle ones first. If even
-    /// these are too large, returns only the output's image.
+    /// Returns the image pairs of a preview that fit into `bytes`, starting from the middle. If not even one pair fits,
+    /// only the output's image is returned.
     static func pairs(_ preview: JobPreview, within bytes: Int) -> [JobPreview.Pair] {
         let all = Array(preview.pairs.prefix(12))
         let order = all.indices.sorted { abs($0 * 2 - (all.count - 1)) < abs($1 * 2 - (all.count - 1)) }
@@ -54,7 +54,7 @@ enum PreviewMarkup {
     }
 
     private static func curve(_ waveform: Waveform) -> String {
-        // One line for each column, in integers: a fifth of the size of an outline.
+        // One line per column, in integers: a fifth of the size of an outline.
         let height = 80
         let count = max(1, waveform.peaks.count)
         func bars(_ values: [UInt8]) -> String {
@@ -100,7 +100,7 @@ enum PreviewMarkup {
         "<line class=\"axis\" x1=\"0\" x2=\"\(Int(width))\" y1=\"\(HTMLRenderer.number(y))\" y2=\"\(HTMLRenderer.number(y))\"/>"
     }
 
-    /// Renders the end of the curve, and its caption as text of the page, which keeps its size on a phone.
+    /// Renders the axis labels and the caption as HTML text, because text in the SVG would shrink on a phone.
     private static func axisLabels(_ length: String, _ caption: String) -> String {
         let texts = ["0 s", caption, length].map { "<span>\(Markup.escaped($0))</span>" }
         return "</svg>\n<p class=\"ends\" aria-hidden=\"true\">\(texts.joined())</p>\n"

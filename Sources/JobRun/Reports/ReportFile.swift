@@ -3,12 +3,12 @@ internal import Diagnostics
 internal import FileSystem
 internal import Glibc
 
-/// A file for other programs: a report, events, a plan. A regular file is replaced only if Tandem wrote it or if it
-/// is empty. Other kinds of files, such as pipes, are written to.
+/// A report, event or plan file. A regular file is replaced only if it is empty or was written by Tandem. Pipes and
+/// devices are written to.
 package enum ReportFile {
-    /// The reason why a file can't be written, for the user.
+    /// The reason why a file can't be written.
     package struct Problem: Error, CustomStringConvertible {
-        /// The reason.
+        /// Reason for the user, in one line.
         package let description: String
     }
 
@@ -16,7 +16,7 @@ package enum ReportFile {
     package static func problem(_ path: String) -> String? {
         var (own, target) = (stat(), stat())
         if lstat(path, &own) == 0, own.st_mode & S_IFMT == S_IFLNK {
-            // An untrusted link would create its target, or fill it if it is empty.
+            // A write through an untrusted link could create its target, or fill an empty one.
             guard stat(path, &target) == 0 else { return "\(path) is a dangling link" }
             if target.st_mode & S_IFMT == S_IFREG, target.st_size == 0 {
                 return "\(path) is a link to a file that is not a report; it is not overwritten"
@@ -25,7 +25,7 @@ package enum ReportFile {
         if path.pathParts.dropLast().contains(where: { $0 == ".tandem" }) {
             return "\(path) is inside a `.tandem` folder, which is reserved for the state of job files"
         }
-        // Opening must not wait for a pipe.
+        // `O_NONBLOCK`: opening a pipe must not block.
         let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
             return errno == ENOENT || errno == ENXIO || errno == EACCES ? nil : reason(errno, path)
@@ -41,7 +41,7 @@ package enum ReportFile {
         return isReport(text) ? nil : "\(path) is not a report of Tandem; it is not overwritten"
     }
 
-    /// Returns whether a text begins like a file that Tandem wrote.
+    /// Returns whether a text begins like a file that Tandem writes.
     private static func isReport(_ text: String) -> Bool {
         if text.hasPrefix("<!DOCTYPE html") { return text.contains("<title>Tandem: ") }
         if text.hasPrefix("<?xml") { return text.contains("<testsuites name=\"tandem\"") }
@@ -55,12 +55,12 @@ package enum ReportFile {
         "\(path) can't be written: \(String(cString: strerror(code)))"
     }
 
-    /// Writes a file. A regular file is replaced as a whole or not at all, and keeps its mode.
+    /// Writes a file. A regular file is replaced atomically and keeps its mode.
     package static func write(_ bytes: [UInt8], to path: String) throws(Problem) {
         var status = stat()
         let exists = stat(path, &status) == 0
         if exists, status.st_mode & S_IFMT != S_IFREG { return try overwrite(bytes, into: path) }
-        // A link is kept, and its target is replaced.
+        // If the path is a link, its target is replaced and the link is kept.
         let target = exists ? RealPath.of(path) ?? path : path
         let slash = target.lastSlash
         let folder = slash.map { String(target[...$0]) } ?? ""
@@ -83,7 +83,7 @@ package enum ReportFile {
         }
     }
 
-    /// Mode of a new file, by the umask.
+    /// Mode of a new file, according to the umask.
     private static var defaultMode: mode_t {
         let mask = umask(0)
         umask(mask)
@@ -101,7 +101,7 @@ package enum ReportFile {
         return true
     }
 
-    /// Writes to a device or a pipe. Throws if nothing is read for 30 seconds.
+    /// Writes to a device or a pipe. Throws if no process reads from it for 30 seconds.
     private static func overwrite(_ bytes: [UInt8], into path: String) throws(Problem) {
         let file = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
         guard file >= 0 else {

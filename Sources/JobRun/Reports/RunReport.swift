@@ -9,16 +9,15 @@ internal import Media
 internal import FileSystem
 internal import Publishing
 
-/// The outcome of a whole run: a value from which `report.json`, JUnit and the HTML report are written. Fields are
-/// only ever added.
+/// The report of a whole run, from which `report.json`, the JUnit and the HTML report are written. Fields are only
+/// added, never removed or renamed.
 package struct RunReport: Codable, Sendable {
-    /// Version of the report's format.
+    /// Version of the report format.
     package var version = 1
-    /// The program and its version.
+    /// Program name and version.
     package var program = "tandem \(ProgramVersion.current)"
-    /// Versions of FFmpeg's libraries.
     package var libraries: [MetadataEntry] = LibraryVersions.all
-    /// The job files.
+    /// Paths of the job files.
     package var files: [String]
     /// Start of the run, in seconds since 1970.
     package var begun: Double
@@ -26,65 +25,64 @@ package struct RunReport: Codable, Sendable {
     package var seconds: Double
     /// `succeeded`, `failed` or `interrupted`.
     package var status: String
-    /// SHA-256 of the part of a sharded plan that was carried out; nil for other runs.
+    /// SHA-256 of the shard of the plan that was executed; nil for unsharded runs.
     package var part: String?
-    /// Jobs of the run: failures first, then in the order in which they ended. A job with several outputs that has
-    /// succeeded has an entry for each output.
+    /// Entries of the run's jobs: failures first, then in the order in which the jobs ended. A successful job with
+    /// several outputs has an entry for each output.
     package var jobs: [Job]
 
-    /// A job of the run, or one output of a job.
+    /// The entry of a job, or of one of its outputs.
     package struct Job: Codable, Sendable {
-        /// The job's id; for one of several outputs the job's and the output's, as `web/hd`.
+        /// The job's id, or `<job>/<output>` for one of several outputs, such as `web/hd`.
         package var id: String
-        /// The job file.
+        /// Path of the job file.
         package var file: String
-        /// Line of the job in its file; 0 if it isn't known.
+        /// Line of the job in its file; 0 if unknown.
         package var line: Int
         /// `succeeded`, `up-to-date`, `skipped`, `failed`, `cancelled` or `not-run`.
         package var outcome: String
-        /// The job that a problem concerns, if the run ended before its first job. `id` is the problem's name then.
+        /// Job at the location of a problem, if the run ended before its first job. In this case `id` names the
+        /// problem.
         package var job: String?
         /// Reason why the job failed, was skipped or was not run.
         package var reason: String?
-        /// Rule of a failure.
+        /// Rule of a failure, such as `expectation-failed`.
         package var rule: String?
-        /// Location in the job file that a failure concerns: `jobs.yaml:3:5`.
+        /// Location in the job file that a failure concerns, such as `jobs.yaml:3:5`.
         package var place: String?
-        /// Seconds from the start of the run to the start of the job.
+        /// Seconds from the start of the run to the start of the job; nil if the job was not started.
         package var begun: Double?
-        /// Seconds that the job took.
+        /// Wall-clock duration of the job in seconds.
         package var seconds: Double
-        /// Index of the job's lane among the concurrent jobs.
+        /// Row of the job in the report's timeline, from 0. Concurrent jobs have different rows.
         package var lane: Int
-        /// Number of times the job was started.
+        /// Number of attempts, including the first; 0 if the job was not started.
         package var attempts: Int
-        /// Name of the source.
+        /// Path or description of the source.
         package var source: String?
         /// Absolute path of the output.
         package var destination: String?
-        /// `check` for the check of a source, which has no output; nil for outputs.
+        /// `check` for a check, which has no output; nil otherwise.
         package var kind: String?
         /// `TemporaryFile.fingerprint` of the published output; for a check, the digest of its plan.
         package var output: String?
-        /// Bytes of the output.
+        /// Size of the output in bytes.
         package var size: Int64?
         /// Duration of the output in seconds.
         package var duration: Double?
         /// Still images of an image output; nil for other outputs.
         package var stills: [Still]?
-        /// Sections on the time line of a composition; nil for other sources.
+        /// Clips, layers and audio items on the time line of a composition; nil for other sources.
         package var timeline: [TimelineSection]?
-        /// The output's tracks.
         package var tracks: [Track] = []
-        /// Account of everything in the source: kept, changed, dropped, each with its reason.
+        /// Ledger of the source: each item kept, changed or dropped, with the reason.
         package var ledger: [LedgerEntry] = []
-        /// Expectations with their measured values.
+        /// Expectations of the job file, each with its measured value.
         package var expectations: [ExpectationEntry] = []
-        /// Warnings for the user.
+        /// Warnings about the output, or about all outputs of the job.
         package var warnings: [String] = []
     }
 
-    /// A still image of an output.
     package struct Still: Codable, Hashable, Sendable {
         /// Requested time, in seconds on the source's time line.
         package var requested: Double
@@ -94,25 +92,21 @@ package struct RunReport: Codable, Sendable {
         package var file: String?
     }
 
-    /// One track of an output.
+    /// A track of an output.
     package struct Track: Codable, Sendable {
-        /// Description of the source's track: `video h264 1280x720`.
+        /// Description of the source track, such as `video h264 1280x720`.
         package var source: String
-        /// Action of the plan: `copied`, an encoder such as `libx264`, …
+        /// Planned action: `copied`, `smart cut`, or an encoder such as `libx264`.
         package var action: String
-        /// Settings with their origins.
+        /// Encoder settings with their origins.
         package var settings: [TrackPlan.Setting]
         /// Number of frames, samples or packets.
         package var samples: Int?
     }
 
-    /// An expectation with its measured value.
     package struct ExpectationEntry: Codable, Sendable {
-        /// The expectation as text.
         package var expected: String
-        /// The measured value as text.
         package var measured: String
-        /// Whether the expectation is met.
         package var holds: Bool
         /// Location of the expectation in the job file.
         package var place: String
@@ -128,8 +122,8 @@ package struct RunReport: Codable, Sendable {
         self.jobs = jobs.filter { $0.outcome == "failed" } + jobs.filter { $0.outcome != "failed" }
     }
 
-    /// Creates the report of a run that ended before its first job started: each problem is an entry that failed.
-    /// `jobs` are the job files, from which the job at a problem's location is determined.
+    /// Creates the report of a run that ended before its first job started, with a failed entry for each error. `jobs`
+    /// are the job files, used to find the job at an error's location.
     package init(
         problems: [Diagnostic], in jobs: [JobFile] = [], files: [String], begun: Double, seconds: Double,
         status: String
@@ -163,7 +157,8 @@ package struct RunReport: Codable, Sendable {
         self.jobs = [run]
     }
 
-    /// Returns the entries of a job that has ended: one, or one for each of several outputs that exist.
+    /// Returns the entries of a job that has ended: one for each of several outputs if the job was successful,
+    /// otherwise one.
     private static func entries(_ record: JobRecord) -> [Job] {
         var template = Job(
             id: record.id, file: record.file, line: record.plan?.location.line ?? 0,
@@ -184,7 +179,7 @@ package struct RunReport: Codable, Sendable {
         case .upToDate, .cancelled: break
         }
         guard let plan = record.plan else { return upToDateEntries(record, template) }
-        // A job that failed is reported once, not for each output.
+        // A failed job is reported once, not once for each output.
         if !record.outcome.isSuccess, plan.outputs.count > 1 {
             template.warnings = record.warnings
             return [template]
@@ -195,7 +190,7 @@ package struct RunReport: Codable, Sendable {
         }
     }
 
-    /// Returns the entries of a job that was up to date before planning, or that was never planned.
+    /// Returns the entries of a job without a plan: it was up to date before planning, or was never planned.
     private static func upToDateEntries(_ record: JobRecord, _ template: Job) -> [Job] {
         var template = template
         template.warnings = record.warnings
@@ -263,14 +258,14 @@ package struct RunReport: Codable, Sendable {
         }
     }
 
-    /// Encodes the report as JSON, in the same form for every run.
+    /// Encodes the report as JSON in the canonical format.
     package func json() throws -> Data {
         try JSONFormat.data(of: self)
     }
 }
 
 extension RunReport {
-    /// Creates a report of existing entries.
+    /// Creates a report from existing entries, incomplete jobs first.
     init(jobs: [Job], files: [String], begun: Double, seconds: Double, status: String) {
         self.files = files
         self.begun = begun
@@ -281,13 +276,13 @@ extension RunReport {
 }
 
 extension RunReport.Job {
-    /// `kind` of a check.
+    /// Value of `kind` for a check.
     package static let check = "check"
 
-    /// Whether nothing is left to do: the job succeeded, was up to date or was skipped.
+    /// Whether the job succeeded, was up to date or was skipped.
     package var isDone: Bool { ["succeeded", "up-to-date", "skipped"].contains(outcome) }
 
-    /// Whether all values are in their ranges. The entry comes from another process.
+    /// Whether all values of the entry, which was read from an untrusted file, are in their ranges.
     var isValid: Bool {
         let words = ["succeeded", "up-to-date", "skipped", "failed", "cancelled", "not-run"]
         let numbers = [begun ?? 0, seconds, duration ?? 0]
@@ -300,23 +295,22 @@ extension RunReport.Job {
             }
     }
 
-    /// Returns whether the output is unchanged since the entry was written.
+    /// Returns whether the output file is unchanged since the entry was written.
     func isUnchanged(beneath root: PathRoot) -> Bool {
         guard let destination, let output, root.contains(destination) else { return false }
         return TemporaryFile.fingerprint(path: destination) == output
     }
 
-    /// Returns the reason why this entry, which reports an output as done, can't be trusted; nil if plan and
-    /// files confirm it.
+    /// Returns the reason why this entry, which reports an output as done, can't be trusted; nil if plan and files
+    /// confirm it.
     ///
-    /// The entry must name the plan's output. Every file of the output must exist, beneath `root`, with the
-    /// mark of this output where the file system supports marks, and with the size and time that the entry
-    /// reports.
+    /// The entry must name the plan's output. Every file of the output must exist beneath `root`, with the mark of this
+    /// output where the file system supports marks. Fingerprint and total size must equal those in the entry.
     func mismatch(with task: OutputTask, beneath root: PathRoot) -> String? {
         guard destination?.exact == task.output.destination?.exact else {
             return "its result names another output: \(destination ?? "none")"
         }
-        // A check has no file; only the plan that its result names can be confirmed.
+        // A check has no file; only the kind of the entry can be confirmed.
         guard let destination = task.output.destination else {
             return kind == Self.check && outcome != JobOutcome.skipped("").word
                 ? nil : "its result is not that of a check"
@@ -331,7 +325,7 @@ extension RunReport.Job {
             guard root.contains(path) else { return "its output is outside of the root: \(path)" }
             var status = stat()
             guard lstat(path, &status) == 0 else {
-                // For `skip`, one existing file of the set suffices.
+                // For `if_exists: skip`, one existing file of the set suffices.
                 if isSkipped, file.part > 0 { continue }
                 return "its output is missing or changed: \(path) doesn't exist"
             }
@@ -351,11 +345,11 @@ extension RunReport.Job {
         return nil
     }
 
-    /// Returns the reason why the mark of a file isn't that of the output; nil if it is, or if the file
-    /// system doesn't support marks.
+    /// Returns the reason why the mark of a file isn't that of the output; nil if it is, or if the file system doesn't
+    /// support marks.
     private static func markMismatch(of task: OutputTask, at path: String) -> String? {
         guard let mark = RunState.mark(of: task) else {
-            // A mark that doesn't fit into an attribute is missing on every file system.
+            // A mark that is too large for an attribute is missing on every file system.
             let fits = task.name.utf8.count < 1024
             return fits && TemporaryFile.supportsAttributes(path)
                 ? "its output is missing or changed: \(path) doesn't have its mark" : nil
@@ -365,15 +359,14 @@ extension RunReport.Job {
         {
             return nil
         }
-        // The file was created by the same plan in another job or under another id, and is up to date for
-        // this one as well.
+        // The same plan created the file for another job or id, so the output is up to date for this job too.
         if let digest = try? PlanDigest(task), digest.relation(to: DigestValue(mark.digest)) != .other {
             return nil
         }
         return "its output was published by another job: \(path)"
     }
 
-    /// Creates the entry of a job that couldn't be planned.
+    /// Creates the entry of a job that could not be planned.
     init(refused refusal: BatchPlan.Refusal) {
         let error = refusal.diagnostics.first { $0.severity == .error }
         self.init(
@@ -394,7 +387,7 @@ extension RunReport.Job {
 }
 
 extension JobOutcome {
-    /// The outcome as one word, for programs.
+    /// The outcome as one word, as used in reports and events.
     package var word: String {
         switch self {
         case .succeeded: "succeeded"

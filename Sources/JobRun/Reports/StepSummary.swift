@@ -1,9 +1,9 @@
 internal import Diagnostics
 internal import JobPlan
 
-/// The Markdown report for the summary of a CI step.
+/// The Markdown report for the step summary of a CI system.
 package enum StepSummary {
-    /// Renders the numbers of outcomes, then warnings and failures, at most fifty jobs each.
+    /// Renders the outcome counts, then warnings and failures of at most fifty jobs each.
     package static func render(_ report: RunReport) -> String {
         var counts: [String: Int] = [:]
         for job in report.jobs { counts[job.outcome, default: 0] += 1 }
@@ -24,7 +24,7 @@ package enum StepSummary {
         if failed.isEmpty { return text }
         text += "\n| job | location | reason |\n| --- | --- | --- |\n"
         for job in failed.prefix(50) {
-            // A problem of the whole file belongs to no job.
+            // A problem of the whole file has no job.
             let isProblem = job.attempts == 0 && job.rule.map { job.id.hasPrefix($0 + "[") } ?? false
             let name = job.job ?? (isProblem ? "" : job.id)
             text += "| \(cell(name)) | \(cell(job.place ?? job.file)) | \(cell(job.reason ?? "")) |\n"
@@ -33,7 +33,7 @@ package enum StepSummary {
         return text
     }
 
-    /// Escapes characters that would end a cell or begin markup.
+    /// Escapes characters that end a table cell or begin markup.
     private static func cell(_ text: String) -> String {
         var cell = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {

@@ -1,16 +1,16 @@
 internal import JobPlan
 
-/// An SVG drawing of a composition's time line: clips, layers and audio items.
-/// Overlapping items are in separate rows, up to `maxRows` of each kind.
+/// An SVG drawing of a composition's time line: clips, layers and audio items. Overlapping items are drawn in separate
+/// rows, up to `maxRows` of each kind.
 enum TimelineMarkup {
     private static let (width, left, row) = (720.0, 90.0, 18.0)
-    /// Maximum number of rows of each kind; the last row contains everything beyond.
+    /// Maximum number of rows for each kind; the last row also contains all further items.
     private static let maxRows = 12
 
     static func render(_ sections: [TimelineSection]) -> String {
         let length = sections.map(\.end).max() ?? 0
         guard length > 0 else { return "" }
-        // Sections of one kind that don't overlap share a row.
+        // Items of one kind that don't overlap share a row.
         var rows: [(kind: TimelineSection.Kind, end: Double)] = []
         var rowOfClip: [Int: Int] = [:]
         func rowIndex(_ section: TimelineSection) -> Int {

@@ -7,18 +7,17 @@ internal import JobSpec
 internal import LibAV
 package import FileSystem
 
-/// A folder that several machines share: a plan in parts, which never change, and the results of each part.
+/// A folder that several machines share. It contains a plan split into parts (shards), and the results of each part.
 ///
-/// No file in it is written twice: parts are written once, results get unique names, and each file is
-/// complete or absent. A part may therefore be carried out twice, even at the same time, and neither a lock
-/// nor a database is needed.
+/// Files are written once and never modified: results have unique names, and a file is either complete or absent. A
+/// part may be executed twice, even concurrently, so no lock or database is needed.
 package struct ShardFolder: Sendable {
     /// Path of the folder.
     package let path: String
-    /// Root beneath which the folder's files and the outputs in its results must lie.
+    /// Root beneath which the folder's files and the outputs in its results must be.
     private let root: PathRoot
 
-    /// Creates a reference to a folder. Nothing is read or written.
+    /// Creates a reference to a folder without accessing it.
     package init(path: String, beneath root: PathRoot) {
         self.path = path
         self.root = root
@@ -26,7 +25,7 @@ package struct ShardFolder: Sendable {
 
     /// The reason why the folder or a file in it can't be used.
     package struct Problem: Error, Sendable, CustomStringConvertible {
-        /// The reason in one line.
+        /// Reason for the user, in one line.
         package let description: String
         init(_ description: String) { self.description = description }
     }
@@ -34,14 +33,14 @@ package struct ShardFolder: Sendable {
     private func name(ofShard index: Int) -> String { "\(path)/shard-\(index).json" }
     private var manifest: String { path + "/plan.json" }
 
-    /// The list of the parts, written after them: their number, and the digest of each part's bytes.
+    /// The manifest of the parts, written last: their number, and the digest of each file.
     private struct Manifest: Codable {
         var kind = "tandem-parts"
         var version = 1
-        /// SHA-256 in hexadecimal, in the order of the parts.
+        /// SHA-256 digests in hexadecimal, by part.
         var parts: [String]
 
-        /// The largest number of parts of a plan.
+        /// Maximum number of parts of a plan.
         static let maxParts = 10_000
 
         var isValid: Bool {
@@ -50,7 +49,7 @@ package struct ShardFolder: Sendable {
     }
     private var results: String { path + "/results" }
 
-    /// Writes the parts. The folder is created; a folder that isn't empty is an error.
+    /// Writes the parts and the manifest. Creates the folder; throws if it isn't empty.
     package func write(_ plan: PlanFile, shards: [[Int]]) throws(Problem) {
         if let found = try? FileManager.default.contentsOfDirectory(atPath: path), !found.isEmpty {
             throw Problem("\(path) is not empty; parts of a plan are written to a new folder")
@@ -61,8 +60,7 @@ package struct ShardFolder: Sendable {
             for (index, jobs) in shards.enumerated() {
                 var part = plan
                 part.shard = PlanFile.Shard(index: index, count: shards.count)
-                // Jobs that can't be planned are in no part. The first part contains the reasons, for
-                // `collect`.
+                // Jobs that can't be planned belong to no part. The first part contains their errors for `collect`.
                 part.plan = BatchPlan(
                     jobs: jobs.map { plan.plan.jobs[$0] }, refusals: index == 0 ? plan.plan.refusals : [])
                 let data = try part.data()
@@ -76,7 +74,6 @@ package struct ShardFolder: Sendable {
         }
     }
 
-    /// Returns the digests of all parts, in order.
     private func digests() throws(Problem) -> [String] {
         guard let data = contents(of: manifest) else {
             throw Problem("\(path) is not a plan in parts: \(manifest) can't be read")
@@ -87,10 +84,11 @@ package struct ShardFolder: Sendable {
         return list.parts
     }
 
-    /// Returns one part. Throws if the part was changed after it was planned.
+    /// Reads one part. Throws if it was changed after planning.
     package func shard(_ index: Int) throws(Problem) -> PlanFile { try shard(index, of: try digests()) }
 
-    /// Returns the digest of a part. The manifest may have changed since the part was read.
+    /// Returns the digest of a part. Throws if the manifest, which may have changed since the part was read, doesn't
+    /// list it.
     private func digest(ofShard index: Int, of digests: [String]) throws(Problem) -> String {
         guard digests.indices.contains(index) else {
             throw Problem("\(path) has no part \(index): \(manifest) lists \(digests.count)")
@@ -115,13 +113,13 @@ package struct ShardFolder: Sendable {
         return file
     }
 
-    /// Reads a file: only a regular file beneath the root, and no more bytes than a plan can have.
+    /// Reads a regular file beneath the root; nil if it is elsewhere or larger than 1 GiB.
     private func contents(of path: String) -> Data? {
         guard let file = RealPath.of(path), root.contains(file) else { return nil }
         return (try? SystemSpecFiles().read(file, limit: 1 << 30)).map { Data($0) }
     }
 
-    /// The preview of an output, stored beside the results of its part.
+    /// The preview of an output, stored in a file next to the results of its part.
     private struct StoredPreview: Codable {
         var file: String
         var id: String
@@ -132,7 +130,7 @@ package struct ShardFolder: Sendable {
 
     private static let previewsSuffix = ".previews"
 
-    /// Writes the results of a part, under a unique name.
+    /// Writes the results of a part to a file with a unique name.
     package func write(
         _ report: RunReport, previews: [JobKey: JobPreview], ofShard index: Int
     ) throws(Problem) {
@@ -164,7 +162,7 @@ package struct ShardFolder: Sendable {
         }
     }
 
-    /// Returns all results that were written. Unreadable results are ignored.
+    /// Reads all results. Unreadable or invalid ones are ignored.
     package func reports() -> [RunReport] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: results)) ?? []
         return names.sorted().filter { $0.hasSuffix(".json") }.compactMap { name in
@@ -177,7 +175,7 @@ package struct ShardFolder: Sendable {
         }
     }
 
-    /// Returns the previews that the parts stored for unchanged outputs, at most `limit`.
+    /// Returns the stored previews of unchanged outputs, at most `limit`.
     package func previews(of report: RunReport, limit: Int) -> [JobKey: JobPreview] {
         let outputs = Dictionary(
             report.jobs.filter(\.isDone).compactMap { job in
@@ -198,10 +196,9 @@ package struct ShardFolder: Sendable {
         return found
     }
 
-    /// A part with the entries of its results.
     private struct Part {
         var plan: PlanFile
-        /// The entries of all results, by file and id.
+        /// Entries of all results of the part, by file and id.
         var claims: [ClaimKey: [RunReport.Job]] = [:]
     }
 
@@ -212,12 +209,12 @@ package struct ShardFolder: Sendable {
         init(_ file: String, _ id: String) { (self.file, self.id) = (file.exact, id.exact) }
     }
 
-    /// Returns the outcome of the plan as a whole: for each output the best result that the plan and the files
-    /// confirm (`RunReport.Job.fault`). An output without such a result is `not-run`, or has the outcome of its
-    /// failed attempt.
+    /// Returns the outcome of the whole plan: for each output the best result that the plan and the files confirm
+    /// (`RunReport.Job.mismatch`). An output without such a result is `not-run`, or has the outcome of its failed
+    /// attempt.
     ///
-    /// A result counts only for the part whose digest it contains, so that neither results of another plan nor edited
-    /// parts can stand in for an output.
+    /// A result counts only for the part whose digest it contains, so that results of another plan or of a modified
+    /// part are ignored.
     package func collect() throws(Problem) -> RunReport {
         let digests = try digests()
         var parts: [Part] = []
@@ -243,10 +240,10 @@ package struct ShardFolder: Sendable {
             status: isWhole ? "succeeded" : "failed")
     }
 
-    /// Returns the entries of a job: one for each output.
+    /// Returns the entries of a job's outputs.
     private func entries(of plan: JobPlan, _ claims: [ClaimKey: [RunReport.Job]]) -> [RunReport.Job] {
         let entries = plan.tasks.map { best($0, of: claims[ClaimKey(plan.file, $0.name)] ?? []) }
-        // A job with several outputs that failed is listed once. Only a failure is reported for a job as a whole.
+        // A failed job with several outputs has one entry. Only failures are reported for a job as a whole.
         if plan.outputs.count > 1, entries.contains(where: { $0 == nil }),
             let whole = claims[ClaimKey(plan.file, plan.id)]?.last(where: { !$0.isDone })
         {
@@ -257,11 +254,11 @@ package struct ShardFolder: Sendable {
         }
     }
 
-    /// Returns the best result for an output: a confirmed one, preferably of the run that created the output,
-    /// which has the most details; else a failure; else the reason why no result is confirmed. Returns nil if
-    /// there is no result.
+    /// Returns the best result for an output: a confirmed result, preferably of the run that created the output, which
+    /// has the most details; otherwise a failure; otherwise an entry with the reason why no result is confirmed.
+    /// Returns nil if there is no result.
     private func best(_ task: OutputTask, of claims: [RunReport.Job]) -> RunReport.Job? {
-        // A check has no file that confirms its result: the latest result counts.
+        // A check has no file that confirms its result, so the latest result counts.
         var claims = claims
         if task.output.isCheck, let latest = claims.max(by: { ($0.begun ?? 0) < ($1.begun ?? 0) }) {
             claims = [latest]

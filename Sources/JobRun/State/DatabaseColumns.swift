@@ -1,8 +1,8 @@
 internal import GRDB
 
-/// Columns of an untrusted database: a value of an unexpected type counts as missing.
+/// Access to columns of an untrusted database: a value of an unexpected type counts as missing.
 ///
-/// Kept out of line: inlined into a loop, GRDB's accessor makes the optimizer of Swift 6.3 crash.
+/// Not inlined: if GRDB's accessor is inlined into a loop, the optimizer of Swift 6.3 crashes.
 extension Row {
     @inline(never)
     func text(_ column: Int) -> String {

@@ -1,33 +1,32 @@
-/// An earlier run, as the state recorded it.
+/// An earlier run, as recorded in the state.
 package struct PastRun: Codable, Sendable {
     /// Number of the run in its state folder.
     package var number: Int64
-    /// Seconds since 1970.
+    /// Start of the run, in seconds since 1970.
     package var begun: Double
-    /// Seconds since 1970; nil if the run died.
+    /// End of the run, in seconds since 1970; nil if the run is in progress or was killed.
     package var ended: Double?
     /// Names of the job files, separated by spaces.
     package var files: String
-    /// Number of jobs that were done.
+    /// Number of jobs that succeeded or were skipped.
     package var done: Int
     /// Number of jobs whose outputs were up to date.
     package var current: Int
-    /// Number of jobs that failed.
+    /// Number of jobs that failed, were cancelled or were not run.
     package var failed: Int
-    /// `succeeded`, `failed`, `interrupted`, `running`, or `died`.
+    /// `succeeded`, `failed`, `interrupted`, `running` or `died`.
     package var status: String
 
-    /// A job that did not succeed, or whose output has warnings.
+    /// A job that did not succeed, or whose outputs have warnings.
     package struct Attempt: Codable, Sendable {
-        /// The job file.
+        /// Name of the job file.
         package var file: String
-        /// The job's id.
         package var job: String
         /// Outcome as one word, such as `failed` or `warned`.
         package var outcome: String
-        /// The reason, or the warnings.
+        /// Reason for the outcome, or the warnings.
         package var message: String
-        /// Seconds that the job took.
+        /// Wall-clock duration of the job in seconds.
         package var seconds: Double
     }
 }

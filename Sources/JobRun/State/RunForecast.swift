@@ -2,21 +2,21 @@ internal import ExactStrings
 package import JobPlan
 package import JobSpec
 
-/// The outputs of a plan that a run would create, and the reasons.
+/// The outputs of a plan that a run would create, with the reasons.
 package struct RunForecast: Sendable {
     private var reasons: [JobKey: RunReasons] = [:]
 
-    /// Creates a forecast of a plan from the state of earlier runs.
+    /// Creates a forecast for a plan from the state of earlier runs.
     package init(
         _ plan: BatchPlan, files: [JobFile], state: RunState, prober: any SourceProber
     ) throws(StateError) {
-        // Destinations of outputs that would be created: a job that reads one of them has a new source.
+        // Destinations of outputs that would be created. A job that reads one of them has a new source.
         var created: Set<ExactString> = []
         for job in plan.jobs {
             var job = job
             let read = job.inputs.flatMap(\.jobOutputs)
             let rerunJob = read.first { created.contains($0.path.exact) }?.job
-            // The output that the job reads exists and is not created again.
+            // If the output that the job reads is up to date, the job can be planned with it.
             if rerunJob == nil, !read.isEmpty,
                 let replanned = try? BatchPlanner.replan(job, in: files, prober: prober)
             {
@@ -37,7 +37,7 @@ package struct RunForecast: Sendable {
         }
     }
 
-    /// Returns the reasons why an output would be created.
+    /// Returns the reasons why an output would be created; empty if it is up to date.
     package func reasons(for task: OutputTask) -> RunReasons {
         reasons[JobKey(file: task.file, id: task.name)] ?? RunReasons(lines: [])
     }

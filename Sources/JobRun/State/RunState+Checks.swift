@@ -3,10 +3,10 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Checks of sources. A check has no file, so the store's record is the only evidence that a source passed: if it is
-/// lost, the check runs again.
+/// Recording of checks. A check writes no file, so the store's record is the only evidence that a source passed:
+/// without it, the check runs again.
 extension RunState {
-    /// Records that a source passed a check, or was found to have passed it before.
+    /// Records that a source passed a check, now or in an earlier run.
     func passed(_ task: OutputTask, digest: PlanDigest, seconds: Double) {
         storeRecord(task, digest, shortcut: shortcut(of: task), seconds: seconds)
     }
@@ -31,12 +31,12 @@ extension RunState {
         if case .file(let path, _) = task.input.source { SourceLocation.isRemote(path) } else { false }
     }
 
-    /// Returns the record of a check that a source passed, or, with an empty digest, failed after it had passed.
+    /// Returns the record of a check. Its digest is empty if the source failed after it had passed.
     func checkRecord(_ file: String, _ name: String) -> StateStore.Record? {
         record(file, name).flatMap { $0.destination == nil ? $0 : nil }
     }
 
-    /// Returns the digest of a check's plan, and the relation of the recorded check to it.
+    /// Returns the digest of a check's plan, and how the recorded check relates to it.
     func relation(ofCheck task: OutputTask, by digest: PlanDigest) -> (
         digest: PlanDigest, relation: PlanDigest.Relation
     ) {
@@ -44,7 +44,7 @@ extension RunState {
             return (digest, .other)
         }
         let recorded = DigestValue(text)
-        // A server's file is identified by its size alone, which doesn't show that it changed.
+        // A remote file is identified by its size alone, which doesn't reveal a change.
         if Self.isRemote(task) { return (digest, .other) }
         var relation = digest.relation(to: recorded)
         if relation == .other, let other = digestForOtherMode(task) {
@@ -53,7 +53,7 @@ extension RunState {
         return (recorded.skippedDamage ? digest.afterDamage : digest, relation)
     }
 
-    /// Returns the reasons why a check would run, a line each; empty if the source has passed it.
+    /// Returns the reasons why a check would run; empty if the source has passed it.
     func reasons(forCheck task: OutputTask) throws(StateError) -> RunReasons {
         guard let record = checkRecord(task.file, task.name) else {
             let isNew = self.record(task.file, task.name) == nil

@@ -8,9 +8,9 @@ internal import Media
 internal import FileSystem
 internal import Publishing
 
-/// The recording of a run.
+/// Recording of a run's outcomes in the stores.
 extension RunState {
-    /// Records the start of a run.
+    /// Records the start of a run in each store.
     package func begin() throws(StateError) {
         for (folder, store) in stores {
             try store.begin(
@@ -26,13 +26,13 @@ extension RunState {
             StateStore.Intent(output: output, digest: digest?.value.text ?? ""))
     }
 
-    /// Records that an output was created, or was found to be up to date by its plan.
+    /// Records that an output was created, or that its plan shows it to be up to date.
     func succeeded(_ task: OutputTask, digest: PlanDigest, seconds: Double) {
         guard let folder = folders[task.file.exact], let store = stores[folder],
             let destination = task.output.destination,
             let output = TemporaryFile.fingerprint(path: destination)
         else { return }
-        // An output with several files gets its shortcut once all of them exist.
+        // For an output with several files the shortcut is recorded once all of them exist.
         let shortcut = task.output.hasSeveralFiles ? "" : shortcut(of: task)
         store.record(
             StateStore.Record(
@@ -43,7 +43,7 @@ extension RunState {
             digest: task.part == 0 ? digest : nil)
     }
 
-    /// Records that all files of an output exist: files that it had beyond them are obsolete.
+    /// Records that all files of an image output exist. Records of further files from an earlier run are obsolete.
     func succeeded(whole task: OutputTask) {
         guard task.output.images != nil, let store = store(of: task.file) else { return }
         let (shortcut, count) = (shortcut(of: task), task.output.files.count)
@@ -65,7 +65,7 @@ extension RunState {
             seconds: seconds)
     }
 
-    /// Records the end of the run. Returns the errors of values that could not be written.
+    /// Records the end of the run in each store. Returns the write errors.
     package func end(_ records: [JobRecord], status: String) -> [StateError] {
         var problems: [StateError] = []
         for (folder, store) in stores {
@@ -81,7 +81,7 @@ extension RunState {
         return problems
     }
 
-    /// Transfers an output that another job file created to this job file.
+    /// Transfers the mark of an output that another job file created to this job file.
     func adopt(_ task: OutputTask) {
         guard let destination = task.output.destination, var mark = DestinationPath.mark(at: destination),
             mark.owner != Self.owner(task.file, at: destination)

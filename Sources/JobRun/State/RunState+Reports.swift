@@ -2,11 +2,11 @@ internal import FoundationEssentials
 package import JobPlan
 internal import LibAV
 
-/// Report entries of outputs, stored with the state, so that a report shows outputs that are up to date as in the run
-/// that created them.
+/// Report entries of outputs, stored with the state. A report describes an output that is up to date as in the run that
+/// created it.
 extension RunState {
-    /// Stores the report entries of outputs that were created, and adds the stored entries of outputs that are up to
-    /// date and unchanged. Adds previews up to a total of `limit`. Losing the stored entries causes no rerun.
+    /// Stores the entries of created outputs. Replaces entries of outputs that are up to date and unchanged by the
+    /// stored ones, and adds their previews up to a total of `limit`. A lost entry causes no rerun.
     package func complete(_ report: inout RunReport, previews: inout [JobKey: JobPreview], limit: Int) {
         var created: [StateFolder: [(StateStore.JobName, StateStore.StoredReport)]] = [:]
         var upToDate: [StateFolder: [(StateStore.JobName, index: Int)]] = [:]
@@ -27,7 +27,7 @@ extension RunState {
             for (name, index) in jobs {
                 let job = report.jobs[index]
                 guard let stored = stored[name], let entry: RunReport.Job = Self.value(stored.job) else {
-                    // After a run that was killed, or that wrote no report, at least the destination is known.
+                    // If the creating run was killed or wrote no report, only the destination is known.
                     let publishedOutput = published(name, in: folder)
                     report.jobs[index].destination = job.destination ?? publishedOutput?.destination
                     report.jobs[index].output = job.output ?? publishedOutput?.output
@@ -59,8 +59,8 @@ extension RunState {
 }
 
 extension RunReport.Job {
-    /// Returns the entry of an output that is up to date, with the values from when it was created. Lines are
-    /// reported only if the job file still has the same contents.
+    /// Returns the entry of an output that is up to date, with the values from the run that created it. Line numbers
+    /// are kept only if the job file is unchanged.
     fileprivate func completed(by known: RunReport.Job, isSameSpec: Bool) -> RunReport.Job {
         var job = known
         (job.id, job.file, job.outcome, job.reason) = (id, file, outcome, reason)

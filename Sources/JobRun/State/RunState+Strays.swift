@@ -8,7 +8,7 @@ internal import Media
 internal import FileSystem
 package import Publishing
 
-/// The history of earlier runs, and the outputs that they left.
+/// History of earlier runs, and detection of obsolete outputs.
 extension RunState {
     // MARK: History
 
@@ -20,7 +20,7 @@ extension RunState {
         for folder in stateFolders {
             guard let store = stores[folder] else { continue }
             let names = Set(folders.filter { $0.value == folder }.keys.map { Self.lastPart($0.text) })
-            // Reads all runs that are kept, since those of other job files are dropped.
+            // All stored runs are read, because those of other job files are then filtered out.
             for (index, run) in try store.runs(limit: 200).enumerated() {
                 var run = run
                 let isRequested =
@@ -38,10 +38,9 @@ extension RunState {
         path.pathParts.last ?? path
     }
 
-    /// Returns outputs that were published for jobs which the files no longer contain, or which have other
-    /// destinations now. `requested`: the destinations of all jobs; `imageJobs`: image outputs, which keep the destinations
-    /// that they last had. An output is not listed if it was changed since, if another job file has taken it over, or
-    /// if it is a source.
+    /// Returns outputs that no job produces any more: their jobs were removed, or have other destinations now.
+    /// `requested` contains the destinations of all jobs, and `imageJobs` the image outputs, whose last published files
+    /// are kept. An output is not listed if it has changed, if another job file has adopted it, or if it is a source.
     package func strays(
         requested: Set<DestinationPath>, imageJobs: Set<JobKey> = [], sources: Set<SourceFileKey>
     ) -> [Stray] {
@@ -59,7 +58,7 @@ extension RunState {
                 guard let file = owners[record.job.file.exact], isStray(record, of: file, in: folder) else {
                     continue
                 }
-                // An image output with such a destination may have taken over the file of another job.
+                // An image output with a matching name template may have adopted the file of another job.
                 let isOfJob = imageJobs.contains {
                     $0.id == OutputTask.whole(record.job.id) && $0.file == file
                 }
@@ -77,7 +76,7 @@ extension RunState {
         return strays.sorted { ($0.file, $0.path) < ($1.file, $1.path) }
     }
 
-    /// Returns the files that image outputs published last.
+    /// Returns the files that the given image outputs last published.
     private func destinations(of imageJobs: Set<JobKey>) -> [DestinationPath] {
         if imageJobs.isEmpty { return [] }
         return folders.flatMap { file, folder -> [DestinationPath] in
@@ -91,20 +90,20 @@ extension RunState {
         }
     }
 
-    /// Returns whether an output is unchanged since it was published, and still belongs to that job file.
+    /// Returns whether an output is unchanged since it was published and still belongs to the job file.
     private func isStray(_ record: StateStore.PublishedOutput, of file: String, in folder: StateFolder)
         -> Bool
     {
         guard TemporaryFile.fingerprint(path: record.destination) == record.output else { return false }
-        // A record may have come with a repository; the mark can't.
+        // A record may come from a checked-out repository; a mark can't.
         guard let mark = DestinationPath.mark(at: record.destination) else {
             return !TemporaryFile.supportsAttributes(record.destination) && StateSecret.isSigned(folder)
         }
         return mark.owner == Self.owner(file, at: record.destination)
     }
 
-    /// Returns the job file as it is written in the mark of its output: a digest of the relative path from the
-    /// output's folder to the job file, so that a tree that is moved or copied as a whole keeps its owner.
+    /// Returns the owner that the mark of an output contains: a digest of the relative path from the output's folder to
+    /// the job file. It stays valid if the whole tree is moved or copied.
     static func owner(_ file: String, at destination: String) -> String {
         let own = StateFolder.absolute(file: file).pathParts
         let folder = destination.pathParts.dropLast()
@@ -113,7 +112,7 @@ extension RunState {
         return ContentDigest.of(relativePath.joined(separator: "/").utf8)
     }
 
-    /// Removes an obsolete output if it is still the file that was published. Returns false if it isn't.
+    /// Removes an obsolete output. Returns false if the file has changed since it was listed.
     package func remove(_ stray: Stray) throws(StateError) -> Bool {
         let name = StateStore.JobName(file: stray.file, id: stray.job)
         guard
@@ -131,12 +130,12 @@ extension RunState {
     }
 }
 
-/// A destination that contains the number or the time of each still image.
+/// A destination with a placeholder for the number or the time of each still image.
 private struct ImageNameTemplate {
     private let before: String
     private let after: String
 
-    /// Creates a template; nil if the path has no placeholder for the single image.
+    /// Creates a template; nil if the path has no such placeholder.
     init?(_ path: String) {
         let marks = [ImagesSpec.Placeholder.number, ImagesSpec.Placeholder.time]
         guard let first = marks.compactMap({ path.firstRange(of: $0)?.lowerBound }).min(),
@@ -148,14 +147,14 @@ private struct ImageNameTemplate {
     func matches(_ path: String) -> Bool { path.hasPrefix(before) && path.hasSuffix(after) }
 }
 
-/// An output that was published and that no job produces any more.
+/// A published output that no job produces any more.
 package struct Stray: Sendable {
-    /// The job file's name in the state.
+    /// Name of the job file in the state.
     package var file: String
-    /// The job that created the output.
+    /// Id of the job that created the output.
     package var job: String
     /// Absolute path of the output.
     package var path: String
-    /// State folder with the record of the output.
+    /// State folder that contains the output's record.
     package var folder: StateFolder
 }

@@ -7,14 +7,15 @@ internal import Media
 internal import FileSystem
 internal import Publishing
 
-/// The check by the job file alone whether outputs are up to date, before the source is probed.
+/// Up-to-date checks by the job file alone, before the source is probed.
 extension RunState {
-    /// Returns the published outputs of a job that needn't be planned (`PlanMemory`).
+    /// Returns the published outputs of a job that is up to date and needs no planning (`PlanMemory`); nil if it must
+    /// be planned.
     package func upToDateOutputs(of query: UpToDateQuery) -> [BatchPlan.Output]? {
         let file = query.file.path
         guard let spec = specs[file.exact] else { return nil }
         var text = "\(spec)\n"
-        // Shortcuts for `content` differ, so that the digest of the content is computed at least once.
+        // Shortcuts contain the mode, so that changing it to `content` computes the digest of the content once.
         if mode == .content { text += "content\n" }
         if let source = query.source {
             guard let word = FileIdentity.changeToken(path: source) else { return nil }
@@ -51,7 +52,7 @@ extension RunState {
         return upToDate
     }
 
-    /// Returns the files of an output if all of them are unchanged since they were published.
+    /// Returns the files of an output; nil unless all of them are unchanged since they were published.
     private func files(
         of output: UpToDateQuery.Output, at destination: String, _ name: String, _ shortcut: String,
         in file: String
@@ -76,7 +77,7 @@ extension RunState {
         return files
     }
 
-    /// Returns the shortcut of a complete output: the number of its files is appended.
+    /// Returns the shortcut of a complete output, with the number of its files appended.
     static func shortcut(_ shortcut: String, ofFiles count: Int) -> String { "\(shortcut) \(count)" }
 
     private static func count(in kept: String, after shortcut: String) -> Int? {

@@ -6,10 +6,10 @@ internal import LibAV
 internal import Locking
 internal import Media
 
-/// The warnings from when outputs were created.
+/// Warnings that are stored with the outputs they concern.
 extension RunState {
-    /// Stores the warnings of created outputs, and returns the records with the stored warnings of outputs that are
-    /// up to date. Stored warnings are valid as long as the output is unchanged.
+    /// Stores the warnings of created outputs. Returns the records, to which the stored warnings of outputs that are up
+    /// to date are added. Stored warnings are valid as long as the output is unchanged.
     package func withWarnings(_ records: [JobRecord]) -> [JobRecord] {
         records.map { record in
             guard let folder = folders[record.file.exact], let store = stores[folder] else { return record }

@@ -8,21 +8,21 @@ internal import Media
 internal import FileSystem
 internal import Publishing
 
-/// The property by which an unchanged source is recognized.
+/// The property that identifies an unchanged source.
 package enum FingerprintMode: String, Sendable, CaseIterable {
-    /// Size, time of last change and inode.
+    /// Size, time of the last change and inode.
     case stat
-    /// The SHA-256 of its bytes.
+    /// SHA-256 of the file's bytes.
     case content
 }
 
-/// The state that earlier runs of a call's job files left, and that this run writes.
+/// The state of earlier runs of the given job files, which this run updates.
 ///
-/// A job is up to date if the digest of its plan is the one that its output was created with, and the output
-/// is unchanged. This is determined in two ways: from the job file, before the source is probed (`upToDateJobs`),
-/// and from the plan itself (`relation`), which also uses the output's mark if the store has lost its record.
+/// A job is up to date if its output was created with the digest of the current plan and is unchanged. This is
+/// determined in two ways: by the job file, before the source is probed (`upToDateOutputs`), and by the plan
+/// (`relation`), which also uses the output's mark if the store has lost its record.
 package final class RunState: PlanMemory, Sendable {
-    /// An output and the store's name of the job file that owns it; nil if the owner isn't known.
+    /// The fingerprint of an output and the store's name of the job file that owns it; nil if the owner is unknown.
     struct OwnedFile: Hashable, Sendable {
         var output: String
         var file: String?
@@ -30,21 +30,20 @@ package final class RunState: PlanMemory, Sendable {
 
     struct StoredState: Sendable {
         var records: [StateStore.JobName: StateStore.Record]
-        /// Published files, with or without a mark, by path: what was published last, and what was about to be
-        /// published.
+        /// Fingerprints that the file at a path may have: of the last published output, or of an intent.
         var outputs: [ExactString: Set<OwnedFile>]
-        /// Outputs that were about to be published, by path.
+        /// Intents to publish an output, by path.
         var intents: [ExactString: StateStore.Intent]
         /// Outputs that jobs published at earlier destinations.
         var formerOutputs: [StateStore.PublishedOutput]
-        /// Warnings about outputs.
+        /// Warnings about outputs, by job and output.
         var warnings: [StateStore.JobName: StateStore.OutputWarnings]
-        /// All outputs that were published and not removed.
+        /// All outputs that were published and not removed since.
         var published: [StateStore.PublishedOutput] {
             records.values.compactMap(\.publishedOutput) + formerOutputs
         }
 
-        /// Returns the record of an output that a job published at a destination.
+        /// Returns the record of the output that a job published at a destination.
         func published(_ job: StateStore.JobName, at destination: String) -> StateStore.PublishedOutput? {
             if let output = records[job]?.publishedOutput, output.destination.exact == destination.exact {
                 return output
@@ -63,14 +62,14 @@ package final class RunState: PlanMemory, Sendable {
     /// Names of the job files in the stores.
     let names: [ExactString: String]
     let mode: FingerprintMode
-    /// Access to sources, and the root beneath which all files lie.
+    /// Access to sources, and the root beneath which all files must be.
     let environment: SourceEnvironment
     let specs: [ExactString: String]
     let isForced: Bool
     let shortcuts = Guarded(Shortcuts())
 
-    /// Opens the state of some job files. `specs`: a digest of everything that each file's jobs were decoded from.
-    /// Shortcuts of a file without such a digest are never used. `isReading` writes nothing.
+    /// Opens the state of the given job files. `specs` contains the digest of everything from which each file's jobs
+    /// were decoded; without it, the file's shortcuts are not used. With `isReading`, nothing is written.
     package init(
         files: [String], folder: StateFolder?, environment: SourceEnvironment,
         specs: [ExactString: String], mode: FingerprintMode = .stat,
@@ -100,7 +99,7 @@ package final class RunState: PlanMemory, Sendable {
             stores[stateFolder] = store
             names[file.exact] = store.name(ofFile: file)
             let (records, intents, former, warned) = store.initialContents
-            // No record overrides another, since the progress of a killed run is unknown.
+            // No record takes precedence over another, since it is unknown how far a killed run came.
             var outputs = intents.mapValues { Set([OwnedFile(output: $0.output)]) }
             for output in former {
                 outputs[output.destination.exact, default: []].insert(
@@ -124,7 +123,7 @@ package final class RunState: PlanMemory, Sendable {
         self.damagedFolders = damaged
     }
 
-    /// Creates a state without stores. Only the marks of the outputs are used.
+    /// Creates a state without stores, which uses only the marks of the outputs.
     package init(isForced: Bool, environment: SourceEnvironment) {
         self.environment = environment
         (stores, folders, stored, names, specs) = ([:], [:], [:], [:], [:])
@@ -133,27 +132,26 @@ package final class RunState: PlanMemory, Sendable {
         self.isForced = isForced
     }
 
-    /// Returns the store of a job file.
     func store(of file: String) -> StateStore? { folders[file.exact].flatMap { stores[$0] } }
     func store(in folder: StateFolder) -> StateStore? { stores[folder] }
-    /// Returns the output that a job published when it last succeeded.
+    /// Returns the output of a job's last success.
     func published(_ job: StateStore.JobName, in folder: StateFolder) -> StateStore.PublishedOutput? {
         stored[folder]?.records[job]?.publishedOutput
     }
-    /// Returns the digest of a job file's contents; empty if it isn't known.
+    /// Returns the digest of a job file's contents; empty if it is unknown.
     func spec(of file: String) -> String { specs[file.exact] ?? "" }
 
-    /// State folders in use.
+    /// State folders in use, ordered by path.
     package var stateFolders: [StateFolder] { stores.keys.sorted { $0.path < $1.path } }
 
-    /// Folders whose state was damaged. A new state replaces it, or it is ignored if nothing is written.
+    /// Folders whose database was damaged. It was replaced by a new one or, if nothing is written, ignored.
     package let damagedFolders: [StateFolder]
 
     // MARK: Up-to-date checks
 
     /// Returns whether a file without a mark was published for a job file (`PlanMemory`).
     package func owns(_ path: String, for file: String) -> Bool {
-        // A mark contains the owner itself, so that no record is needed.
+        // For a file with a mark, the mark itself states the owner.
         guard let now = TemporaryFile.fingerprint(path: path), DestinationPath.mark(at: path) == nil,
             let folder = folders[file.exact], let outputs = stored[folder]?.outputs[path.exact]
         else { return false }
@@ -169,23 +167,23 @@ package final class RunState: PlanMemory, Sendable {
         return digest(of: task).map { $0.relation(to: DigestValue(mark.digest)) != .other } ?? false
     }
 
-    /// Returns the mark of a file; nil if the file is another of the output's files that was moved to this path.
+    /// Returns the mark of an output's file; nil if the mark is that of another part, which was moved to this path.
     static func mark(of task: OutputTask) -> DestinationPath.Mark? {
         task.output.destination.flatMap { DestinationPath.mark(at: $0) }.flatMap {
             OutputTask.part(of: $0.job) == task.part ? $0 : nil
         }
     }
 
-    /// Returns the owner that the mark of a job file's output contains (`PlanMemory`).
+    /// Returns the owner that marks of a job file's outputs contain (`PlanMemory`).
     package func owner(ofFile path: String, at destination: String) -> String? {
         Self.owner(path, at: destination)
     }
 
-    /// Returns the digest of an output's plan, and the relation of the files at the destination to it.
+    /// Returns the digest of an output's plan and how the existing files relate to it.
     package func relation(of task: OutputTask) -> (digest: PlanDigest?, relation: PlanDigest.Relation) {
         guard let digest = digest(of: task) else { return (nil, .other) }
         if task.output.isCheck { return relation(ofCheck: task, by: digest) }
-        // The output isn't current if one of its files isn't.
+        // The relation of an output is the worst of those of its files.
         var (found, worst) = (digest, PlanDigest.Relation.current)
         for part in task.files {
             let (own, relation) = self.relation(of: part, by: digest)
@@ -199,7 +197,7 @@ package final class RunState: PlanMemory, Sendable {
         return (found, worst)
     }
 
-    /// Returns the relation of one file to the plan.
+    /// Returns how one file relates to the plan.
     private func relation(
         of task: OutputTask, by digest: PlanDigest
     ) -> (digest: PlanDigest, relation: PlanDigest.Relation) {
@@ -207,7 +205,7 @@ package final class RunState: PlanMemory, Sendable {
             let now = TemporaryFile.fingerprint(path: destination)
         else { return (digest, .other) }
         let intended = intendedDigest(task.file, destination, output: now)
-        // Both files have equal size and time, so that it is unknown which one this is.
+        // The old and the new file have equal size and time, so it is unknown which one this is.
         if intended == "" { return (digest, .other) }
         var kept = [intended, Self.mark(of: task)?.digest].compactMap { $0.map(DigestValue.init) }
         if let record = record(task.file, task.name),
@@ -227,8 +225,8 @@ package final class RunState: PlanMemory, Sendable {
         return (best.kept?.skippedDamage == true ? digest.afterDamage : digest, best.relation)
     }
 
-    /// Returns the digest of a file that was published by a run that ended before recording it; empty if the
-    /// file that it replaced had equal size and time.
+    /// Returns the digest of a file whose run published it but was killed before recording it; empty if the replaced
+    /// file had equal size and time.
     private func intendedDigest(_ file: String, _ destination: String, output: String) -> String? {
         guard let folder = folders[file.exact],
             let intent = stored[folder]?.intents[destination.exact], intent.output == output
@@ -256,8 +254,7 @@ package final class RunState: PlanMemory, Sendable {
         return try? PlanDigest(task, content: content)
     }
 
-    /// Returns the digest for the other fingerprint mode, so that outputs stay up to date when the mode is
-    /// changed.
+    /// Returns the digest for the other fingerprint mode, so that changing the mode causes no rerun.
     func digestForOtherMode(_ task: OutputTask) -> PlanDigest? {
         guard case .file(let path, _) = task.input.source else { return nil }
         if mode == .content { return try? PlanDigest(task) }
@@ -308,12 +305,11 @@ package final class RunState: PlanMemory, Sendable {
         return digest
     }
 
-    /// Returns the reasons why an output would be created, a line each, or its expectations that would be
-    /// evaluated; empty if it is up to date.
+    /// Returns the reasons why an output would be created or its expectations evaluated; empty if it is up to date.
     package func reasons(for task: OutputTask) throws(StateError) -> RunReasons {
         if task.output.isCheck { return try reasons(forCheck: task) }
-        // The digest is computed once for all files: its length grows with the number of still images, which
-        // may be thousands.
+        // The digest is computed once for all files: its cost grows with the number of still images, of which there may
+        // be thousands.
         var known: PlanDigest??
         for part in task.files {
             guard let destination = part.output.destination else { continue }
@@ -335,7 +331,7 @@ package final class RunState: PlanMemory, Sendable {
         let intent = folders[task.file.exact].flatMap { stored[$0]?.intents[destination.exact] }
         let isNew = record == nil && mark == nil && (intent == nil || intent?.output != now)
         let unknown = RunReasons(lines: [now == nil ? "no output yet" : "no record of an earlier run"])
-        // Computing the digest takes half as long as planning, and there is nothing to compare it with.
+        // Computing the digest takes half as long as planning, and a new output has no digest to compare with.
         if isNew, mode == .stat { return unknown }
         guard let whole = makeDigest() else { return RunReasons(lines: ["the source can't be read"]) }
         let (digest, relation) = relation(of: task, by: whole)
@@ -367,10 +363,10 @@ package final class RunState: PlanMemory, Sendable {
         return RunReasons(lines: before.map { digest.changes(since: $0) } ?? ["its plan changed"])
     }
 
-    /// Returns the seconds that the job took when it last created the output.
+    /// Returns the duration of the job when it last created the output, in seconds.
     package func seconds(of task: OutputTask) -> Double? { record(task.file, task.name)?.seconds }
 
-    /// Returns the seconds that a job took when it last ran; nil if one of its outputs was never created.
+    /// Returns the duration of a job's last success in seconds; nil if one of its outputs was never created.
     package func seconds(of plan: JobPlan) -> Double? {
         let all = plan.tasks.map { seconds(of: $0) }
         return all.contains { $0 == nil } ? nil : all.compactMap { $0 }.max()

@@ -3,19 +3,19 @@ internal import GRDB
 internal import Glibc
 internal import Locking
 
-/// The SQLite database of the state. A database with a schema other than Tandem's is rejected, and no
-/// statement can block a run indefinitely.
+/// The SQLite database of the state. A database whose schema differs from Tandem's is rejected, and a statement that
+/// takes too long is interrupted.
 ///
-/// Unchecked `Sendable`: the connection has its own queue, the time is behind the mutex, the timer is not
-/// accessed after it was started.
+/// Unchecked `Sendable`: the connection has its own queue, the start time is protected by a mutex, and the timer is not
+/// accessed after its activation.
 final class StateDatabase: @unchecked Sendable {
     private let connection: DatabaseQueue
-    /// Start of the running statement; nil if none is running.
+    /// Start of the running transaction; nil if none is running.
     private let statementStart = Guarded<DispatchTime?>(nil)
     private let timer: any DispatchSourceTimer
 
-    /// Opens a database, and creates its tables if there are none. A statement that takes longer than `limit` seconds
-    /// is interrupted, and counts as damage.
+    /// Opens a database and creates missing tables. A transaction that takes longer than `limit` seconds is interrupted
+    /// and counts as damage.
     init(path: String, limit: Double = 60) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
@@ -40,8 +40,8 @@ final class StateDatabase: @unchecked Sendable {
     deinit { timer.cancel() }
 
     private func prepare() throws {
-        // An attacker could replace a table by a view, or add a trigger, which this process would execute.
-        // Therefore only a database with exactly Tandem's schema is read.
+        // An untrusted database could contain a view in place of a table, or a trigger, whose SQL this process would
+        // execute. Therefore the schema must be exactly Tandem's.
         let (statements, isNewer) = try read { db in
             let statements = try StateSchema.statements(of: db)
             guard statements.isSubset(of: StateSchema.completeSchema) else {
@@ -51,7 +51,7 @@ final class StateDatabase: @unchecked Sendable {
         }
         if isNewer { throw DatabaseError(resultCode: .SQLITE_NOTADB) }
         if statements == StateSchema.completeSchema { return }
-        // `since` must not be set: the migrator uses its own transaction, and its duration is bounded by the
+        // The start time must not be set: the migrator uses its own transaction, whose duration is bounded by the
         // number of rows.
         try StateSchema.migrator.migrate(connection)
         guard try read(StateSchema.statements) == StateSchema.completeSchema else {
@@ -59,22 +59,22 @@ final class StateDatabase: @unchecked Sendable {
         }
     }
 
-    /// Runs `body` in one read transaction.
+    /// Runs `body` in a read transaction.
     func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try connection.read { try timed($0, body) }
     }
 
-    /// Runs `body` in one write transaction.
+    /// Runs `body` in a write transaction.
     func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try connection.write { try timed($0, body) }
     }
 
-    /// Runs `body` without a transaction, so that each statement is committed separately.
+    /// Runs `body` without a transaction: each statement is committed separately.
     func writeWithoutTransaction(_ body: (Database) throws -> Void) throws {
         try connection.writeWithoutTransaction { try timed($0, body) }
     }
 
-    /// Runs `body` in a transaction and rolls it back.
+    /// Runs `body` in a transaction that is rolled back.
     func dryRun(_ body: (Database) throws -> Void) throws {
         try connection.inTransaction { db in
             try timed(db, body)
@@ -82,7 +82,7 @@ final class StateDatabase: @unchecked Sendable {
         }
     }
 
-    /// Closes the connection, which can't be used afterwards.
+    /// Closes the connection permanently.
     func close() throws { try connection.close() }
 
     private func timed<Value>(_ db: Database, _ body: (Database) throws -> Value) rethrows -> Value {
@@ -95,15 +95,14 @@ final class StateDatabase: @unchecked Sendable {
         if let begun = statementStart.withLock({ $0 }), .now() > begun + limit { connection.interrupt() }
     }
 
-    /// Returns whether an error is caused by the contents of the file, not by its environment.
+    /// Returns whether an error is caused by the contents of the database, not by its environment.
     static func isDamage(_ error: any Error) -> Bool {
         guard let error = error as? DatabaseError else { return true }
         return ![.SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_BUSY, .SQLITE_FULL, .SQLITE_IOERR]
             .contains(error.resultCode)
     }
 
-    /// Renames a damaged database in its folder. If a folder or another file that isn't regular has the new name, a
-    /// random suffix is added.
+    /// Renames a damaged database to `<name>.damaged`. If that path is not a regular file, a random suffix is added.
     static func moveAside(_ path: String) {
         var newPath = path + ".damaged"
         var status = stat()

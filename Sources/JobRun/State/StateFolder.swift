@@ -4,23 +4,23 @@ internal import Glibc
 internal import LibAV
 package import FileSystem
 
-/// The folder of a batch's state: `.tandem` beside the job file, unless another one is named.
+/// The folder of the state: `.tandem` in the job file's folder, or the one given by `--state`.
 package struct StateFolder: Hashable, Sendable {
     private let exactPath: ExactString
-    /// Whether the folder is the default one, which may have come with a repository.
+    /// Whether the folder is the default one, which may come from a checked-out repository.
     private let isAdjacentToJobFile: Bool
     private let isOutsideRoot: Bool
 
-    /// Path of the folder; absolute unless a relative one was given.
+    /// Path of the folder, relative if it was given as a relative path.
     package var path: String { exactPath.text }
 
-    /// Creates a reference to a folder by its path.
+    /// Creates a reference to the folder at a path.
     package init(path: String) {
         exactPath = path.exact
         (isAdjacentToJobFile, isOutsideRoot) = (false, false)
     }
 
-    /// Creates a reference to the folder beside a job file, which is trusted only beneath the root.
+    /// Creates a reference to the default folder of a job file, which is trusted only beneath the root.
     package init(adjacentToJobFile file: String, beneath root: PathRoot) {
         let absolute = Self.absolute(file: file)
         let folder = absolute[..<(absolute.lastSlash ?? absolute.startIndex)]
@@ -29,8 +29,8 @@ package struct StateFolder: Hashable, Sendable {
         isOutsideRoot = !root.contains(Self.absolute(exactPath.text))
     }
 
-    /// Returns the absolute path of a job file. Links of its folder are resolved, but not one of the file
-    /// itself: the path by which a file is read determines the meaning of its relative paths.
+    /// Returns the absolute path of a job file. Links in its folder are resolved; a link of the file itself is not,
+    /// because the folder through which a file is read determines its relative paths.
     static func absolute(file: String) -> String {
         guard let slash = file.lastSlash else { return absolute(".") + "/" + file }
         let folder = slash == file.startIndex ? "/" : String(file[..<slash])
@@ -39,7 +39,6 @@ package struct StateFolder: Hashable, Sendable {
         return (real == "/" ? "" : real) + "/" + name
     }
 
-    /// Absolute path with all links resolved.
     package var absolute: String { Self.absolute(path) }
 
     /// Returns the absolute form of a path; links are resolved if the path exists.
@@ -50,7 +49,7 @@ package struct StateFolder: Hashable, Sendable {
         return String(cString: here) + "/" + path
     }
 
-    /// Creates the folder if it is missing.
+    /// Creates the folder, with its parents, if it doesn't exist.
     func create() throws(StateError) {
         try check()
         var created = ""
@@ -67,8 +66,8 @@ package struct StateFolder: Hashable, Sendable {
 }
 
 extension StateFolder {
-    /// Throws if the folder can't be trusted: a folder beside a job file may have come with it. It must be a folder
-    /// of this user, no link, and beneath the root.
+    /// Throws if the default folder can't be trusted, since it may come from a checked-out repository. It must be a
+    /// directory of this user, not a link, and beneath the root.
     func check() throws(StateError) {
         guard isAdjacentToJobFile else { return }
         var status = stat()
@@ -86,7 +85,7 @@ extension StateFolder {
         throw StateError("the state folder \(path) \(why); use `--state DIR` for another one")
     }
 
-    /// Throws if a file of the folder is a link, or belongs to another user.
+    /// Throws if a file of the folder is a link or belongs to another user.
     private func checkFiles() throws(StateError) {
         for name in ["state.sqlite", "state.sqlite-wal", "state.sqlite-shm", "lock", "owner"] {
             var status = stat()
@@ -95,7 +94,7 @@ extension StateFolder {
                 throw StateError(
                     "\(path)/\(name) is a link or another user's file; use `--state DIR` for another folder")
             }
-            // The file may contain values of environment variables.
+            // The files may contain values of environment variables.
             if status.st_mode & 0o077 != 0 { chmod(path + "/" + name, 0o600) }
         }
     }
@@ -103,19 +102,20 @@ extension StateFolder {
 
 /// The reason why the state can't be used.
 package struct StateError: Error, Sendable, CustomStringConvertible {
-    /// The reason in one line.
+    /// Reason for the user, in one line.
     package let description: String
     init(_ description: String) { self.description = description }
 }
 
-/// A lock of a state folder for one run. The kernel releases it, however the run ends.
+/// The lock of a state folder (`flock`), held for one run. The kernel releases it even if the process is killed.
 package final class StateLock: Sendable {
     private let descriptor: Int32
     /// The locked folder.
     package let folder: StateFolder
 
-    /// Takes the lock. `files`: the job files that are reported to other runs. Throws if another run has the lock, or
-    /// if the folder can't be written. With `onWait`, which is called with the holder, waits for the lock.
+    /// Acquires the lock. `files` are the job files that are reported to other runs. Throws if another run holds the
+    /// lock, or if the folder can't be written. If `onWait` is given, it is called with the current holder, and the
+    /// lock is awaited.
     package init(
         _ folder: StateFolder, for files: [String], onWait: ((_ holder: String) -> Void)? = nil
     ) throws(StateError) {
@@ -131,7 +131,7 @@ package final class StateLock: Sendable {
             var failure = errno
             if failure == EWOULDBLOCK, let onWait {
                 onWait(Self.holder(descriptor))
-                // A signal that ends the process is handled on another thread.
+                // A signal that ends the process is handled on another thread, so that waiting can continue.
                 repeat { failure = flock(descriptor, LOCK_EX) == 0 ? 0 : errno } while failure == EINTR
             }
             if failure != 0 {
@@ -146,14 +146,12 @@ package final class StateLock: Sendable {
         Self.writeHolder("process \(getpid()): \(files.joined(separator: ", "))", in: descriptor)
     }
 
-    /// Writes the holder into the lock file, for other runs that request the lock. If this fails, they can't
-    /// report the holder.
+    /// Writes the holder into the lock file for error messages of other runs. Failure is ignored.
     private static func writeHolder(_ text: String, in descriptor: Int32) {
         let bytes = Array(text.utf8.prefix(512))
         if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, bytes, bytes.count, 0) }
     }
 
-    /// Reads the holder from the lock file.
     private static func holder(_ descriptor: Int32) -> String {
         var bytes = [UInt8](repeating: 0, count: 512)
         let count = pread(descriptor, &bytes, bytes.count, 0)
@@ -163,7 +161,7 @@ package final class StateLock: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Returns whether a run has the lock of a folder.
+    /// Returns whether a run holds the lock of a folder.
     static func isHeld(_ folder: StateFolder) -> Bool {
         let descriptor = open(folder.path + "/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return false }

@@ -1,13 +1,13 @@
 internal import GRDB
 
-/// The tables of the state's database. A database that contains anything else is not used.
+/// The tables of the state's database. A database with any other schema is rejected.
 enum StateSchema {
-    /// The migrations from a database of any earlier version, or an empty one. Later changes are added as
-    /// migrations, which keep the records.
+    /// Migrations from an empty database or one of an earlier version. Schema changes are added as further migrations,
+    /// which preserve the records.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("2") { db in
-            // Databases without migrations have the same tables, and a version number.
+            // Databases from before migrations were introduced have the same tables, and a version number.
             let existing = try statements(of: db)
             for statement in tables where !existing.contains(statement) { try db.execute(sql: statement) }
         }
@@ -19,7 +19,7 @@ enum StateSchema {
         try String.fetchSet(db, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
     }
 
-    /// The complete schema: what the migrations create in an empty database, with the migrator's own table.
+    /// The complete schema: the result of the migrations in an empty database, including the migrator's own table.
     static let completeSchema: Set<String> = {
         let database = try? DatabaseQueue()
         if let database { try? migrator.migrate(database) }

@@ -2,15 +2,15 @@ internal import ExactStrings
 internal import Glibc
 internal import LibAV
 
-/// The proof that a state was written by this user's runs on this machine, and did not come with a repository: a
-/// digest of the folder's path and a secret that is stored outside of all repositories.
+/// The proof that a state was written by this user on this machine, and doesn't come from a checked-out repository: a
+/// digest of the folder's path and of a secret that is stored in the user's home.
 enum StateSecret {
     private static let name = "owner"
 
-    /// Writes the proof that this user created the contents of a folder.
+    /// Writes the proof into a folder.
     static func sign(_ folder: StateFolder) {
         let path = folder.path + "/" + name
-        // An existing file is replaced, since it may be untrusted.
+        // An existing proof is replaced, since it may be untrusted.
         unlink(path)
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { return }
@@ -19,7 +19,7 @@ enum StateSecret {
         _ = text.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
     }
 
-    /// Returns whether a folder contains the proof that this user created its contents.
+    /// Returns whether a folder contains a valid proof.
     static func isSigned(_ folder: StateFolder) -> Bool {
         let file = open(folder.path + "/" + name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { return false }
@@ -36,7 +36,7 @@ enum StateSecret {
         return hasher.finish()
     }
 
-    /// The user's secret of 32 bytes; without a home folder to store it in, the ids of machine and user.
+    /// The user's secret of 32 bytes. If it can't be stored, the ids of machine and user are used instead.
     private static let secret: [UInt8] = {
         guard let base = base else { return machineID }
         let path = base + "/tandem/secret"
@@ -46,10 +46,9 @@ enum StateSecret {
             created += "/" + part
             mkdir(created, 0o700)
         }
-        // The system's generator, which is cryptographically secure.
         var generator = SystemRandomNumberGenerator()
         let bytes = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        // Complete or absent: another run may create the file at the same time.
+        // Created by `link`, because another run may create the file at the same time.
         let temporary = path + ".\(getpid())"
         let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { return machineID }
@@ -73,7 +72,7 @@ enum StateSecret {
         guard file >= 0 else { return nil }
         defer { close(file) }
         var status = stat()
-        // Only the owner can have written it.
+        // The file must belong to this user and be inaccessible to others.
         guard fstat(file, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
             return nil
         }

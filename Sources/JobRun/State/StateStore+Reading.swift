@@ -8,11 +8,11 @@ internal import LibAV
 internal import Locking
 internal import Media
 
-/// The queries of the store.
+/// Queries of the store.
 extension StateStore {
     // MARK: Reading
 
-    /// Returns the records of all jobs.
+    /// Returns the last success of each job.
     static func records(_ db: Database) throws -> [JobName: Record] {
         var records: [JobName: Record] = [:]
         let rows = try Row.fetchCursor(
@@ -28,7 +28,7 @@ extension StateStore {
         return records
     }
 
-    /// Returns the outputs of jobs that have other destinations now.
+    /// Returns outputs that jobs published at earlier destinations.
     static func formerOutputs(_ db: Database) throws -> [PublishedOutput] {
         let rows = try Row.fetchCursor(db, sql: "SELECT file, id, destination, output FROM former")
         var all: [PublishedOutput] = []
@@ -41,7 +41,7 @@ extension StateStore {
         return all
     }
 
-    /// Records the previous output of a job whose destination has changed, for `clean`.
+    /// Records the previous output of a job whose destination has changed. Used by `clean`.
     static func recordFormerOutput(_ record: Record, _ db: Database) throws {
         let statement = try db.cachedStatement(
             sql: "SELECT destination, output FROM jobs WHERE file = ? AND id = ?")
@@ -53,9 +53,9 @@ extension StateStore {
         }
     }
 
-    /// Records the files that an output had beyond its current ones, for `clean`.
+    /// Records files of an output from index `count` on as obsolete, for `clean`.
     static func retire(filesOf name: JobName, beyond count: Int, _ db: Database) throws {
-        // A range of the primary key, by prefix: a scan of all jobs for each output would take quadratic time.
+        // Searches a range of the primary key: scanning all jobs for each output would take quadratic time.
         let beyond = """
             FROM jobs WHERE file = ?1 AND id > ?2 || '#' AND id < ?2 || '$'
                 AND substr(id, length(?2) + 2) NOT GLOB '*[^0-9]*' AND CAST(substr(id, length(?2) + 2) AS INTEGER) > ?3
@@ -67,7 +67,7 @@ extension StateStore {
         try db.execute(sql: "DELETE \(beyond)", arguments: arguments)
     }
 
-    /// Returns outputs that were about to be published, by path.
+    /// Returns the intents to publish an output, by path.
     static func intents(_ db: Database) throws -> [ExactString: Intent] {
         var intents: [ExactString: Intent] = [:]
         let rows = try Row.fetchCursor(db, sql: "SELECT destination, output, digest FROM intents")
@@ -77,7 +77,7 @@ extension StateStore {
         return intents
     }
 
-    /// Returns the digest of a job's last success, with its parts.
+    /// Returns the digest of a job's last success, including its parts.
     func digest(of job: JobName) throws(StateError) -> PlanDigest? {
         try read { db in
             let text = try String.fetchOne(
@@ -86,7 +86,7 @@ extension StateStore {
         }
     }
 
-    /// Returns the digest of a file's bytes, if it was computed for the current version of the file.
+    /// Returns the stored digest of a file's bytes; nil if there is none for the current version of the file.
     func content(path: String, identity: String) throws(StateError) -> String? {
         try read { db in
             try String.fetchOne(
@@ -95,19 +95,19 @@ extension StateStore {
         }
     }
 
-    /// The report entry of a job's output.
+    /// The stored report entry of an output.
     struct StoredReport: Sendable {
         /// `TemporaryFile.fingerprint` of the output.
         var output: String
         /// Digest of the job file's contents.
         var spec: String
-        /// The report's job, as JSON.
+        /// `RunReport.Job` as JSON.
         var job: String
-        /// The preview as JSON.
+        /// `JobPreview` as JSON; nil if the report has none.
         var preview: String?
     }
 
-    /// Returns the stored report entries of jobs; empty if none was ever stored.
+    /// Returns the stored report entries of jobs; empty if they can't be read.
     func storedReports(of jobs: [JobName]) -> [JobName: StoredReport] {
         let found = try? database.read { db in
             var found: [JobName: StoredReport] = [:]
@@ -125,7 +125,6 @@ extension StateStore {
         return found ?? [:]
     }
 
-    /// Returns the latest runs, newest first.
     func runs(limit: Int) throws(StateError) -> [PastRun] {
         try read { db in
             try Row.fetchAll(

@@ -1,9 +1,9 @@
 internal import GRDB
 
 extension StateStore {
-    /// The warnings about an output from when it was created.
+    /// Warnings about an output, from the run that created it.
     struct OutputWarnings: Sendable {
-        /// `TemporaryFile.fingerprint` of the output. The warnings are valid for this output only.
+        /// `TemporaryFile.fingerprint` of the output to which the warnings apply.
         var output: String
         var lines: [String]
 
@@ -21,7 +21,7 @@ extension StateStore {
         var message: String { ([output] + lines).joined(separator: "\n") }
     }
 
-    /// Returns the latest warnings about each job's output.
+    /// Returns the latest warnings about each output.
     static func warnings(_ db: Database) throws -> [JobName: OutputWarnings] {
         var all: [JobName: OutputWarnings] = [:]
         let rows = try Row.fetchCursor(
@@ -33,7 +33,7 @@ extension StateStore {
         return all
     }
 
-    /// Records warnings about a job's output.
+    /// Records warnings about an output.
     func record(_ name: JobName, _ warnings: OutputWarnings) {
         record(name, outcome: OutputWarnings.outcome, message: warnings.message, seconds: 0)
     }

@@ -8,23 +8,23 @@ internal import LibAV
 internal import Locking
 internal import Media
 
-/// The SQLite store of published outputs and their digests. Losing it causes reruns, but never a wrong skip:
-/// a record of an output is valid only while the output is unchanged.
+/// The SQLite store of published outputs and their digests. Losing it causes reruns, but an outdated record never
+/// causes a skip: records are valid only while the output is unchanged.
 ///
-/// Records are written together, a few times a second: an output has its own mark
-/// (`DestinationPath.attribute`), from which a lost record is restored. If a file system has no attributes,
-/// the intent to publish is written to disk here first.
+/// Records are written in batches, five times a second. A lost record is restored from the output's mark
+/// (`DestinationPath.attribute`). If a file system doesn't support extended attributes, the intent to publish is first
+/// written to the store synchronously.
 ///
-/// Unchecked `Sendable`: the database has its own queue, everything else is behind the mutex.
+/// Unchecked `Sendable`: the database has its own queue, and all other mutable state is protected by a mutex.
 final class StateStore: @unchecked Sendable {
     /// The record of a job's last success.
     struct Record: Sendable {
         var job: JobName
         var shortcut: String
         var digest: String
-        /// Absolute path of the output; nil for a check that a source passed.
+        /// Absolute path of the output; nil for a passed check.
         var destination: String?
-        /// Size and time of the output; for a check, the digest.
+        /// `TemporaryFile.fingerprint` of the output; for a check, the digest.
         var output: String
         var seconds: Double
 
@@ -34,7 +34,7 @@ final class StateStore: @unchecked Sendable {
         }
     }
 
-    /// A job by the store's name of its file, and by its id.
+    /// A job or output, identified by the store's name of its job file and by its id.
     struct JobName: Hashable, Sendable {
         private let exactFile: ExactString
         private let exactID: ExactString
@@ -44,13 +44,13 @@ final class StateStore: @unchecked Sendable {
         init(file: String, id: String) { (exactFile, exactID) = (file.exact, id.exact) }
     }
 
-    /// An output that was about to be published, and the digest of its plan.
+    /// The intent to publish an output: its fingerprint and the digest of its plan.
     struct Intent: Sendable, Equatable {
         var output: String
         var digest: String
     }
 
-    /// An output that a job published at an earlier destination.
+    /// An output that a job published.
     struct PublishedOutput: Sendable {
         var job: JobName
         var destination: String
@@ -68,7 +68,7 @@ final class StateStore: @unchecked Sendable {
     }
 
     let folder: StateFolder
-    /// Whether a damaged database was renamed.
+    /// Whether the database was damaged and has been replaced.
     let wasDamaged: Bool
     let database: StateDatabase
     private let writeQueue = DispatchQueue(label: "tandem.state")
@@ -83,22 +83,20 @@ final class StateStore: @unchecked Sendable {
 
     /// The result of opening a store.
     enum OpenResult {
-        /// No store exists.
         case none
-        /// The store can't be read, and must not be written.
+        /// The store is damaged, and must not be replaced because nothing may be written.
         case damaged
-        /// The store is open.
         case open(StateStore)
     }
 
-    /// Opens the store of a folder, and creates missing files, except with `isReading`. A damaged store is
-    /// renamed, and a new one is created.
+    /// Opens the store of a folder and creates missing files. A damaged store is renamed, and a new one is created.
+    /// With `isReading`, nothing is created or renamed.
     static func open(_ folder: StateFolder, isReading: Bool) throws(StateError) -> OpenResult {
         let path = folder.path + "/state.sqlite"
         try folder.check()
         if isReading, access(path, R_OK) != 0 { return .none }
         if !isReading { try folder.create() }
-        // The database is accessible to this user only: it may contain values of environment variables.
+        // Mode 0600: the database may contain values of environment variables.
         if !isReading, access(path, F_OK) != 0 { StateSecret.sign(folder) }
         let file = isReading ? -1 : Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         if file >= 0 { close(file) }
@@ -120,7 +118,7 @@ final class StateStore: @unchecked Sendable {
         }
     }
 
-    /// Runs the writes of a run's start and rolls them back, to detect damage that only writing finds.
+    /// Writes the start of a run and rolls it back, to detect damage that is reported only on writing.
     private func checkWritability() throws {
         try database.dryRun { _ = try Self.begin($0, files: "") }
     }
@@ -148,8 +146,8 @@ final class StateStore: @unchecked Sendable {
         }
     }
 
-    /// Returns the store's name of a job file: the path relative to the folder that contains the state folder, so
-    /// that it stays the same if the tree is moved.
+    /// Returns the name of a job file in the store: its path relative to the parent of the state folder, so that moving
+    /// the tree doesn't change it.
     func name(ofFile file: String) -> String {
         let absolute = StateFolder.absolute(file: file)
         let base = StateFolder.absolute(folder.path + "/..") + "/"
@@ -168,7 +166,7 @@ final class StateStore: @unchecked Sendable {
         }
     }
 
-    /// Records that a job succeeded.
+    /// Records the success of a job.
     func record(_ record: Record, digest: PlanDigest?) {
         let parts =
             digest.flatMap { try? JSONEncoder().encode($0) }.map { String(decoding: $0, as: UTF8.self) }
@@ -176,17 +174,17 @@ final class StateStore: @unchecked Sendable {
         enqueue { $0.records.append((record, parts)) }
     }
 
-    /// Records the number of an output's files: files beyond it are obsolete.
+    /// Records the number of an output's files. Records of further files are obsolete.
     func record(_ name: JobName, files: Int, shortcut: String?) {
         enqueue { $0.fileCounts.append((name, files, shortcut)) }
     }
 
-    /// Records another outcome of a job, or warnings.
+    /// Records an outcome other than success, or warnings.
     func record(_ name: JobName, outcome: String, message: String, seconds: Double) {
         enqueue { $0.attempts.append((name, outcome, message, seconds)) }
     }
 
-    /// Records that an output without a mark is about to be published. The record is on disk when this function
+    /// Records the intent to publish an output that can't be marked. The record is synced to disk when the function
     /// returns.
     func recordIntent(destination: String, _ intent: Intent) throws(StateError) {
         do {
@@ -202,7 +200,7 @@ final class StateStore: @unchecked Sendable {
         }
     }
 
-    /// Stores the digest of a file's bytes.
+    /// Stores the digest of a file's bytes. `identity` is the file's change token.
     func record(content digest: String, path: String, identity: String) {
         try? database.write { db in
             try db.execute(
@@ -210,7 +208,7 @@ final class StateStore: @unchecked Sendable {
         }
     }
 
-    /// Stores report entries, and deletes those of jobs that no longer exist.
+    /// Stores report entries, and deletes those without a job record.
     func storeReports(_ reports: [(name: JobName, report: StoredReport)]) {
         writeQueue.sync { flush() }
         do {
@@ -233,7 +231,7 @@ final class StateStore: @unchecked Sendable {
         }
     }
 
-    /// Deletes the record of what a job published at a destination.
+    /// Deletes the record of the output that a job published at a destination.
     func deleteRecord(_ name: JobName, at destination: String) throws(StateError) {
         do {
             try database.write { db in
@@ -247,7 +245,7 @@ final class StateStore: @unchecked Sendable {
         }
     }
 
-    /// Writes everything that is pending, and the end of the run. Returns the error of what could not be written.
+    /// Writes pending records and the end of the run. Returns the first write error.
     func end(done: Int, current: Int, failed: Int, status: String) -> StateError? {
         writeQueue.sync { flush() }
         let run = pending.withLock { $0.run }
@@ -261,7 +259,7 @@ final class StateStore: @unchecked Sendable {
         } catch {
             fail(error)
         }
-        // A damaged database would make the next run fail as well.
+        // Otherwise the next run would fail as well.
         if pending.withLock({ $0.isDamaged }) {
             try? database.close()
             StateDatabase.moveAside(folder.path + "/state.sqlite")
@@ -303,7 +301,7 @@ final class StateStore: @unchecked Sendable {
                     try Self.recordFormerOutput(record, db)
                     if let destination = record.destination {
                         try deleteIntent.execute(arguments: [destination, record.output])
-                        // A renamed job has a record for the same destination.
+                        // Removes the record of a job that was renamed and has the same destination.
                         try deleteOthers.execute(arguments: [destination, record.job.file, record.job.id])
                     }
                     // A check is stored with an empty destination.
@@ -329,7 +327,7 @@ final class StateStore: @unchecked Sendable {
         }
     }
 
-    /// Keeps a write error, which is reported at the end.
+    /// Stores the first write error, which `end` returns.
     private func fail(_ error: any Error) {
         let failure = StateError("the state in \(folder.path) can't be written: \(error)")
         let code = (error as? DatabaseError)?.resultCode

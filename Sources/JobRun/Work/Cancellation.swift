@@ -1,6 +1,6 @@
 internal import Locking
 
-/// The cancellation of work, with a function that stops its current part.
+/// The cancellation of work that consists of consecutive steps.
 final class Cancellation: Sendable {
     private struct State: Sendable {
         var isCancelled = false
@@ -10,9 +10,8 @@ final class Cancellation: Sendable {
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Begins a part of the work, after the previous one has ended. `stop` ends the part at once, from any
-    /// thread.
-    /// - Throws: `CancellationError` if the work is cancelled already.
+    /// Begins a step, after the previous one has ended. `stop` cancels the step; it may be called on any thread.
+    /// - Throws: `CancellationError` if the work has already been cancelled.
     func begin(_ stop: @escaping @Sendable () -> Void) throws {
         let isCancelled = state.withLock { state in
             state.stop = stop

@@ -4,29 +4,29 @@ package import JobSpec
 internal import LibAV
 internal import Media
 
-/// An expectation with its measured value.
+/// The result of evaluating an expectation.
 public struct ExpectationResult: Codable, Sendable {
-    /// Expectation in the job file.
+    /// Expectation from the job file.
     package var expectation: Expectation
-    /// Measured value as text.
+    /// Measured value as text, with its unit.
     public var measured: String
     /// Whether the expectation is met.
     public var holds: Bool
     /// Id of the output; nil for the only output of a job.
     public var output: String?
 
-    /// Expected and measured value in one line.
+    /// Measured and expected value in one line.
     public var summary: String {
         if case .decodes = expectation.check { return measured }
         return "\(expectation.check.subject): \(measured) (expected \(expectation.check.bound))"
     }
-    /// Error message with the expected and the measured value.
+    /// Error message that states the expected and the measured value.
     public var message: String {
         "\(output.map { "\($0): " } ?? "")expected \(expectation.check.text), measured \(measured)"
     }
 }
 
-/// The evaluation of a job's expectations on a finished output, before it is published, or on the source of a check.
+/// The evaluation of a job's expectations, on a finished output before it is published or on the source of a check.
 struct ExpectationEvaluator {
     let task: OutputTask
     private var plan: OutputPlan { task.output }
@@ -34,16 +34,16 @@ struct ExpectationEvaluator {
     let subject: Asset.Source
     /// Size of the subject's file in bytes.
     let size: Int64
-    /// The extent that is measured; all of it for an output.
+    /// Section to measure; the default is the whole file.
     var extent = ReadingExtent()
-    /// Whether the extent was decoded before, and had no damage.
+    /// Whether the extent was already decoded without damage.
     var hasDecoded = false
     /// Environment in which the output and its source are opened.
     let environment: MediaEnvironment
-    /// Polled during measurements; true cancels them.
+    /// Polled during measurements; returning true cancels them.
     let isCancelled: @Sendable () -> Bool
 
-    /// Evaluates all expectations.
+    /// Evaluates all expectations, in the job file's order.
     func evaluate() throws -> [ExpectationResult] {
         guard !plan.expectations.isEmpty else { return [] }
         let asset = Asset(subject, timing: .precise, environment: environment)
@@ -107,7 +107,7 @@ struct ExpectationEvaluator {
         case .decodes:
             if hasDecoded { return ("decodes completely", true) }
             do {
-                // Damage that a check skips is an error here.
+                // Damage that a check skips is an error for `decodes`.
                 var strict = extent
                 strict.damagePolicy = .fail
                 try detector(asset, strict).decodeAll()
@@ -162,8 +162,8 @@ struct ExpectationEvaluator {
         return known
     }
 
-    /// Returns frames per second, computed from the number and the times of the track's frames. libavformat
-    /// may derive another rate from rounded times (1000/33 for 29.97 in Matroska's milliseconds).
+    /// Returns the frame rate, computed from the number of frames and their times. libavformat may derive another rate
+    /// from rounded timestamps, such as 1000/33 for 29.97 in Matroska.
     private static func measuredFrameRate(of track: AssetTrack) -> Double? {
         guard let count = track.sampleCount, count > 0, track.timeRange.duration > .zero else {
             return track.nominalFrameRate?.double
@@ -173,8 +173,8 @@ struct ExpectationEvaluator {
 
     private static func text(_ rate: Double) -> String { "\((rate * 1000).rounded() / 1000)" }
 
-    /// Returns whether a rate is the expected one. A range that begins or ends inside a frame has one frame
-    /// more than its duration implies.
+    /// Returns whether a measured frame rate matches the expected one. A range that begins or ends inside a frame has
+    /// one frame more than its duration implies.
     private static func isRate(_ rate: Double, _ wanted: String, over length: MediaTime) -> Bool {
         guard let wanted = Quantity.frameRate(wanted) else { return false }
         return abs(rate - wanted.double) * length.seconds <= 1.01

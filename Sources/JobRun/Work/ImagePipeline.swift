@@ -4,14 +4,13 @@ internal import Locking
 internal import Media
 internal import Publishing
 
-/// The encoding of still images in sequence on a separate queue, while the next frame is decoded. At most one
-/// image waits.
+/// A pipeline that encodes still images on a separate queue while the next frame is decoded. At most one image is
+/// pending.
 ///
-/// Unchecked `Sendable`: the caller accesses `writer` only while `queue` is empty; the failure is behind the
-/// mutex.
+/// Unchecked `Sendable`: the caller accesses `writer` only while `queue` is empty; the failure is protected by a mutex.
 final class ImagePipeline: @unchecked Sendable {
-    /// A box for a frame, since closures can't capture noncopyable values. Unchecked `Sendable`: handed from
-    /// one queue to another once.
+    /// A box for a frame, since closures can't capture noncopyable values. Unchecked `Sendable`: it is passed from one
+    /// queue to another once.
     private final class Carrier: @unchecked Sendable {
         let frame: Frame
         init(_ frame: consuming Frame) { self.frame = frame }
@@ -27,7 +26,7 @@ final class ImagePipeline: @unchecked Sendable {
         self.writer = writer
     }
 
-    /// Adds an image once the previous one is done. Throws the error of the previous one.
+    /// Adds an image after the previous one is complete. Throws the error of the previous one.
     func add(_ frame: consuming Frame) throws {
         try finish()
         let carrier = Carrier(frame)
@@ -40,13 +39,13 @@ final class ImagePipeline: @unchecked Sendable {
         }
     }
 
-    /// Repeats the previous image without encoding it again.
+    /// Adds the previous image again, without encoding it.
     func repeatLast() throws {
         try finish()
         writer.repeatLast()
     }
 
-    /// Waits for the last image. Throws its error.
+    /// Waits for the last image, and throws its error.
     func finish() throws {
         queue.sync {}
         if let failure = failure.withLock({ $0 }) { throw failure }

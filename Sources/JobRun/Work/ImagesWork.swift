@@ -5,7 +5,7 @@ internal import Locking
 internal import Media
 internal import Publishing
 
-/// The work of an image output: all images are written into one file, in sequence.
+/// The work of an image output: writes all images into one file, in sequence.
 final class ImagesWork: OutputWork, Sendable {
     private let source: OutputSource
     private let images: ImagesPlan
@@ -34,7 +34,7 @@ final class ImagesWork: OutputWork, Sendable {
             findings.imageTimes = try makeFiles(generator, writer)
         }
         findings.parts = writer.parts
-        // Still images don't show where the track ends.
+        // The images don't reveal the end of the track, so its expected end is reported.
         findings.tracks = [
             TrackReport(
                 samples: images.stills.count, end: source.planned.expected.timeRange.end,
@@ -93,7 +93,7 @@ final class ImagesWork: OutputWork, Sendable {
         )
         let animation = try format.writer(encoder, timing, into: source.file)
         if format.needsAnalysis {
-            // Only the second read counts damage.
+            // Damage is counted in the second pass only.
             let firstPassGenerator = self.generator
             try cancellation.begin { firstPassGenerator.cancel() }
             _ = try times(of: firstPassGenerator) { try animation.analyze($0.image.makeFrame()) }
@@ -109,7 +109,7 @@ final class ImagesWork: OutputWork, Sendable {
         return times
     }
 
-    /// Calls `body` with each still image. Returns the presentation times of the frames.
+    /// Calls `body` with each still image. Returns the presentation times of the decoded frames.
     private func times(
         of generator: AssetImageGenerator, _ body: (StillImage) throws -> Void
     ) throws -> [MediaTime] {

@@ -2,40 +2,39 @@ internal import JobPlan
 internal import LibAV
 package import Media
 
-/// The preview that compares a finished output with its source, for the HTML report.
+/// The preview of a finished output in the HTML report: image pairs of source and output, waveform and bit rate.
 package struct JobPreview: Codable, Sendable {
-    /// The frames of source and output at the same presentation time.
+    /// Frames of source and output at the same presentation time.
     package struct Pair: Codable, Sendable {
-        /// Frame of the source; nil if there is none.
+        /// Frame of the source; nil if it could not be read.
         package var source: Thumbnail?
-        /// Frame of the output; nil if there is none.
+        /// Frame of the output; nil if it could not be read.
         package var output: Thumbnail?
     }
 
-    /// Frames of the first video track.
+    /// Frames of the first video track, at three times.
     package var pairs: [Pair] = []
     /// Waveform of the output's first audio track.
     package var waveform: Waveform?
-    /// Bit rate over the whole output.
+    /// Bit rate of all tracks over the output's duration.
     package var bitRate: BitRateCurve?
     /// Reasons why parts of the preview are missing. The job succeeds without them.
     package var problems: [String] = []
 }
 
-/// The creation of previews from a finished output, before it is published.
+/// The creation of a preview from a finished output, before it is published.
 struct PreviewMaker {
     let task: OutputTask
     private var plan: OutputPlan { task.output }
     let path: String
     /// Environment in which the output and its source are opened.
     let environment: MediaEnvironment
-    /// Polled during the work; true cancels it.
+    /// Polled during the work; returning true cancels it.
     let isCancelled: @Sendable () -> Bool
 
     private static let box = PixelSize(width: 192, height: 144)
 
-    /// Creates the preview. Errors of the media are recorded in `problems`; only cancellation throws
-    /// (`CancellationError`).
+    /// Creates the preview. Media errors are recorded in `problems`; only `CancellationError` is thrown.
     func make() throws -> JobPreview {
         var preview = JobPreview()
         let output = Asset(.file(path), timing: .fast, environment: environment)
@@ -91,7 +90,7 @@ struct PreviewMaker {
         }
     }
 
-    /// Returns the time of the source that corresponds to a time of the output.
+    /// Returns the source time that corresponds to a time of the output; nil if it is after the last range.
     private func sourceTime(of time: MediaTime) -> MediaTime? {
         if task.input.extent.ranges.isEmpty { return time }
         var remaining = time

@@ -9,9 +9,9 @@ internal import Media
 internal import FileSystem
 internal import Publishing
 
-/// The work of one job: the tasks of its graph, each after its dependencies.
+/// The work of one job: executes the tasks of its graph, each after its dependencies.
 ///
-/// Unchecked `Sendable`: mutable state is accessed on `queue` only, or is behind the mutex.
+/// Unchecked `Sendable`: mutable state is accessed on `queue` only, or is protected by a mutex.
 final class JobWork: WorkHandle, @unchecked Sendable {
     private let order: WorkOrder
     private let environment: MediaEnvironment
@@ -28,9 +28,9 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     }
     private let graph: WorkGraph
     private let longTaskCount: Int
-    /// Indices of the tasks in the graph that are done; accessed on `queue` only.
+    /// Indices of completed tasks in the graph; accessed on `queue` only.
     private var completedTasks: Set<Int> = []
-    /// Statistics of each input's first pass, until its second pass has ended; accessed on `queue` only.
+    /// First-pass statistics of each input, kept until its second pass has ended; accessed on `queue` only.
     private var passes: [Int: (files: PassFiles, tracks: [TrackIndex: EncoderPass])] = [:]
     /// Completion handler, which is called once; accessed on `queue` only.
     private var completion: (@Sendable (WorkOutcome) -> Void)?
@@ -41,14 +41,14 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         var evidence: [CutEvidence]
         var stop: MediaTime?
     }
-    /// Media files that are written and not verified yet, by output index; accessed on `queue` only.
+    /// Media files that are written but not verified yet, by output index; accessed on `queue` only.
     private var writtenOutputs: [Int: Written] = [:]
     /// Findings on complete outputs, by output index; accessed on `queue` only.
     private var findingsByOutput: [Int: OutputFindings] = [:]
     private let running = Guarded(Running())
     private let cancellation = Cancellation()
 
-    /// Called when the outputs are complete, before their previews for a report are created.
+    /// Called when the outputs are complete, before their previews are created.
     private let onChecked: @Sendable (WorkFindings) -> Void
 
     /// Creates the work. Sources and unfinished outputs are opened in `environment`.
@@ -72,7 +72,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         }
     }
 
-    /// Cancels the work at once. `completion` is still called.
+    /// Cancels the current step. `completion` is still called.
     func cancel() {
         cancellation.cancel()
     }
@@ -105,8 +105,8 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         return .failed(WorkFailures(plan: plan, task: index.map { graph.nodes[$0].task }).failure(of: error))
     }
 
-    /// Makes the allocator return freed memory to the system for encoders, whose output could otherwise
-    /// depend on earlier jobs (`tandem_tune_allocator`). For copies, freed memory is kept: they create few
+    /// Configures how the allocator treats freed memory (`tandem_tune_allocator`). For encoders it is returned to the
+    /// system, because their output could otherwise depend on earlier jobs. For copies it is kept: they create few
     /// frames, and allocating again would cost more.
     private func configureAllocator() {
         let isCopy = plan.outputs.filter(\.isMedia).flatMap(\.tracks).allSatisfy {
@@ -115,8 +115,8 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         if order.ownsProcess { tandem_tune_allocator(isCopy ? 1 : 0) }
     }
 
-    /// Carries out the tasks that can start, in sequence: concurrent tasks would need the memory of each. A
-    /// task that continues asynchronously calls this function again when it has ended.
+    /// Executes the tasks that can start, one after another: concurrent tasks would add up their memory use. A task
+    /// that continues asynchronously calls this function again when it has ended.
     private func advance() {
         var current: Int?
         do {
@@ -146,7 +146,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         completion.take()?(outcome)
     }
 
-    /// Carries out a task. Returns true if it is done, and false if it continues asynchronously.
+    /// Executes a task. Returns true if it is done, and false if it continues asynchronously.
     private func perform(_ task: WorkTask, at index: Int) throws -> Bool {
         switch task {
         case .measure(let output, let track):
@@ -170,7 +170,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
 
     // MARK: Tasks
 
-    /// Measures the loudness of a track for normalization.
+    /// Measures the loudness of a track and creates the filters that normalize it.
     private func measure(_ trackIndex: TrackIndex) throws {
         let (normalizer, encoding) = try builder(plan.outputs[trackIndex.output].input).normalizer(
             of: trackIndex)
@@ -186,10 +186,9 @@ final class JobWork: WorkHandle, @unchecked Sendable {
             throw MediaError.misuse("two passes without a scratch file")
         }
         let files = try PassFiles()
-        // The first pass's output is discarded.
         let first = try builder(input).buildFirstPass(scratch: scratch, files: files)
         try run(first.session, of: input, index) {
-            // The scratch file's space is freed for the output.
+            // Frees the disk space of the scratch file for the output.
             scratch.empty()
             var tracks: [TrackIndex: EncoderPass] = [:]
             for (trackIndex, input) in zip(first.tracks, first.session.writer.inputs) {
@@ -222,7 +221,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         }
     }
 
-    /// Runs a task's session. `body` finishes the task when the session has ended.
+    /// Runs a task's session. `body` is called when the session has completed.
     private func run(
         _ session: ReencodeSession, of input: Int, _ index: Int,
         then body: @escaping @Sendable () throws -> Void
@@ -258,7 +257,6 @@ final class JobWork: WorkHandle, @unchecked Sendable {
 
     private var isCancelled: @Sendable () -> Bool { { [cancellation] in cancellation.isCancelled } }
 
-    /// Evaluates the expectations of an output.
     private func evaluateExpectations(_ task: OutputTask, _ file: TemporaryFile) throws -> [ExpectationResult]
     {
         let results = try ExpectationEvaluator(
@@ -274,7 +272,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
             expectations: try evaluateExpectations(plan.tasks[output], order.outputs[output]))
     }
 
-    /// Reads a finished file back: verifies it against the plan and evaluates its expectations.
+    /// Reopens a finished file, verifies it against the plan and evaluates its expectations.
     private func verify(_ index: Int) throws {
         guard let written = writtenOutputs.removeValue(forKey: index) else {
             throw MediaError.misuse("an output was not written")
@@ -282,7 +280,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         let (reports, stop) = (written.reports, written.stop)
         let task = plan.tasks[index].stopped(at: stop)
         let (output, file) = (task.output, order.outputs[index])
-        // The plan can't predict this if the source is the output of another job.
+        // The number of events is unknown at planning if the source is the output of another job.
         if reports.allSatisfy({ $0.writtenPackets == 0 }),
             output.tracks.allSatisfy({ $0.source.mediaType == .subtitle }), !output.tracks.isEmpty
         {
@@ -312,7 +310,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         output.id.map { "output \($0): \(problem)" } ?? problem
     }
 
-    /// Returns the findings on all outputs, which are complete, with previews for a report.
+    /// Returns the findings of all outputs, which are complete. Adds previews if the order requests them.
     private func findings() throws -> WorkFindings {
         var findings = WorkFindings(outputs: plan.outputs.indices.compactMap { findingsByOutput[$0] })
         guard order.makesPreview else { return findings }

@@ -8,20 +8,19 @@ struct OutputVerifier {
     let task: OutputTask
     let reports: [TrackReport]
     private var plan: OutputPlan { task.output }
-    /// Evidence of how the edges of smart cuts were created, by track.
+    /// Evidence from creating the edges of smart cuts, by track.
     let cutEvidence: [CutEvidence]
-    /// Time at which the output ends because of its size limit; nil if it is complete.
+    /// Time at which the output ends because of its size limit; nil if the limit wasn't reached.
     let stop: MediaTime?
     /// Environment in which the output and its source are opened.
     let environment: MediaEnvironment
-    /// Polled during long checks; true cancels them.
+    /// Polled during long checks; returning true cancels them.
     let isCancelled: @Sendable () -> Bool
 
-    /// The result of the verification.
     enum Verdict {
-        /// The output is as planned, except for data of the source that should have been kept and is missing.
+        /// The output matches the plan. `losses` are data of the source that the plan keeps and the output lacks.
         case complete(losses: [String])
-        /// The output differs from the plan, for the given reason.
+        /// The output differs from the plan; the value is the reason.
         case defective(String)
     }
 
@@ -34,7 +33,7 @@ struct OutputVerifier {
     }
 
     private func problem(path: String, losses: inout [String]) throws -> String? {
-        // Copied packets are counted; the end of audio follows from the codec's own data.
+        // Counting packets suffices for copies; for encoded audio, the exact end requires decoding.
         let isCopy = plan.tracks.allSatisfy { if case .copy = $0.action { true } else { false } }
         let output = Asset(
             .file(path), timing: .precise, environment: environment, discovery: isCopy ? .counting : .decoding
@@ -55,7 +54,7 @@ struct OutputVerifier {
             return "the output has \(files) attachments instead of \(plan.attachments.count)"
         }
         tracks.removeAll { $0.mediaType == .attachment }
-        // mp4 and mov store chapters as a text track and the timecode as a track of its own, which libavformat adds.
+        // For mp4 and mov, libavformat adds a text track for chapters and a track for the timecode.
         let added = (plan.chapters.isEmpty ? 0 : 1) + (plan.timecode == nil ? 0 : 1)
         while tracks.count > plan.tracks.count, tracks.count <= plan.tracks.count + added,
             tracks.last?.mediaType == .data
@@ -102,8 +101,8 @@ struct OutputVerifier {
         return nil
     }
 
-    /// Returns the reason why the beginning or the last GOP of a track can't be decoded although the source's
-    /// can; nil if there is none.
+    /// Returns the reason why the beginning or the last GOP of a track can't be decoded; nil if it can be, or if the
+    /// same part of a copied source can't be decoded either.
     private func decodingProblem(
         _ planned: TrackPlan, _ track: AssetTrack, of output: Asset
     ) throws -> String? {
@@ -126,8 +125,8 @@ struct OutputVerifier {
         return nil
     }
 
-    /// Returns whether the source's own packets of a group can be decoded: a copy keeps the damage of its
-    /// source, which is not an error of the output.
+    /// Returns whether the corresponding group of the source can be decoded: damage of a copied source is not an error
+    /// of the output.
     private func isIntact(_ planned: TrackPlan, _ group: DecodingCheck.Group) throws -> Bool {
         guard case .file(let path, _) = task.input.source else { return true }
         let source = Asset(.file(path), timing: .fast, environment: environment)
@@ -197,7 +196,7 @@ struct OutputVerifier {
                 return
                     "\(name) shows \(shown) frames instead of \(report.appendedSamples - report.hiddenSamples): the source's edit list hides the others"
             }
-            // A container may merge or split audio packets, but never video frames.
+            // Containers may merge or split audio packets, but never video frames.
             guard
                 track.mediaType == .audio || track.sampleCount == nil
                     || report.writtenPackets == report.appendedSamples
@@ -225,8 +224,8 @@ struct OutputVerifier {
         EncoderInfo(named: encoding.encoder.encoder)?.codecName ?? encoding.codec
     }
 
-    /// Returns the deviation of audio that isn't exact to the sample; nil if it is, or if the container can't
-    /// represent it.
+    /// Returns the deviation if the length of audio isn't exact to the sample; nil if it is, or if the container
+    /// doesn't store an exact length.
     private func audioProblem(
         _ encoding: TrackPlan.Encoding, _ track: AssetTrack, _ report: TrackReport, _ name: String
     ) -> String? {
@@ -234,10 +233,10 @@ struct OutputVerifier {
         let unit = Rational(1, max(1, encoding.encoder.sampleRate))
         let samples = track.timeRange.duration.ticks(in: unit)
         let expected = Int64(report.appendedSamples + report.filledSamples)
-        // If timestamps are coarser than samples (Matroska's milliseconds), both ends are rounded.
+        // If timestamps are coarser than samples, as in Matroska (milliseconds), both ends are rounded.
         let tick = track.timeBase.rescale(2, to: unit)
         if let stop {
-            // Without an edit list, only whole packets can be dropped.
+            // Without an edit list, audio can only be shortened by whole packets.
             let late = (track.timeRange.end - stop).ticks(in: unit)
             let early = track.editEnd == nil ? Int64(encoding.encoder.sampleRate) / 10 : 1
             return (-early...max(1, tick)).contains(late)

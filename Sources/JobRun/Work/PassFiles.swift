@@ -4,10 +4,10 @@ internal import Locking
 internal import Media
 internal import FileSystem
 
-/// A private folder for the statistics that encoders write for a second pass. Removed with this object.
+/// A private folder for encoders' two-pass statistics. `deinit` removes it.
 final class PassFiles: Sendable {
     private let folder: String
-    /// Folder in which such folders are created. A worker can't write elsewhere.
+    /// Folder in which the folders are created; the only one in which a worker can write.
     static let base = Guarded(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")
 
     init() throws {
@@ -22,7 +22,7 @@ final class PassFiles: Sendable {
     /// Returns the path of a track's statistics.
     func path(of track: TrackIndex) -> String { "\(folder)/\(track.output)-\(track.track).log" }
 
-    /// Throws if the statistics of a track are incomplete: encoders don't check whether writing succeeds.
+    /// Throws if the statistics of a track are incomplete, since encoders don't detect write errors.
     func check(_ track: TrackIndex, encoder: String, frames: Int) throws {
         // Other encoders keep their statistics in memory.
         guard EncoderModel.of(encoder).keepsStatisticsInFile else { return }

@@ -4,15 +4,15 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// The comparison of requested properties with those of the finished file. Muxers and encoders clamp, replace
-/// and drop settings silently, and differ in which.
+/// The comparison of requested properties with those of the finished file. Muxers and encoders clamp, replace and drop
+/// settings silently, each in a different way.
 struct ReadBackComparison {
     let plan: OutputPlan
     let contents: AssetContents
     /// Tracks of the output, in the order of `plan.tracks`.
     let tracks: [AssetTrack]
 
-    /// First property that the job requests and the file lacks; nil if there is none.
+    /// First property that the job requests and the file lacks; nil if all are present.
     var problem: String? {
         for (index, planned) in plan.tracks.enumerated() {
             if let problem = problem(planned, tracks[index]) { return "output track \(index) \(problem)" }
@@ -22,7 +22,7 @@ struct ReadBackComparison {
         }
     }
 
-    /// Properties of the source that should have been kept and are missing, as text.
+    /// Properties of the source that the plan keeps and the file lacks, as text.
     var losses: [String] {
         var losses = missingTags(plan.metadata, contents.metadata).filter { !isRequested($0) }.map {
             "the output \(Self.missingTagText($0))"
@@ -55,12 +55,12 @@ struct ReadBackComparison {
 
     // MARK: Requested properties
 
-    /// Returns whether the job sets a tag of the file.
+    /// Returns whether the job file sets a tag of the output.
     private func isRequested(_ entry: MetadataEntry) -> Bool {
         plan.askedTags.contains(entry.key.lowercased())
     }
 
-    /// Returns whether the rule sets a tag of the track.
+    /// Returns whether the job file sets a tag of the track.
     private func isRequested(_ key: String, of track: TrackPlan) -> Bool {
         track.askedTags.contains(key.lowercased())
     }
@@ -93,7 +93,7 @@ struct ReadBackComparison {
                 return Self.missingTagText(missing)
             }
         case .audio:
-            // The sample rate of Opus is always 48 kHz, regardless of its input.
+            // Opus is always decoded at 48 kHz, regardless of its input.
             let hasOwnRate = CodecCatalog.codec(actual.codec, of: .audio)?.codec.hasOwnSampleRate == true
             guard hasOwnRate || actual.sampleRate == requested.sampleRate else {
                 return "has \(actual.sampleRate) Hz instead of \(requested.sampleRate)"
@@ -120,27 +120,27 @@ struct ReadBackComparison {
         if let name = requested.transfer, actual.transfer != name {
             missing.append(MetadataEntry(key: "transfer", value: name))
         }
-        // RGB has no matrix, which its pixel format implies.
+        // RGB pixel formats imply the matrix, so it isn't declared.
         guard !encoding.encoder.pixelFormat.isRGB else { return missing }
         if let name = requested.matrix, actual.matrix.map({ ColorDescription.isSameMatrix($0, name) }) != true
         {
             missing.append(MetadataEntry(key: "matrix", value: name))
         }
-        // Without a declared range, players assume limited range.
+        // If no range is declared, players assume limited range.
         if requested.range == "pc", actual.range != "pc", !track.format.pixelFormat.isFullRangeByName {
             missing.append(MetadataEntry(key: "range", value: "pc"))
         }
         return missing
     }
 
-    /// Returns the tags of one list that another list lacks.
+    /// Returns the expected tags that the file lacks.
     private func missingTags(
         _ expected: [MetadataEntry], _ found: [MetadataEntry], of track: AssetTrack? = nil
     ) -> [MetadataEntry] {
         let known = Dictionary(grouping: found) { $0.key.lowercased() }
         return expected.filter { entry in
             switch entry.key.lowercased() {
-            // The timecode is checked separately, and `alpha_mode` isn't a tag of the user.
+            // The timecode is checked separately; `alpha_mode` marks a separate alpha plane and isn't a user tag.
             case "timecode", "alpha_mode": return false
             case "language" where track != nil: return track?.languageCode != entry.value
             case "title" where track != nil, "handler_name" where track != nil:
@@ -151,8 +151,7 @@ struct ReadBackComparison {
         }
     }
 
-    /// Returns whether a tag has the expected value. Containers trim text, and normalize numbers and
-    /// locations.
+    /// Returns whether a tag has the expected value. Containers trim text, and normalize numbers and locations.
     private static func isSame(_ expected: MetadataEntry, _ found: String) -> Bool {
         let (a, b) = (trimmed(expected.value), trimmed(found))
         if a.exact == b.exact { return true }

@@ -6,7 +6,7 @@ internal import Media
 internal import Publishing
 internal import FileSystem
 
-/// The builder of the reader, the writers and the session for one input of a plan.
+/// The builder of reader, writers and session for one input of a plan.
 struct SessionBuilder {
     let plan: JobPlan
     /// Index of the input in the plan.
@@ -15,13 +15,13 @@ struct SessionBuilder {
     let environment: MediaEnvironment
 
     var source: InputPlan { plan.inputs[input] }
-    /// Indices of the media outputs that read the input.
+    /// Indices of the media outputs that are created from the input.
     var outputs: [Int] {
         plan.outputs.indices.filter { plan.outputs[$0].input == input && plan.outputs[$0].isMedia }
     }
 
-    /// Builds the session of the input. `files` are the files of all outputs, `loudness` the measured
-    /// loudness of each track, `passes` the statistics of a first pass.
+    /// Builds the session of the input. `files` are the files of all outputs, `loudness` the measured loudness of each
+    /// track, and `passes` the statistics of the first pass.
     func build(
         files: [TemporaryFile], loudness: [TrackIndex: LoudnessNormalizer.Result],
         passes: [TrackIndex: EncoderPass]
@@ -48,8 +48,8 @@ struct SessionBuilder {
         return session
     }
 
-    /// Returns a track with loudness tags, which are set on the file if the track is its only one. Tags that
-    /// the job sets take precedence.
+    /// Returns a track with loudness tags. If the container has no track tags, or the track is its only one, they are
+    /// set on the file instead. Tags that the job sets take precedence.
     private func tagged(
         _ track: TrackPlan, of output: OutputPlan, _ loudness: Loudness?, in writer: AssetWriter
     ) -> TrackPlan {
@@ -69,8 +69,8 @@ struct SessionBuilder {
         return track
     }
 
-    /// Throws if a remote source has changed. Local files are checked by the supervisor; a remote source can
-    /// only be checked here.
+    /// Throws if a remote source has changed. Local sources are checked by the supervisor, remote ones by the worker
+    /// that reads them.
     func checkRemote(_ contents: AssetContents) throws {
         guard case .file(let path, let identity) = source.source, SourceLocation.isRemote(path),
             contents.fileSize != identity.size
@@ -87,7 +87,7 @@ struct SessionBuilder {
         return found
     }
 
-    /// Returns the work of an image or waveform output.
+    /// Creates the work of an image or waveform output.
     func work(_ index: Int, file: TemporaryFile, cancellation: Cancellation) throws -> any OutputWork {
         let output = plan.outputs[index]
         guard let planned = output.tracks.first, case .encode(let encoding) = planned.action else {
@@ -137,8 +137,8 @@ struct SessionBuilder {
         }
     }
 
-    /// Builds the session of a first pass, which reads only the tracks with two passes; its output is
-    /// discarded. Returns these tracks as well.
+    /// Builds the session of the first pass, which reads only tracks with two passes and whose output is discarded.
+    /// Returns the session and these tracks.
     func buildFirstPass(
         scratch: TemporaryFile, files: PassFiles
     ) throws -> (session: ReencodeSession, tracks: [TrackIndex]) {
@@ -170,7 +170,7 @@ struct SessionBuilder {
         return (session, tracks)
     }
 
-    /// Returns the loudness measurement of a track that is normalized, and the track's encoding.
+    /// Returns the loudness normalizer of a track, and the track's encoding.
     func normalizer(
         of trackIndex: TrackIndex
     ) throws -> (normalizer: LoudnessNormalizer, encoding: TrackPlan.Encoding) {
@@ -199,7 +199,7 @@ struct SessionBuilder {
         _ track: TrackPlan, of source: AssetTrack, in contents: AssetContents, filters: FilterChain?,
         pass: EncoderPass?, id: Int, to session: ReencodeSession, _ writer: AssetWriter, isPart: Bool
     ) throws {
-        // Copied packets of a composition belong to its clips.
+        // Packets that are copied from a composition have the format of a clip's track.
         let packets = try clipTrack(of: track) ?? source
         var settings = try TrackSettings(track, of: packets, from: self.source, in: writer.container)
         if let filters, case .audio(var audio) = settings.reader {
@@ -226,8 +226,7 @@ struct SessionBuilder {
         try session.addTrack(output: output, input: input, writer: writer)
     }
 
-    /// Returns the clip's track whose format the output's track has, if clips of a composition are copied;
-    /// nil otherwise.
+    /// Returns the clip track that determines the output's format if clips of a composition are copied; nil otherwise.
     private func clipTrack(of track: TrackPlan) throws -> AssetTrack? {
         guard case .composition(let composition) = source.assetSource else { return nil }
         let packets = CompositionPackets(composition, environment: environment)

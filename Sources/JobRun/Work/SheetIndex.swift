@@ -3,14 +3,14 @@ internal import JobPlan
 internal import LibAV
 internal import Media
 
-/// The WebVTT file that maps times to parts of a sheet, from which players show thumbnails above their time
-/// line: each cue is the sheet's name with a media fragment (`#xywh`).
+/// The WebVTT file that maps times to images of a sheet, from which players show thumbnails above their time line. Each
+/// cue is the sheet's name with a media fragment (`#xywh`).
 struct SheetIndex {
     let images: ImagesPlan
     let sheet: ImagesPlan.Sheet
     /// Path of the sheet.
     let file: String
-    /// Width of one still image in pixels.
+    /// Width of one image in pixels.
     let width: Int
     let height: Int
 
@@ -22,7 +22,7 @@ struct SheetIndex {
             let end =
                 index + 1 < images.stills.count
                 ? images.stills[index + 1].time : max(images.duration, still.time)
-            // The last frame may be requested at the end of the media.
+            // The last frame may be requested at the end of the media, where its cue would be empty.
             guard end > start else { continue }
             let (x, y) = (index % sheet.columns * width, index / sheet.columns * height)
             text +=
@@ -31,7 +31,7 @@ struct SheetIndex {
         return text
     }
 
-    /// Returns a name as part of a URL, with percent-encoding of all characters that are not unreserved.
+    /// Returns a file name as part of a URL: all characters that aren't unreserved are percent-encoded.
     private static func escaped(_ name: String) -> String {
         name.utf8.reduce(into: "") { text, byte in
             switch byte {

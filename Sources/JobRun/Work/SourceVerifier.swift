@@ -2,16 +2,16 @@ internal import JobPlan
 internal import LibAV
 internal import Media
 
-/// The verification that a source delivered what its index declares. A source that delivered less is truncated or
-/// damaged, and the job must fail.
+/// The verification that a source contained as much as its index states. If it contained less, it is truncated or
+/// damaged, and the job fails.
 struct SourceVerifier {
-    /// Handling of damaged data. Skipped data is missing; it is counted and reported instead.
+    /// Policy for damaged data. With `skip`, missing data is reported as a warning instead.
     let damagePolicy: DamagePolicy
-    /// Whether the source is the subject of a check: it must reach the end that its header states within half a second, and
-    /// contain samples. For an output, whose content is compared with the plan as well, headers are trusted less.
+    /// Whether the source is the subject of a check. It must contain samples, and must end within half a second of the
+    /// end that its header states. Otherwise tolerances are larger, since the output is also compared with the plan.
     var isCheck = false
 
-    /// Returns the problem of a source track; nil if it is complete.
+    /// Returns the reason why a source track is incomplete; nil if it is complete.
     func problem(_ planned: TrackPlan, _ report: TrackReport) -> String? {
         let expected = planned.expected
         let source = "source track \(planned.source.index)"
@@ -35,13 +35,13 @@ struct SourceVerifier {
                     "\(source) is truncated or damaged: it contains \(report.appendedSamples) frames, its index states \(frames)"
             }
             if let rate = planned.action.sampleRate(of: planned.source), let samples = expected.samples {
-                // Audio that starts late is filled with silence if the container can't represent the gap. If
-                // a range starts in a gap, the source's timestamps indicate that the audio starts later; a
-                // damaged source lacks its end.
+                // Audio that starts late is filled with silence if the container can't represent the gap. If a range
+                // starts in a gap, the source's timestamps state where the audio starts; only a damaged source lacks
+                // its end.
                 let given = Int64(report.appendedSamples + report.filledSamples)
                 let unit = Rational(1, max(1, rate))
                 let reached = max(given, (report.end - expected.timeRange.start).ticks(in: unit))
-                // A decoder may withhold its first packet, and media may end a packet before the edit list does.
+                // A decoder may discard its first packet, and media may end up to a packet before the edit list does.
                 if reached < samples - Int64(rate) / 10 {
                     return
                         "\(source) is truncated or damaged: it contains \(given) samples, its index states \(samples)"

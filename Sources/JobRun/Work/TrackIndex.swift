@@ -1,8 +1,8 @@
 internal import JobPlan
 
-/// The position of a track in a plan.
+/// The index of a track in a plan.
 struct TrackIndex: Hashable, Sendable {
-    /// Index of the output in the plan.
+    /// Index of the output in the job's plan.
     var output: Int
     /// Index of the track in the output.
     var track: Int

@@ -2,15 +2,15 @@ package import JobPlan
 internal import LibAV
 package import Media
 
-/// The settings of a reader's output and a writer's input, derived from the plan of a track.
+/// Settings of a reader output and a writer input, derived from the plan of a track.
 package struct TrackSettings: Sendable {
     package var reader: ReaderOutputSettings
     package var writer: WriterInputSettings
-    /// Whether times are counted in samples, for more precision than the source's timestamps have.
+    /// Whether times are computed by counting samples, which is more precise than the source's timestamps.
     package var countsSamples = false
 
-    /// Creates the settings for a track.
-    /// - Throws: `MediaError` if the track's format isn't one that the plan allows.
+    /// Creates the settings of a track.
+    /// - Throws: `MediaError` if the plan doesn't allow the track's format.
     package init(
         _ planned: TrackPlan, of source: AssetTrack, from input: InputPlan, in container: ContainerType
     ) throws {
@@ -43,12 +43,12 @@ package struct TrackSettings: Sendable {
             writer = .encode(encoding.encoder)
         case .read: throw MediaError.misuse("a track that is only read is not written")
         }
-        // Decoded audio is always counted in samples (`AssetReaderOutput`).
+        // Times of decoded audio are always computed by counting samples (`AssetReaderOutput`).
         if case .audio = reader { countsSamples = true }
     }
 
-    /// Returns the time base in which a copy's audio is counted; nil if the source's timestamps are as
-    /// precise as the output allows.
+    /// Returns the time base in which samples of copied audio are counted; nil if the source's timestamps are already
+    /// as precise as the output's.
     private static func countedTimeBase(of source: AssetTrack, in container: ContainerType) -> Rational? {
         guard let unit = source.sampleTimeBase,
             container.audioTimeBase.map({ $0.double < source.timeBase.double }) ?? true

@@ -4,10 +4,9 @@ internal import Media
 internal import FileSystem
 internal import SystemPackage
 
-/// The distinction between transient failures and failures that would recur on a retry.
+/// The classification of errors as transient or permanent.
 enum TransientErrors {
-    /// Transient errors of file servers and networks. ENOSPC, EPERM and errors caused by the data are not
-    /// included.
+    /// Transient errors of file servers and networks. ENOSPC, EPERM and errors caused by the data are not transient.
     private static let codes: Set<Int32> = [
         EAGAIN, ESTALE, ETIMEDOUT, ENETDOWN, ENETUNREACH, ENETRESET, ECONNABORTED, ECONNRESET, ECONNREFUSED,
         EHOSTDOWN, EHOSTUNREACH,

@@ -5,7 +5,7 @@ internal import LibAV
 internal import Media
 internal import Publishing
 
-/// The work of a waveform output: an audio track is read and its waveform written.
+/// The work of a waveform output: reads an audio track and writes its waveform.
 final class WaveformWork: OutputWork, Sendable {
     private let source: OutputSource
     private let waveform: WaveformPlan

@@ -6,7 +6,7 @@ internal import LibAV
 internal import Media
 internal import Publishing
 
-/// The conversion of errors to job failures, with a location in the job file and a remedy.
+/// The conversion of errors to job failures with a location in the job file and a remedy.
 struct WorkFailures {
     let plan: JobPlan
     /// The task in which the errors occurred; nil for errors outside the tasks.
@@ -20,7 +20,7 @@ struct WorkFailures {
             at: location(of: error), isTransient: TransientErrors.isTransient(error))
     }
 
-    /// Returns the remedy for an error as the end of a sentence; empty if there is none.
+    /// Returns the remedy for an error in parentheses; empty if there is none.
     private func remedy(for error: any Error) -> String {
         switch (error as? MediaError)?.withoutSource {
         case .damaged?, .truncated?, .lostPages?, .joined(_, _, isSkippable: true)?: break
@@ -46,7 +46,7 @@ struct WorkFailures {
         return plan.sourceName.pathParts.last ?? plan.sourceName
     }
 
-    /// Returns the part of the job file that an error concerns.
+    /// Returns the location in the job file that an error concerns.
     private func location(of error: any Error) -> SourceRange {
         let concerned = task.map { plan.outputs(of: $0) } ?? Array(plan.outputs.indices)
         let only = concerned.count == 1 ? plan.outputs[concerned[0]] : nil
@@ -65,7 +65,9 @@ struct WorkFailures {
         case .source(let index, _)?:
             return tracks.first { $0.takes(index) }?.location ?? plan.location
         case .output(_, _, let id?)?: return plan.track(withID: id)?.location ?? plan.location
-        case .output(_, _, nil)?, .part?:
+        case .output(_, _, nil)?, 
+
+.part?:
             return only?.tracks.count == 1 ? only?.tracks[0].location ?? plan.location : plan.location
         case nil: return plan.location
         }

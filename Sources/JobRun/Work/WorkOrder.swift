@@ -3,26 +3,25 @@ internal import LibAV
 package import Media
 package import Publishing
 
-/// The work of a job before publishing: the media, from the sources to verified temporary files. Carried out
-/// in this process or in another one.
+/// The order for a job's work: the steps from the sources to verified temporary files. It is executed in this process
+/// or in a worker.
 package struct WorkOrder: Sendable {
     package var plan: JobPlan
-    /// Temporary files of the plan's outputs, in their order; empty for a check.
+    /// Temporary files of the plan's outputs, in the plan's order; empty for a check.
     package var outputs: [TemporaryFile]
-    /// File for the discarded output of the first of two passes; nil if there is one pass.
+    /// File for the first pass, whose output is discarded; nil without two-pass encoding.
     package var scratch: TemporaryFile?
-    /// Whether previews of finished outputs are created for a report.
+    /// Whether previews of finished outputs are created for the report.
     package var makesPreview: Bool
-    /// Whether the outputs exist already and only their expectations are evaluated.
+    /// Whether the outputs already exist and only their expectations are evaluated.
     package var onlyEvaluates = false
-    /// Called when the outputs are complete, before their previews for a report are created.
+    /// Called when the outputs are complete, before their previews are created.
     var onChecked: @Sendable () -> Void = {}
-    /// Whether the process carries out no other work meanwhile.
+    /// Whether the process executes no other work at the same time.
     var ownsProcess = false
-    /// Distinguishes the order from other orders of the same worker.
+    /// Identity that distinguishes the order from others of the same worker.
     let identity = Identity()
 
-    /// An object for each order.
     final class Identity: Sendable {}
 
     package init(
@@ -35,30 +34,28 @@ package struct WorkOrder: Sendable {
     }
 }
 
-/// The findings of a job's work.
+/// The findings of a job's work, on all outputs.
 package struct WorkFindings: Codable, Sendable {
     /// Findings on each output, in the plan's order.
     package var outputs: [OutputFindings]
 
-    /// Whether all expectations are met.
     var isAsExpected: Bool { outputs.allSatisfy { $0.expectations.allSatisfy(\.holds) } }
 }
 
 /// The findings on one output.
 package struct OutputFindings: Codable, Sendable {
-    /// Reports on the output's tracks.
     package var tracks: [TrackReport] = []
-    /// Time at which the output ends because of its size limit, on its time line.
+    /// Time on the output's time line at which it ends because of its size limit; nil if the limit wasn't reached.
     package var stop: MediaTime?
-    /// Presentation times of still images on the source's time line, in their order.
+    /// Presentation times of still images on the source's time line, in the plan's order.
     package var imageTimes: [MediaTime] = []
-    /// Ranges of the output's files within the file that was written; empty if it is one file.
+    /// Byte ranges of the output's files within the written file; empty if the output is one file.
     package var parts: [TemporaryFile.Part] = []
     /// Data of the source that the plan keeps and the output lacks; one line for each loss.
     package var losses: [String] = []
-    /// Expectations with their measured values, whether met or not.
+    /// Results of all expectations.
     package var expectations: [ExpectationResult] = []
-    /// Measured loudness of the normalized tracks.
+    /// Loudness of the normalized tracks, before and after.
     package var loudness: [OutputResult.Normalization] = []
     /// Preview for the report; nil if the report shows none.
     package var preview: JobPreview?
@@ -70,15 +67,13 @@ package enum WorkOutcome: Codable, Sendable {
     case finished(WorkFindings)
     /// The work failed; the temporary files are discarded.
     case failed(JobFailure)
-    /// The work was cancelled.
     case cancelled
 }
 
-/// The progress of a job's work.
 package struct WorkProgress: Codable, Hashable, Sendable {
     /// Completed fraction, from 0 to 1.
     package var fraction = 0.0
-    /// Processed media in seconds.
+    /// Duration of the media processed so far, in seconds.
     package var media = 0.0
 
     package init(fraction: Double = 0, media: Double = 0) {
@@ -87,46 +82,45 @@ package struct WorkProgress: Codable, Hashable, Sendable {
     }
 }
 
-/// The handle of work in progress.
 package protocol WorkHandle: Sendable {
-    /// Cancels the work at once. Its completion is still called.
+    /// Cancels the work. Its completion is still called.
     func cancel()
     var progress: WorkProgress { get }
 }
 
-/// A performer of jobs' work, in this process or in another one.
+/// An executor of jobs' work, in this process or in workers.
 package protocol WorkPerformer: Sendable {
     /// Starts the work. `completion` is called once, on any queue.
     func perform(
         _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
     ) -> any WorkHandle
-    /// Returns whether the performer that would start the job now has probed its source before, or whether
-    /// none has.
+    /// Returns whether a performer that has already probed the job's source is available, or whether none has probed
+    /// it.
     func isPrepared(for job: JobPlan) -> Bool
 }
 
 extension WorkPerformer {
-    /// Returns true: every job is equally prepared.
+    /// Returns true, because all jobs are executed in the same process.
     package func isPrepared(for job: JobPlan) -> Bool { true }
 }
 
-/// A performer that works in this process.
+/// A performer that executes work in this process.
 package struct LocalPerformer: WorkPerformer {
     private let environment: MediaEnvironment
 
-    /// Creates a performer that accesses sources through an environment.
+    /// Creates a performer whose jobs access sources through `environment`.
     package init(_ environment: MediaEnvironment) { self.environment = environment }
 
     package func perform(
         _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
     ) -> any WorkHandle {
-        // Unfinished outputs are read back through their descriptors, regardless of the folders to which
-        // access is allowed.
+        // Unfinished outputs are read back through their descriptors, so access doesn't depend on the folders that the
+        // environment allows.
         var environment = environment
         let lent = PassedDescriptors()
         for output in order.outputs { lent.add(output.descriptor, for: output.reopenPath) }
         environment.sources.descriptors = lent
-        // The plan is reduced as for a worker process.
+        // A worker receives the same reduced plan.
         var reduced = order
         reduced.plan = order.plan.bare
         let work = JobWork(reduced, in: environment) { @Sendable _ in order.onChecked() }

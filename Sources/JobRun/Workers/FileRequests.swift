@@ -4,24 +4,24 @@ internal import LibAV
 internal import Locking
 internal import Media
 
-/// The requests of a worker to its supervisor for files of image sequences and compositions, which may be more than a
-/// process may have open. A few files arrive at a time, from the requested one on.
+/// Requests of a worker for files of image sequences and compositions, of which there may be more than a process may
+/// have open. The supervisor sends a few files at a time, starting at the requested one.
 final class FileRequests: Sendable {
     private let files: [RequestedFiles]
     private let request: @Sendable (WorkerMessage.ImageIndex) -> Bool
     private let hasEnded = Guarded(false)
     private let reply = DispatchSemaphore(value: 0)
-    /// Semaphore that limits requests to one at a time, because a reply contains no path.
+    /// Serializes requests, because a reply doesn't contain the path.
     private let requestLock = DispatchSemaphore(value: 1)
 
-    /// Creates the requests. `request` sends a request, and returns false if the supervisor is gone.
+    /// Creates the requests. `request` sends a message, and returns false if the supervisor has exited.
     init(_ files: [RequestedFiles], request: @escaping @Sendable (WorkerMessage.ImageIndex) -> Bool) {
         self.files = files
         self.request = request
     }
 
-    /// Requests a file. Returns false if the file doesn't belong to the work, or if the work has ended.
-    /// Blocks the decoding queue.
+    /// Requests a file and blocks until it arrives. Returns false if the file doesn't belong to the work, or if the
+    /// work has ended.
     func fetch(_ path: String) -> Bool {
         guard let index = imageIndex(of: path) else { return false }
         requestLock.wait()
@@ -39,10 +39,10 @@ final class FileRequests: Sendable {
         return nil
     }
 
-    /// Continues the request whose reply has arrived.
+    /// Resumes the request whose reply has arrived.
     func replyReceived() { reply.signal() }
 
-    /// Ends all requests, including those that wait.
+    /// Ends all requests, including waiting ones.
     func end() {
         hasEnded.withLock { $0 = true }
         reply.signal()

@@ -3,20 +3,19 @@ internal import CLinux
 internal import Glibc
 internal import Locking
 
-/// One end of a socket that carries messages, each preceded by its length, and descriptors.
+/// One end of a socket that transfers messages, each preceded by its length, and file descriptors.
 final class MessageChannel: Sendable {
-    /// Maximum length of a message in bytes. A longer one is a protocol violation.
+    /// Maximum length of a message in bytes. Longer messages are a protocol violation.
     static let limit = 64 << 20
 
     let descriptor: Int32
     private let sending = Guarded(())
 
-    /// Creates a channel that owns the descriptor.
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close(descriptor) }
 
-    /// Sends a message. Returns false if the other end is gone or doesn't read it.
+    /// Sends a message. Returns false if the peer has closed the socket or doesn't read within the send timeout.
     func send(_ message: some Encodable, descriptors: [Int32] = []) -> Bool {
         guard let body = try? BinaryEncoder().encode(message) else { return false }
         var bytes = withUnsafeBytes(of: UInt32(body.count).littleEndian) { Array($0) }
@@ -36,23 +35,21 @@ final class MessageChannel: Sendable {
     }
 }
 
-/// The received bytes of a channel, and the messages in them.
+/// A buffer of bytes and descriptors received from a channel, from which messages are decoded.
 struct MessageBuffer {
     private var bytes: [UInt8] = []
-    /// Received descriptors, in their order.
+    /// Received descriptors, in order of arrival.
     private(set) var descriptors: [Int32] = []
 
-    /// The result of a read.
     enum ReadResult {
-        /// Bytes were read.
         case received
         /// No bytes are available yet.
         case unavailable
-        /// The other end is gone.
+        /// The peer has closed the socket.
         case closed
     }
 
-    /// Reads the available bytes, or with `waits` the next ones.
+    /// Reads available bytes; with `waits`, blocks until there are some.
     mutating func fill(from descriptor: Int32, waits: Bool = true) -> ReadResult {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         var received = [Int32](repeating: -1, count: 64)
@@ -64,7 +61,7 @@ struct MessageBuffer {
         return got == 0 ? .closed : .received
     }
 
-    /// Returns the next complete message; nil while it is incomplete. Throws if the message is invalid.
+    /// Removes and returns the next message; nil if it is incomplete. Throws if it is invalid.
     mutating func next<Message: Decodable>(_ type: Message.Type) throws -> Message? {
         guard bytes.count >= 4 else { return nil }
         let length = (0..<4).reduce(0) { $0 | Int(bytes[$1]) << (8 * $1) }
@@ -77,14 +74,14 @@ struct MessageBuffer {
         return try BinaryDecoder().decode(type, from: body)
     }
 
-    /// Removes and returns the first received descriptors. Further ones may belong to the next message.
+    /// Removes and returns the first `count` descriptors. Further ones may belong to the next message.
     mutating func takeDescriptors(_ count: Int) -> [Int32] {
         let taken = Array(descriptors.prefix(max(0, count)))
         descriptors.removeFirst(taken.count)
         return taken
     }
 
-    /// Takes all received descriptors.
+    /// Removes and returns all received descriptors.
     mutating func takeDescriptors() -> [Int32] {
         defer { descriptors = [] }
         return descriptors

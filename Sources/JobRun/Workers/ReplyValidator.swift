@@ -3,11 +3,11 @@ internal import LibAV
 internal import Media
 internal import Publishing
 
-/// The validation of a worker's replies before they are used: a hostile source may have taken over the worker.
+/// The validation of a worker's replies: a hostile source may have compromised the worker.
 enum ReplyValidator {
     private static let counts = 0...(1 << 50)
 
-    /// Returns whether a probe's response is valid for planning.
+    /// Returns whether all values of a probe response are in the ranges that planning accepts.
     static func isValid(_ response: ProbeResponse) -> Bool {
         switch response {
         case .description(let description): isValid(description)
@@ -61,7 +61,7 @@ enum ReplyValidator {
             }
     }
 
-    /// Maximum time accepted of a source: three thousand years.
+    /// Maximum time in a source: 3000 years.
     private static let maxTime = MediaTime.longest
     private static let minTime = MediaTime.zero - maxTime
 
@@ -80,8 +80,8 @@ enum ReplyValidator {
             }
     }
 
-    /// Validates findings on outputs with the given numbers of tracks; nil if they are invalid. An unrequested
-    /// preview is dropped, and a requested one is limited in size.
+    /// Returns the findings if they are valid for outputs with the given numbers of tracks; nil otherwise. An
+    /// unrequested preview is dropped, and a requested one is limited in size.
     static func validated(_ outcome: WorkOutcome, tracks: [Int], makesPreview: Bool) -> WorkOutcome? {
         guard case .finished(var findings) = outcome else { return outcome }
         guard findings.outputs.count == tracks.count else { return nil }
@@ -114,7 +114,7 @@ enum ReplyValidator {
 }
 
 extension JobPreview {
-    /// The preview limited to the sizes that a correct worker produces.
+    /// The preview with all parts dropped that exceed the sizes a correct worker produces.
     var sizeLimited: JobPreview {
         func small(_ thumbnail: Thumbnail?) -> Thumbnail? {
             thumbnail.flatMap {

@@ -4,36 +4,36 @@ internal import JobPlan
 internal import Locking
 internal import Media
 
-// Fault injection for tests, compiled into debug builds only. In a release build `WorkerFault` has no values: neither an
-// environment variable nor a message can cause a fault.
+// Fault injection for tests, compiled into debug builds only. In a release build `WorkerFault` has no cases, so neither
+// an environment variable nor a message can inject a fault.
 
 #if DEBUG
 
-    /// A fault of a worker, for tests of the supervisor's reaction.
+    /// A fault of a worker, injected to test the supervisor's reaction.
     enum WorkerFault: String, Codable, Sendable {
-        /// A signal ends the worker.
+        /// The worker calls `abort`.
         case abort
-        /// The worker doesn't end, and doesn't react to messages.
+        /// The worker loops forever and doesn't react to messages.
         case hang
         /// The worker allocates memory indefinitely.
         case memory
-        /// The worker sends bytes that aren't a message.
+        /// The worker sends bytes that can't be decoded as a message.
         case invalidMessage
-        /// The worker reports impossible values.
+        /// The worker reports values outside of their valid ranges.
         case impossibleReport
-        /// The worker sends descriptors.
+        /// The worker sends file descriptors to the supervisor.
         case unsolicitedDescriptors
         /// The worker requests a file that isn't one of its sources.
         case foreignFile
-        /// A signal ends the worker once its output is complete.
+        /// The worker calls `abort` after its output is complete.
         case abortAfterOutput
-        /// The worker waits four seconds once its output is complete.
+        /// The worker waits four seconds after its output is complete.
         case delayAfterOutput
-        /// The worker occupies Dispatch's shared threads for three seconds first, so that Dispatch monitors
+        /// The worker first occupies Dispatch's shared threads for three seconds, so that Dispatch starts to monitor
         /// them.
         case busyThreads
 
-        /// Injects the fault before the work.
+        /// Injects the fault before the work starts.
         func inject(_ channel: MessageChannel) {
             WorkerMain.printError("injected fault: \(rawValue)")
             switch self {
@@ -63,20 +63,20 @@ internal import Media
             }
         }
 
-        /// Injects the fault once the output is complete.
+        /// Injects the fault after the output is complete.
         func injectAfterOutput() {
             if self == .abortAfterOutput { Glibc.abort() }
             if self == .delayAfterOutput { sleep(4) }
         }
 
-        /// Returns the outcome to report instead of the actual one.
+        /// Returns the outcome to report, altered by the fault.
         func altered(_ outcome: WorkOutcome) -> WorkOutcome {
             guard self == .impossibleReport, case .finished(var findings) = outcome else { return outcome }
             findings.outputs[0].tracks[0].appendedSamples = .min
             return .finished(findings)
         }
 
-        /// Returns the reply to send instead of the actual one.
+        /// Returns the reply to send, altered by the fault.
         func altered(_ reply: ProbeReply) -> ProbeReply {
             guard self == .impossibleReport, case .response(.description(var description)) = reply else {
                 return reply
@@ -86,8 +86,8 @@ internal import Media
         }
     }
 
-    /// Faults to inject, from `TANDEM_WORKER_FAULTS`: a list of `job:fault`, or `file:fault` for a probe of that file, each
-    /// injected once; `stall:seconds` and `probe:seconds` shorten the supervisor's limits.
+    /// Faults to inject, from `TANDEM_WORKER_FAULTS`: a list of `job:fault`, or `file:fault` for a probe of that file.
+    /// Each is injected once. `stall:seconds` and `probe:seconds` shorten the supervisor's time limits.
     final class WorkerFaultQueue: Sendable {
         private let faults: Guarded<[String: [WorkerFault]]>
 
@@ -109,7 +109,7 @@ internal import Media
             self.faults = Guarded(faults)
         }
 
-        /// Takes the next fault of a job, or of a probed file.
+        /// Removes and returns the next fault for a job or a probed file.
         func next(for name: String) -> WorkerFault? {
             faults.withLock { faults in
                 guard let fault = faults[name]?.first else { return nil }
@@ -121,7 +121,6 @@ internal import Media
 
 #else
 
-    /// A type without values.
     enum WorkerFault: Codable, Sendable {
         init(from decoder: any Decoder) throws {
             throw DecodingError.dataCorrupted(
@@ -135,7 +134,6 @@ internal import Media
         func altered(_ reply: ProbeReply) -> ProbeReply { reply }
     }
 
-    /// An empty queue of faults.
     final class WorkerFaultQueue: Sendable {
         init(_ limits: inout WorkerProcess.Limits) {}
         func next(for name: String) -> WorkerFault? { nil }

@@ -8,31 +8,31 @@ internal import Locking
 internal import Media
 internal import Publishing
 
-/// The main function of a worker, which enters its sandbox and then carries out jobs in sequence until its
-/// supervisor is gone.
+/// The main function of a worker. It enters the sandbox and executes orders in sequence until the supervisor closes the
+/// channel.
 ///
-/// No other code may have run in the process before `run`: Landlock restricts the calling thread and the
-/// threads that it creates later.
+/// No other code may run in the process before `run`: Landlock restricts only the calling thread and threads that it
+/// creates later.
 package enum WorkerMain {
-    /// The first argument of a worker's command line.
+    /// First argument of a worker's command line.
     package static let argument = "worker"
     /// Descriptor on which a worker receives and sends messages.
     static let descriptor: Int32 = 3
 
-    /// The permissions and limits of a worker.
+    /// The permissions and limits of a worker, sent with the first message.
     struct Arguments: Codable, Sendable {
         var isLockedDown = true
         var mayUseNetwork = false
-        /// Folder in which the worker may write: the encoders' two-pass statistics.
+        /// Folder in which the worker may write two-pass statistics; empty for no access.
         var folder = ""
         /// Maximum memory in bytes; 0 for no limit.
         var memory: Int64 = 0
     }
 
-    /// A timer that fires five times a second as long as it exists.
+    /// A timer that fires five times a second as long as the object exists.
     ///
-    /// Unchecked `Sendable`: the timer is created in the initialiser and only cancelled afterwards, which any thread may
-    /// do.
+    /// Unchecked `Sendable`: the timer is created in the initializer and afterwards only cancelled, which is
+    /// thread-safe.
     private final class Ticker: @unchecked Sendable {
         private let timer: any DispatchSourceTimer
 
@@ -50,17 +50,16 @@ package enum WorkerMain {
 
     private static let ticker = Guarded<Ticker?>(nil)
 
-    /// The current activity of the worker.
     private enum CurrentTask {
         case idle
         case work(JobWork)
         case probe
     }
 
-    /// The state of the current activity.
+    /// State of the current task, shared by the thread that receives orders, the timer and the task itself.
     private final class TaskState: Sendable {
         let task = Guarded(CurrentTask.idle)
-        /// The files that the current work may request.
+        /// Files that the current work may request.
         struct Images: Sendable {
             let files: [RequestedFiles]
             let requests: FileRequests
@@ -68,7 +67,7 @@ package enum WorkerMain {
         }
         let images = Guarded<Images?>(nil)
 
-        /// Accepts requested files. Descriptors that are no longer needed are closed.
+        /// Registers the descriptors of requested files, and closes those that are not needed.
         func take(_ descriptors: [Int32], from position: WorkerMessage.ImageIndex) {
             guard let images = images.withLock({ $0 }), images.files.indices.contains(position.sequence)
             else {
@@ -83,7 +82,7 @@ package enum WorkerMain {
             images.requests.replyReceived()
         }
 
-        /// Reports the progress if the worker is active. Returns false if the supervisor is gone.
+        /// Reports progress if a task is running. Returns false if the supervisor has closed the channel.
         func report(to channel: MessageChannel) -> Bool {
             let progress: WorkProgress
             switch task.withLock({ $0 }) {
@@ -101,7 +100,7 @@ package enum WorkerMain {
         write(STDERR_FILENO, bytes, bytes.count)
     }
 
-    /// System paths that encoders, decoders, Dispatch and the loader read.
+    /// System paths that encoders, decoders, Dispatch and the dynamic linker read.
     private static let readablePaths = [
         "/sys/devices/system/cpu", "/sys/devices/system/node", "/usr/lib", "/usr/lib64", "/usr/local/lib",
         "/lib",
@@ -109,17 +108,17 @@ package enum WorkerMain {
         "/etc/fonts", "/usr/share/fontconfig", "/var/cache/fontconfig",
         "/dev/null", "/dev/zero", "/dev/urandom",
     ]
-    /// System paths that fetching by URL needs, for name resolution and certificates.
+    /// Additional system paths for fetching URLs: name resolution and certificates.
     private static let networkReadablePaths = [
         "/etc/ssl", "/usr/share/ca-certificates", "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf",
         "/etc/host.conf", "/etc/gai.conf", "/etc/services",
     ]
 
-    /// Unassigned user ids: workers that root starts run as separate users.
+    /// Range of unassigned user ids. Workers that root starts run under different ids of it.
     private static let userIDs: (first: UInt32, count: UInt32) = (61_184, 4_000)
 
-    /// Runs the worker. Must be called first in `main`. `seesOwnThreadsAlone`: whether the program's
-    /// libraries read only the files of their own process in `/proc` (`tandem_look_at_own_threads`).
+    /// Runs the worker. Must be called first in `main`. `seesOwnThreadsAlone`: whether the program's libraries read
+    /// only the process's own files in `/proc` (`tandem_look_at_own_threads`).
     package static func run(seesOwnThreadsAlone: Bool = false) -> Never {
         guard fcntl(descriptor, F_GETFD) >= 0 else {
             printError("workers are started by `tandem`, not by users")
@@ -129,7 +128,7 @@ package enum WorkerMain {
             printError(shortage)
             exit(1)
         }
-        // A worker starts with probes.
+        // The first tasks of a worker are usually probes.
         tandem_limit_arenas(1)
         tandem_tune_allocator(1)
         for number in [SIGPIPE, SIGXFSZ, SIGINT, SIGHUP] { signal(number, SIG_IGN) }
@@ -138,33 +137,33 @@ package enum WorkerMain {
         let channel = MessageChannel(descriptor)
         var buffer = MessageBuffer()
         let arguments = receiveArguments(channel, &buffer)
-        // Limit for memory that the supervisor's check twice a second may miss: twice the allowed memory, and
-        // space for the threads' stacks.
+        // The supervisor checks the memory only twice a second. This limit bounds the use in between: twice the allowed
+        // memory, and space for the threads' stacks.
         if arguments.memory > 0 { limit(RLIMIT_DATA, to: rlim_t(clamping: arguments.memory &* 2 &+ 1 << 30)) }
         var lacking: Int32 = 0
         if arguments.isLockedDown {
             FilterGraph.prepareForLocking()
             lacking = lockDown(arguments, seesOwnThreadsAlone: seesOwnThreadsAlone)
-            // The path to the folder may be inaccessible, but not the folder itself.
+            // The path of the folder may be inaccessible in the sandbox, so the working directory is used.
             if !arguments.folder.isEmpty { PassFiles.base.withLock { $0 = "." } }
         } else {
             PassFiles.base.withLock { $0 = arguments.folder }
         }
         var environment = MediaEnvironment(
             sources: SourceEnvironment(allowsNetwork: arguments.mayUseNetwork),
-            // Each entry may prevent the heap from shrinking (`tandem_tune_allocator`), by at most one
-            // gigabyte in total.
+            // Each entry may prevent the heap from shrinking (`tandem_tune_allocator`), by at most one gigabyte in
+            // total.
             cache: AssetCache(limit: 500))
         environment.folder = PassFiles.base.withLock { $0 }
         guard channel.send(WorkerMessage.Report.ready(version: WorkerMessage.version, lacking: lacking))
         else {
             exit(1)
         }
-        // Threads that are created from here on are in the sandbox as well.
+        // Threads that are created from now on inherit the sandbox.
         receiveOrders(channel, buffer, environment)
     }
 
-    /// Waits for the first order, which contains the arguments.
+    /// Waits for the first message, which contains the arguments.
     private static func receiveArguments(_ channel: MessageChannel, _ buffer: inout MessageBuffer)
         -> Arguments
     {
@@ -188,7 +187,7 @@ package enum WorkerMain {
         setrlimit(__rlimit_resource_t(resource.rawValue), &bounds)
     }
 
-    /// Enters the sandbox. Returns the parts that are not in force, as bits.
+    /// Enters the sandbox. Returns the parts that could not be enabled, as bits.
     private static func lockDown(_ arguments: Arguments, seesOwnThreadsAlone: Bool) -> Int32 {
         var user = geteuid() == 0 ? userIDs.first + UInt32(getpid()) % userIDs.count : 0
         var folder: UnsafeMutablePointer<CChar>?
@@ -224,13 +223,13 @@ package enum WorkerMain {
         return (texts.map { UnsafePointer($0) } + [nil]).withUnsafeBufferPointer { body($0.baseAddress!) }
     }
 
-    /// Receives orders on this thread, which carries out no work and therefore detects at once that the
-    /// supervisor is gone. `buffer` contains the bytes received after the first order.
+    /// Receives orders on this thread. It executes no work itself, and therefore detects immediately that the
+    /// supervisor has exited. `buffer` contains the bytes received after the first message.
     private static func receiveOrders(
         _ channel: MessageChannel, _ buffer: consuming MessageBuffer, _ environment: MediaEnvironment
     ) -> Never {
         let current = TaskState()
-        // Stored in a property, because nothing else keeps the timer alive: this function never returns.
+        // Stored in a static property to keep the timer alive: this function never returns.
         ticker.withLock { $0 = Ticker { if !current.report(to: channel) { _exit(0) } } }
         while true {
             do {
@@ -309,7 +308,7 @@ package enum WorkerMain {
 
     private static let probeQueue = DispatchQueue(label: "tandem.probe")
 
-    /// Starts a probe. Probes are never cancelled, because other jobs may need the response.
+    /// Starts a probe. Probes aren't cancelled, because other jobs may need the response.
     private static func begin(
         _ probe: WorkerMessage.Probe, _ descriptors: [Int32], _ environment: MediaEnvironment,
         _ channel: MessageChannel, _ current: TaskState

@@ -1,37 +1,36 @@
 internal import JobPlan
 
 /// The messages between supervisor and worker: values encoded by `BinaryCoding`, each preceded by its length in four
-/// bytes. Descriptors are sent as ancillary data of the socket.
+/// bytes. File descriptors are sent as ancillary data (`SCM_RIGHTS`).
 enum WorkerMessage {
-    /// Protocol version. Both ends are the same executable, unless it was replaced while it ran.
+    /// Protocol version. Both ends are the same executable, unless it was replaced during the run.
     static let version = 8
 
     /// A message from the supervisor.
     enum Order: Codable, Sendable {
-        /// The worker's arguments; always the first message.
+        /// The worker's arguments. Always the first message.
         case begin(WorkerMain.Arguments)
         /// Work. The descriptors of outputs, scratch file and sources are attached, in this order.
         case work(Work)
-        /// A request to end the current work at once.
+        /// A request to cancel the current work.
         case cancel
-        /// A request to attempt actions that a sandbox forbids, on a file and on a process.
+        /// A request to attempt actions that the sandbox must deny, on a file and on a process.
         case testSandbox(path: String, process: Int32)
-        /// Files of an image sequence, from the requested one on. Their descriptors are attached; none if the file
-        /// can't be opened.
+        /// Files of an image sequence, starting at the requested one. Their descriptors are attached; without any, the
+        /// requested file could not be opened.
         case images(ImageIndex, count: Int)
-        /// A probe of a source. Its descriptor is attached if it is a file.
+        /// A probe of a source. Its descriptor is attached if it is a local file.
         case probe(Probe)
     }
 
-    /// A file of one of the work's image sequences.
+    /// The index of a file in one of the work's image sequences.
     struct ImageIndex: Codable, Hashable, Sendable {
-        /// Index of the sequence in the plan.
+        /// Index of the sequence in `JobPlan.requestedFiles`.
         var sequence: Int
         /// Index of the file in the sequence.
         var index: Int
     }
 
-    /// A probe request with its transport data.
     struct Probe: Codable, Sendable {
         var request: ProbeRequest
         /// Whether the source's descriptor is attached.
@@ -40,16 +39,15 @@ enum WorkerMessage {
         var fault: WorkerFault?
     }
 
-    /// Work with its transport data.
     struct Work: Codable, Sendable {
         var plan: JobPlan
-        /// Whether there are two passes: the descriptor after those of the outputs is the scratch file.
+        /// Whether a scratch file for the first pass is attached, after the outputs.
         var hasScratch: Bool
-        /// Paths of the sources whose descriptors are attached.
+        /// Paths of the sources whose descriptors are attached, in the same order.
         var sources: [String]
-        /// Whether previews of finished outputs are created for a report.
+        /// Whether previews of finished outputs are created for the report.
         var makesPreview: Bool
-        /// Whether the outputs exist already and only their expectations are evaluated.
+        /// Whether the outputs already exist and only their expectations are evaluated.
         var onlyEvaluates: Bool
         /// A fault to inject, for tests; nil in release builds.
         var fault: WorkerFault?
@@ -57,27 +55,24 @@ enum WorkerMessage {
 
     /// A message from the worker.
     enum Report: Codable, Sendable {
-        /// The worker is ready. `lacking`: parts of the sandbox that are not in force.
+        /// The worker is ready. `lacking` contains the parts of the sandbox that could not be enabled, as bits.
         case ready(version: Int, lacking: Int32)
-        /// Progress of the work, and a counter that grows with any activity.
+        /// Progress of the work, and a counter that increases with each packet or frame.
         case progress(WorkProgress, activity: UInt64)
-        /// The outputs are complete; only previews for a report follow.
+        /// The outputs are complete; only their previews remain to be created.
         case checked(WorkFindings)
-        /// A request for a file of an image sequence, and those that follow it.
+        /// A request for a file of an image sequence and for the files that follow it.
         case requestFile(ImageIndex)
-        /// The outcome of the work.
         case done(WorkOutcome)
-        /// The result of a probe.
         case probed(ProbeReply)
-        /// Results of the attempts that a sandbox forbids.
+        /// Results of the attempted actions.
         case sandboxTested([SandboxFinding])
     }
 }
 
 /// The result of a probe.
 enum ProbeReply: Codable, Sendable {
-    /// The response of the requested kind.
+    /// A response of the requested kind.
     case response(ProbeResponse)
-    /// The reason why the probe failed.
     case failure(SourceProblem)
 }

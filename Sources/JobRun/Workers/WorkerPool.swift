@@ -10,30 +10,29 @@ internal import Locking
 internal import Media
 internal import Publishing
 
-/// A pool of worker processes that carry out work and probe sources, each reused for many jobs. The death of
-/// a worker fails only its job.
+/// A pool of worker processes that execute jobs and probe sources. Each worker is reused for many jobs. If a worker
+/// dies, only its job fails.
 package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
-    /// The settings of a worker pool.
     package struct Options: Sendable {
-        /// Whether workers are sandboxed (`no_new_privs`, Landlock).
+        /// Whether workers are sandboxed (Landlock, seccomp, `no_new_privs`).
         package var isLockedDown = true
-        /// Maximum memory of a worker in bytes; nil for no limit.
+        /// Maximum resident memory of a worker in bytes; nil for no limit.
         package var memory: Int64?
-        /// Whether workers only probe sources and never write.
+        /// Whether workers only probe sources and therefore need no writable folder.
         package var onlyProbes = false
-        /// Number of jobs after which a worker is replaced.
+        /// Number of jobs after which a worker is replaced by a new one.
         package var jobsPerWorker = 1000
-        /// Creates the default options.
         package init() {}
     }
 
     private struct Workers: Sendable {
         var idle: [WorkerProcess] = []
         var all: [ObjectIdentifier: WorkerProcess] = [:]
-        /// The worker that probed a source last and needn't probe it again.
+        /// Worker that last probed each source, and has its contents cached.
         var workersByProbedPath: [ExactString: ObjectIdentifier] = [:]
 
-        /// Takes an idle worker, with the network or without: if possible the one that has probed the source.
+        /// Removes and returns an idle worker with or without network access: preferably the one that probed the
+        /// source.
         mutating func takeIdle(for path: String?, network: Bool) -> WorkerProcess? {
             if let path, let worker = workersByProbedPath.removeValue(forKey: path.exact),
                 let index = idle.lastIndex(where: {
@@ -49,9 +48,9 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     }
 
     private let options: Options
-    /// Access to sources, and the root beneath which all files lie.
+    /// Access to sources, and the root beneath which all files must be.
     package let environment: SourceEnvironment
-    /// Results of tried settings.
+    /// Cache of settings that were validated against an encoder.
     package let trials = SettingsValidationCache()
     private let limits: WorkerProcess.Limits
     private let faults: WorkerFaultQueue
@@ -60,9 +59,8 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     private let workers: Guarded<Workers>
     private let firstWorkerReady = DispatchSemaphore(value: 0)
 
-    /// Creates a pool without workers. The encoders' two-pass statistics lie in the state's folder, which only this
-    /// run uses: the files of dead workers in it are removed. Without a state they lie in the folder of temporary
-    /// files.
+    /// Creates a pool without workers. Two-pass statistics are written to the state folder, which only this run uses;
+    /// files of earlier workers there are removed. Without a state they are written to the system's temporary folder.
     package init(
         _ options: Options, environment: SourceEnvironment, in state: StateFolder?
     ) throws(StateError) {
@@ -92,13 +90,13 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         self.limits = limits
     }
 
-    /// Starts an idle worker, so that it is ready when the first job starts.
+    /// Starts an idle worker, so that it is ready for the first job.
     package func prestart() {
         guard workers.withLock({ $0.all.isEmpty }), let worker = try? start(network: false) else { return }
         workers.withLock { $0.idle.append(worker) }
     }
 
-    /// Ends all workers, which are idle. Their processes end in the background until `close`.
+    /// Ends all workers, which must be idle, without waiting for their processes.
     package func dismiss() {
         let all = workers.withLock { workers in
             workers.isClosed = true
@@ -115,7 +113,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         if !folder.isEmpty { try? FileManager.default.removeItem(atPath: folder) }
     }
 
-    /// Starts the work; see `WorkPerformer`.
+    /// Assigns the work to a worker (`WorkPerformer`).
     package func perform(
         _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
     ) -> any WorkHandle {
@@ -125,7 +123,8 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         return handle
     }
 
-    /// Returns whether a worker has already probed the job's source (`WorkPerformer`).
+    /// Returns whether the worker that probed the job's source is idle, or whether none has probed it
+    /// (`WorkPerformer`).
     package func isPrepared(for job: JobPlan) -> Bool {
         guard let path = job.sourcePaths.first else { return true }
         return workers.withLock { workers in
@@ -134,7 +133,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         }
     }
 
-    /// Probes a source; see `SourceProber`.
+    /// Probes a source in a worker (`SourceProber`).
     package func respond(to request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
         let name = request.path?.pathParts.last ?? "trial"
         var hasDied = false
@@ -157,8 +156,8 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
             switch found.withLock({ $0 }) {
             case .notDelivered: continue
             case .died(_, byItself: true) where !hasDied:
-                // The worker may have been killed from outside. If a second one dies as well, the source is the
-                // cause.
+                // Another process may have killed the worker. If a second one dies as well, the source is assumed to be
+                // the cause.
                 hasDied = true
             case .died(let why, _):
                 throw SourceProblem(
@@ -179,7 +178,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         throw SourceProblem("workers exit before they start")
     }
 
-    /// Assigns an order to a worker. A worker that died before it received the order doesn't fail the job.
+    /// Assigns an order to a worker. If the worker dies before it receives the order, another one is tried.
     private func assign(
         _ order: WorkOrder, fault: WorkerFault?, to handle: PooledWork, attempt: Int,
         _ completion: @escaping @Sendable (WorkOutcome) -> Void
@@ -227,8 +226,8 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         }
     }
 
-    /// Takes an idle worker or starts one. Workers that fetch URLs do nothing else: a worker that reads a file has no
-    /// network.
+    /// Takes an idle worker or starts one. Workers with network access only fetch URLs, so that a worker that reads
+    /// local files can't send them.
     private func take(for path: String?, network: Bool) throws -> WorkerProcess {
         try workers.withLock { $0.takeIdle(for: path, network: network) } ?? start(network: network)
     }
@@ -260,8 +259,8 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         if isFirst { firstWorkerReady.signal() }
     }
 
-    /// Returns the names of the sandbox's parts that are not in force; nil while no worker has reported them. Waits
-    /// for the first worker, at most that long.
+    /// Returns the names of the sandbox parts that could not be enabled; nil if no worker has reported them yet. Waits
+    /// for the first worker for at most `seconds`.
     package func missingSandboxParts(within seconds: Double) -> [String]? {
         if seconds > 0, workers.withLock({ $0.missingParts }) == nil {
             _ = firstWorkerReady.wait(timeout: .now() + seconds)
@@ -270,8 +269,8 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         return SandboxParts(rawValue: bits).partNames
     }
 
-    /// Runs attempts of forbidden actions in a worker, on a file to which it has no access. Returns nil if no
-    /// worker could be started.
+    /// Attempts the actions that a sandbox must deny in a worker, on a file to which it has no access. Returns nil if
+    /// no worker can be started, or if it dies.
     package func testSandbox(from path: String, network: Bool = false) -> [SandboxFinding]? {
         guard let worker = try? take(for: nil, network: network) else { return nil }
         let found = Guarded<[SandboxFinding]?>(nil)
@@ -286,25 +285,25 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     }
 }
 
-/// The work that a worker of a pool carries out.
+/// The handle of work that was assigned to a worker of the pool.
 private final class PooledWork: WorkHandle, Sendable {
     private struct State: Sendable {
         var worker: WorkerProcess?
-        /// Distinguishes the work from later work of the same worker.
+        /// Identity that distinguishes the work from later work of the same worker.
         var order: WorkOrder.Identity?
         var isCancelled = false
         var hasEnded = false
     }
     private let state = Guarded(State())
 
-    /// Sets the worker before it receives the work, so that even an immediate reply comes later.
+    /// Sets the worker. Called before the order is sent, so that even an immediate reply comes later.
     func begin(_ worker: WorkerProcess, _ order: WorkOrder.Identity) {
         state.withLock { state in
             if !state.hasEnded { (state.worker, state.order) = (worker, order) }
         }
     }
 
-    /// Repeats a cancel that came before the worker received the work.
+    /// Repeats a cancellation that was requested before the worker received the work.
     func resendCancel(_ worker: WorkerProcess, _ order: WorkOrder.Identity) {
         if state.withLock({ $0.isCancelled && !$0.hasEnded }) { worker.cancel(order) }
     }

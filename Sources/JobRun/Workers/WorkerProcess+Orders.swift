@@ -9,10 +9,10 @@ internal import Media
 internal import FileSystem
 internal import Publishing
 
-/// The orders to a worker.
+/// Orders to a worker.
 extension WorkerProcess {
-    /// Sends work to the worker. `completion` is called once, with nil if the worker didn't receive the
-    /// order, which can then be assigned to another one.
+    /// Sends work to the worker. `completion` is called once; nil means that the worker didn't receive the order, which
+    /// can be assigned to another one.
     func perform(
         _ order: WorkOrder, fault: WorkerFault?, completion: @escaping @Sendable (WorkOutcome?) -> Void
     ) {
@@ -68,8 +68,8 @@ extension WorkerProcess {
         }
     }
 
-    /// Opens some files of an image sequence for the worker, from a given one on. Returns false if the sequence isn't
-    /// part of its work. Files that can't be opened are missing for the worker.
+    /// Sends descriptors of files of an image sequence, starting at the given one. Stops at a file that can't be
+    /// opened. Returns false if the sequence isn't part of the worker's task.
     func sendImages(from position: WorkerMessage.ImageIndex) -> Bool {
         guard let task, task.requested.indices.contains(position.sequence) else { return false }
         let files = task.requested[position.sequence]
@@ -86,14 +86,13 @@ extension WorkerProcess {
         return true
     }
 
-    /// Number of files of an image sequence that are opened at once.
+    /// Maximum number of files of an image sequence that are sent at once.
     private static let maxImagesPerReply = 16
 
-    /// The result of a probe.
     enum ProbeEnding: Sendable {
-        /// The worker answered.
+        /// The worker sent a reply.
         case replied(ProbeReply)
-        /// The worker died on its own, or because the supervisor killed it after a time limit.
+        /// The worker died: by itself, or because the supervisor killed it after a time limit.
         case died(String, byItself: Bool)
         /// The worker didn't receive the request, which can be assigned to another one.
         case notDelivered
@@ -136,8 +135,8 @@ extension WorkerProcess {
         }
     }
 
-    /// Requests attempts of forbidden actions from the worker. `completion` is called once, with nil if the
-    /// worker died.
+    /// Requests attempts of actions that the sandbox must deny. `completion` is called once; nil means that the worker
+    /// died.
     func testSandbox(from path: String, completion: @escaping @Sendable ([SandboxFinding]?) -> Void) {
         queue.async { @Sendable in
             guard !self.isDead else { return completion(nil) }

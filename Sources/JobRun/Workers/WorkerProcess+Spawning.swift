@@ -8,17 +8,17 @@ internal import Locking
 internal import Media
 internal import FileSystem
 
-/// The start of a worker.
+/// Starting of workers.
 extension WorkerProcess {
-    /// A worker's process, and this process's ends of its channel and of its standard error.
+    /// A worker's process id, and the supervisor's ends of its channel and of its standard error.
     struct Endpoints: Sendable {
         var process: pid_t
         var channel: Int32
         var errorOutput: Int32
     }
 
-    /// Starts a worker as a separate program, in its own process group: only the supervisor receives a Ctrl-C
-    /// of the terminal. The worker inherits no environment, and only its own descriptors.
+    /// Starts this executable as a worker in its own process group, so that Ctrl-C in a terminal reaches only the
+    /// supervisor. The worker inherits neither the environment nor other descriptors.
     static func spawn() throws -> Endpoints {
         var (pair, errorPipe): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
         guard tandem_open_worker_line(&pair, &errorPipe) == 0 else {
@@ -46,7 +46,7 @@ extension WorkerProcess {
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, errors, 2)
         posix_spawn_file_actions_adddup2(&actions, socket, WorkerMain.descriptor)
-        // Descriptors that this process inherited, and others without close-on-exec.
+        // Closes descriptors that this process inherited or that lack close-on-exec.
         let refusal = tandem_spawn_without(&actions, WorkerMain.descriptor + 1)
         guard refusal == 0 else { throw SystemError("starting a worker", errno: refusal) }
         var attributes = posix_spawnattr_t()

@@ -9,45 +9,42 @@ internal import Media
 internal import FileSystem
 internal import Publishing
 
-/// The supervisor's side of a worker, a process that carries out one task at a time.
+/// The supervisor's side of a worker, a process that executes one task at a time.
 ///
-/// Unchecked `Sendable`: mutable state is accessed on `queue` only, or is behind the mutex.
+/// Unchecked `Sendable`: mutable state is accessed on `queue` only, or is protected by a mutex.
 final class WorkerProcess: @unchecked Sendable {
-    /// The limits of a worker.
     struct Limits: Sendable {
         /// Maximum resident memory in bytes; nil for no limit.
         var memory: Int64?
-        /// Seconds without any packet or frame after which a job counts as stuck.
+        /// Seconds without a packet or frame after which a job counts as stuck.
         var stallTimeout = 300.0
-        /// Seconds without activity after which a probe counts as stuck: opening a source takes little time.
+        /// Seconds without activity after which a probe counts as stuck.
         var probeStallTimeout = 60.0
         /// Maximum duration of a probe that needn't read the whole source, in seconds.
         var probeTimeout = 60.0
-        /// Seconds without activity after which a trial of settings counts as stuck: the slowest encoder opens in a
-        /// second.
+        /// Seconds without activity after which the validation of settings counts as stuck. The slowest encoder opens
+        /// within a second.
         var trialTimeout = 20.0
-        /// Seconds between a cancel and the kill of a worker that hasn't ended.
+        /// Seconds after a cancellation until a worker that hasn't ended its work is killed.
         var gracePeriod = 3.0
     }
 
-    /// The result of a task.
     enum Ending: Sendable {
         case sandboxTested([SandboxFinding])
         case done(WorkOutcome)
         case probed(ProbeReply)
-        /// The worker died on its own, or because the supervisor killed it.
+        /// The worker died: by itself, or because the supervisor killed it.
         case died(String, byItself: Bool)
         case cancelled
     }
 
-    /// The current task of a worker.
     struct Task {
         let completion: @Sendable (Ending) -> Void
-        /// Outputs, kept open until the worker has certainly received them; empty for a check and for a probe.
+        /// Output files, kept open until the task has ended; empty for a check and for a probe.
         let outputs: [TemporaryFile]
         /// Identity of the work order; nil for a probe.
         var order: WorkOrder.Identity?
-        /// Whether settings are validated by a dry open, which takes little time.
+        /// Whether the task is short: a dry open of settings, or a sandbox test.
         var isTrial = false
         /// Files that the worker may request.
         var requested: [RequestedFiles] = []
@@ -58,7 +55,7 @@ final class WorkerProcess: @unchecked Sendable {
         var tracks: [Int] = []
         var makesPreview = false
         var onChecked: @Sendable () -> Void = {}
-        /// Findings on outputs that are complete.
+        /// Findings, once the outputs are complete.
         var findings: WorkFindings?
         var isCancelled = false
         var activity: UInt64 = 0
@@ -90,8 +87,8 @@ final class WorkerProcess: @unchecked Sendable {
     /// Number of completed jobs and probes.
     private(set) var completedTasks = 0
 
-    /// Starts a worker. `onReady` is called with the sandbox's parts that are not in force, `onDeath` when the worker
-    /// is gone.
+    /// Starts a worker. `onReady` is called with the sandbox parts that could not be enabled, and `onDeath` when the
+    /// worker has died.
     init(
         _ arguments: WorkerMain.Arguments, root: PathRoot, limits: Limits,
         onReady: @escaping @Sendable (Int32) -> Void,
@@ -115,7 +112,7 @@ final class WorkerProcess: @unchecked Sendable {
         channelSource.setEventHandler { @Sendable [weak self] in self?.readChannel() }
         errorSource.setEventHandler { @Sendable [weak self] in self?.readErrorOutput(errorDescriptor) }
         errorSource.setCancelHandler { @Sendable in close(errorDescriptor) }
-        // The channel's descriptor stays open until Dispatch has released it.
+        // Dispatch must release the channel's descriptor before it is closed.
         let channel = channel
         channelSource.setCancelHandler { @Sendable in withExtendedLifetime(channel) {} }
         self.channelSource = channelSource
@@ -124,7 +121,7 @@ final class WorkerProcess: @unchecked Sendable {
         timer.schedule(deadline: .now() + 0.5, repeating: 0.5, leeway: .milliseconds(100))
         timer.setEventHandler { @Sendable [weak self] in self?.checkLimits() }
         self.timer = timer
-        // If the worker is gone already, the read source reports that.
+        // If the worker has already exited, the read source reports it.
         _ = channel.send(WorkerMessage.Order.begin(arguments))
         channelSource.activate()
         errorSource.activate()
@@ -133,7 +130,8 @@ final class WorkerProcess: @unchecked Sendable {
 
     var progress: WorkProgress { lastProgress.withLock { $0 } }
 
-    /// Cancels the work on an order at once. The worker is killed if it doesn't end. Later work isn't affected.
+    /// Cancels the work on an order. The worker is killed if it doesn't end within the grace period. Later work isn't
+    /// affected.
     func cancel(_ order: WorkOrder.Identity) {
         queue.async { @Sendable in
             guard self.task?.order === order, self.task?.isCancelled == false else { return }
@@ -148,7 +146,7 @@ final class WorkerProcess: @unchecked Sendable {
         }
     }
 
-    /// Ends an idle worker, which has nothing to clean up.
+    /// Ends an idle worker and waits for its process.
     func retire() {
         queue.async { @Sendable in
             self.end()
@@ -156,11 +154,10 @@ final class WorkerProcess: @unchecked Sendable {
         }
     }
 
-    /// Ends an idle worker without waiting for its process. Neither this function nor `bury` may be called on the
-    /// worker's own queue.
+    /// Ends an idle worker without waiting for its process. Must not be called on the worker's own queue.
     func dismiss() { queue.sync { end() } }
 
-    /// Waits for the process of a worker that was dismissed.
+    /// Waits for the process of a dismissed worker. Must not be called on the worker's own queue.
     func waitForExit() { queue.sync { _ = reap(isKilled: true) } }
 
     // MARK: On `queue`
@@ -177,11 +174,11 @@ final class WorkerProcess: @unchecked Sendable {
     /// Maximum number of consecutive reads, so that a worker that keeps sending doesn't block the queue.
     private static let maxConsecutiveReads = 64
 
-    /// Reads everything that is available. Dispatch reports the closed end only once: if other bytes preceded it, a
-    /// single read would leave the end unread, and the handler would never be called again.
+    /// Reads all available bytes. Dispatch reports the closed end only once: if other bytes preceded it, a single read
+    /// would miss the end, and the handler would not be called again.
     private func readChannel() {
         for _ in 0..<Self.maxConsecutiveReads {
-            // The descriptor may already belong to another object.
+            // After the exit, the descriptor's number may already have been reused.
             if isDead { return }
             switch buffer.fill(from: channel.descriptor, waits: false) {
             case .closed: return handleExit()
@@ -263,7 +260,7 @@ final class WorkerProcess: @unchecked Sendable {
 
     private func readErrorOutput(_ descriptor: Int32) {
         var bytes = [UInt8](repeating: 0, count: 4096)
-        // Everything that is available is read, as for messages.
+        // All available bytes are read, as in `readChannel`.
         for _ in 0..<Self.maxConsecutiveReads {
             let got = read(descriptor, &bytes, bytes.count)
             if got == 0 {
@@ -276,7 +273,7 @@ final class WorkerProcess: @unchecked Sendable {
         }
     }
 
-    /// Checks the worker's memory, its total time and its activity.
+    /// Checks the worker's memory, the task's duration and its activity.
     private func checkLimits() {
         guard let task else { return }
         if let limit = limits.memory, let used = residentMemory, used > limit {
@@ -314,7 +311,7 @@ final class WorkerProcess: @unchecked Sendable {
         handleExit()
     }
 
-    /// Ends this object, after the worker is gone or was killed.
+    /// Handles the worker's exit, whether it exited by itself or was killed, and completes its task.
     func handleExit() {
         guard !isDead else { return }
         isDead = true
@@ -330,7 +327,7 @@ final class WorkerProcess: @unchecked Sendable {
         let lines = String(decoding: recentErrorOutput, as: UTF8.self).split(separator: "\n").suffix(3)
         let lastOutput = lines.isEmpty ? "" : "; its last output: " + lines.joined(separator: " / ")
         let why = "\(killReason ?? ending)\(lastOutput)"
-        // The output is complete; only its preview is missing.
+        // The output is complete; only its preview is missing, so the job succeeds.
         if var findings = task.findings {
             for index in findings.outputs.indices {
                 var preview = JobPreview()
@@ -348,7 +345,7 @@ final class WorkerProcess: @unchecked Sendable {
         if isReaped { return "" }
         isReaped = true
         var status: Int32 = 0
-        // The socket is closed, so that the process has ended or must not continue.
+        // The socket is closed: the process has ended, or must be killed.
         for _ in 0..<(isKilled ? 0 : 50) {
             if waitpid(process, &status, WNOHANG) == process { return Self.statusText(status) }
             usleep(2000)

@@ -37,7 +37,7 @@ struct ExplainCommand: ParsableCommand {
             try planned.forecast(state)
         }
         Terminal.print(ExplainReport(job, planned, forecast).text)
-        // Errors of jobs that can't be planned come last, so that they hide no other result.
+        // Errors of jobs that can't be planned are reported last, so that the results of others are printed first.
         try reporting.require(planned.diagnostics, of: set)
     }
 }

@@ -43,7 +43,7 @@ struct PlanCommand: ParsableCommand {
     }
 
     func run() throws {
-        // Parts can be run from any folder, so paths are absolute.
+        // Paths are absolute, because parts can be run from any folder.
         let paths = shards == nil ? spec.files : spec.files.map { StateFolder(path: $0).absolute }
         let set = try variables.load(paths, access.granted(for: paths))
         let checked = try reporting.passing(set) { () throws(Pipeline.Rejection) in
@@ -97,8 +97,8 @@ struct PlanCommand: ParsableCommand {
         try reporting.report(diagnostics, of: set)
     }
 
-    /// Returns whether a plan with errors can be written: parts can, without the jobs that can't be planned.
-    /// A conflict of the batch, or a warning that is an error, prevents parts.
+    /// Returns whether a plan with errors can be written. Only a plan in parts can be: it omits the jobs that can't be
+    /// planned. Conflicts of the batch, and warnings that count as errors, prevent it.
     private func isWritable(_ planned: Pipeline.Planned, _ diagnostics: DiagnosticSink) -> Bool {
         shards != nil && !planned.conflicts.hasErrors && !planned.plan.jobs.isEmpty
             && !(reporting.warningsAsErrors && diagnostics.hasWarnings)

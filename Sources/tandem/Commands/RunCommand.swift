@@ -119,7 +119,7 @@ struct RunCommand: AsyncParsableCommand {
 
     private func carryOut(_ unfinished: UnfinishedRun) async throws {
         unfinished.setFiles(spec.files)
-        // Until jobs run, a signal ends the process; workers end with it.
+        // Until jobs run, a signal ends the process and its workers.
         let end = { @Sendable (number: Int32) in
             { @Sendable in
                 for message in unfinished.writeReports(.interrupted) { Terminal.reportLine(message) }
@@ -146,13 +146,13 @@ struct RunCommand: AsyncParsableCommand {
         let checked = try exitingOnRejection { () throws(Pipeline.Rejection) in
             try set.loaded.checked(reporting.strictness)
         }
-        // On a shared file system, only the outputs' own marks record what is done.
+        // On a shared file system, the only record of finished jobs is the marks of their outputs.
         let isShard = saved?.folder != nil
         let locks = isShard ? [] : try state.location.lock(set, waits: wait)
         let pool = try workers.settings.pool(in: locks.first?.folder, access)
         defer { pool?.close() }
-        // The first worker starts while the state is read, which saves a large part of the time of a few jobs. With
-        // many jobs, most may be up to date.
+        // With few jobs, the first worker starts while the state is read, which saves much of the run's time. With many
+        // jobs, most may be up to date.
         if set.files.reduce(0, { $0 + $1.jobs.count }) < Self.maxJobsForPrestart { pool?.prestart() }
         let memory =
             isShard
@@ -190,7 +190,7 @@ struct RunCommand: AsyncParsableCommand {
         if result.status != .succeeded { throw ExitCode(result.status) }
     }
 
-    /// Whether there is a single machine-readable result at the end.
+    /// Whether the command prints a single machine-readable result, at its end.
     private var hasSingleResult: Bool { reporting.isForPrograms }
 
     private var policy: RunPolicy {
@@ -200,12 +200,12 @@ struct RunCommand: AsyncParsableCommand {
         return policy
     }
 
-    /// Calls a stage whose diagnostics are already printed, and ends the command if it fails.
+    /// Runs a pipeline stage whose diagnostics are already printed. If it fails, exits with its status.
     private func exitingOnRejection<Stage>(_ stage: () throws(Pipeline.Rejection) -> Stage) throws -> Stage {
         do throws(Pipeline.Rejection) { return try stage() } catch { throw ExitCode(error.status) }
     }
 
-    /// Opens encoders and plans the jobs. If a stage rejects the batch, prints the diagnostics and ends the command.
+    /// Opens encoders and plans the jobs. If a stage rejects the batch, prints the diagnostics and exits.
     private func planned(
         _ checked: Pipeline.Checked, _ set: JobFileSet, _ saved: SavedPlan?, _ state: RunState,
         _ pool: WorkerPool?, _ found: inout DiagnosticSink, _ unfinished: UnfinishedRun
@@ -233,7 +233,7 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    /// Prints the plan's warnings, and ends the command if they are errors.
+    /// Prints the plan's warnings. If they count as errors, exits.
     private func warn(_ warnings: DiagnosticSink, of set: JobFileSet, _ found: inout DiagnosticSink) throws {
         guard warnings.hasWarnings else { return }
         found.add(warnings)
@@ -246,7 +246,7 @@ struct RunCommand: AsyncParsableCommand {
 
     private static let maxJobsForPrestart = 100
 
-    /// The command line that repeats the run for the remaining jobs.
+    /// Command line that runs the remaining jobs.
     private var rerunCommand: ProgressDisplay.RerunCommand {
         ProgressDisplay.RerunCommand(
             arguments: CommandWords(CommandLine.arguments.dropFirst()).repeatingRun, acceptsNames: plan == nil

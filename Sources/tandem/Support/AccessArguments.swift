@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Diagnostics
 internal import Engine
 
-/// The options for access to files and networks.
+/// Options for access to files and networks.
 struct AccessArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -26,7 +26,7 @@ struct AccessArguments: ParsableArguments {
         }
     }
 
-    /// Grants access before any file is opened.
+    /// Grants access. Called before any file is opened.
     func granted(for files: [String]) throws -> SourceAccess {
         try SourceAccess.granted(
             root: root, isUntrusted: untrusted, allowsNetwork: allowNetwork, for: files)

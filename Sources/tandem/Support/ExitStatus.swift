@@ -2,6 +2,6 @@ internal import ArgumentParser
 internal import Engine
 
 extension ExitCode {
-    /// Creates the exit code of a status.
+    /// Creates an exit code from a run status.
     init(_ status: RunStatus) { self.init(status.rawValue) }
 }

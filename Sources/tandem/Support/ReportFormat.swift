@@ -11,7 +11,7 @@ enum ReportFormat: String, ExpressibleByArgument, CaseIterable {
     case github
 }
 
-/// Arguments of every command that checks job files.
+/// Options of commands that validate job files.
 struct ReportArguments: ParsableArguments {
     @Option(
         help:
@@ -22,14 +22,14 @@ struct ReportArguments: ParsableArguments {
     @Flag(help: "Treat warnings as errors.")
     var warningsAsErrors = false
 
-    /// The severities that fail a command.
+    /// Severities of diagnostics that fail the command.
     var strictness: Pipeline.Strictness { Pipeline.Strictness(warningsAreErrors: warningsAsErrors) }
 
     /// Whether the output is machine-readable.
     var isForPrograms: Bool { format.map { $0 != .text } ?? false }
 
-    /// Prints diagnostics: as text to standard error, otherwise to standard output. `annotates`: under GitHub Actions
-    /// text is accompanied by annotations.
+    /// Prints diagnostics: as text to standard error, in other formats to standard output. `annotates`: whether
+    /// annotations are added to text on GitHub Actions.
     func report(_ sink: DiagnosticSink, of set: JobFileSet, annotates: Bool = true) throws {
         switch format {
         case .text: Terminal.report(set.renderer.render(sink))
@@ -46,13 +46,13 @@ struct ReportArguments: ParsableArguments {
         }
     }
 
-    /// Prints diagnostics, and ends the command if they are errors.
+    /// Prints diagnostics, and exits if they are errors.
     func require(_ sink: DiagnosticSink, of set: JobFileSet) throws {
         try report(sink, of: set)
         if let status = strictness.status(of: sink) { throw ExitCode(status) }
     }
 
-    /// Calls a stage of the pipeline. If it rejects the job files, prints the reasons and ends the command.
+    /// Runs a pipeline stage. If it rejects the job files, prints the diagnostics and exits.
     func passing<Stage>(
         _ set: JobFileSet, _ stage: () throws(Pipeline.Rejection) -> Stage
     ) throws -> Stage {

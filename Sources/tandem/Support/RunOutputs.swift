@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Engine
 
-/// The option for the file of a run's events.
+/// Option for the event file of a run.
 struct EventArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -10,7 +10,7 @@ struct EventArguments: ParsableArguments {
     var events: String?
 }
 
-/// The options for a run's report files.
+/// Options for the report files of a run.
 struct RunOutputs: ParsableArguments {
     @Option(help: ArgumentHelp("Write the results as JUnit XML.", valueName: "file"), completion: .file())
     var junit: String?
@@ -28,7 +28,7 @@ struct RunOutputs: ParsableArguments {
         if junit == "-" { throw ValidationError("--junit must be a file; only --events can be -") }
     }
 
-    /// Returns the report files as the engine's configuration.
+    /// Returns the options as the engine's configuration.
     func destinations(events: String? = nil) -> ReportDestinations {
         ReportDestinations(junit: junit, reports: report, events: events)
     }

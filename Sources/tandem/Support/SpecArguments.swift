@@ -3,10 +3,10 @@ internal import Diagnostics
 internal import Engine
 internal import Locking
 
-// A group within a group is avoided: in debug builds ArgumentParser validates each group five times for each level above it,
-// which took 150 ms of every process that the tests start.
+// Option groups aren't nested: in debug builds ArgumentParser validates each group five times for each enclosing level,
+// which added 150 ms to every process that the tests start.
 
-/// Arguments of every command that reads job files.
+/// Arguments of commands that read job files.
 struct SpecArguments: ParsableArguments {
     @Argument(help: "Job files.", completion: .file(extensions: ["yaml", "yml"]))
     var files: [String] = []
@@ -21,10 +21,11 @@ struct VariableArguments: ParsableArguments {
 
     func values() throws -> [String: String] { try JobFileSet.variables(variables) }
 
-    /// Retains the decoded files until the process ends: releasing ten thousand jobs takes time without benefit.
+    /// Retains the decoded files until the process exits, because releasing ten thousand jobs takes time.
     private static let retained = Guarded<[JobFileSet]>([])
 
-    /// Reads and decodes job files. `allowsNoJobs` accepts files that are only included by others.
+    /// Reads and decodes job files. `allowsNoJobs`: whether files without jobs, which other files include, are
+    /// accepted.
     func load(
         _ files: [String], _ access: @autoclosure () throws -> SourceAccess, allowsNoJobs: Bool = false
     ) throws -> JobFileSet {
@@ -41,6 +42,6 @@ struct VariableArguments: ParsableArguments {
 }
 
 extension JobFileSet {
-    /// Renders messages with excerpts of the files.
+    /// Renderer of diagnostics with excerpts of these files.
     var renderer: TextRenderer { TextRenderer(sources: texts, usesColor: Terminal.usesColor) }
 }

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Engine
 internal import JobRun
 
-/// Options for the location of the state, and for identifying sources.
+/// Options for the location of the state and for the identification of sources.
 struct StateArguments: ParsableArguments {
     @Option(
         name: .customLong("state"),
@@ -23,7 +23,7 @@ struct StateArguments: ParsableArguments {
         var mode: FingerprintMode { self == .stat ? .stat : .content }
     }
 
-    /// The state's location as the engine's configuration.
+    /// The options as the engine's configuration.
     var location: StateLocation {
         StateLocation(folder: folder, mode: fingerprint.mode, notify: { Terminal.reportLine($0) })
     }

@@ -3,12 +3,12 @@ internal import Engine
 internal import Glibc
 internal import Locking
 
-/// The standard streams.
+/// The standard output and error streams.
 enum Terminal {
     private static let firstWriteError = Guarded<Int32?>(nil)
 
-    /// The first write error of standard output; nil without one. A reader that closes the pipe (`EPIPE`) is not an
-    /// error.
+    /// First write error of standard output; nil if there was none. `EPIPE` doesn't count: the reader has closed the
+    /// pipe.
     static var writeError: String? { firstWriteError.withLock { $0 }.map { String(cString: strerror($0)) } }
 
     /// Writes to standard output.
@@ -37,7 +37,7 @@ enum Terminal {
         return Int(size.ws_col)
     }
 
-    /// Standard error, for the display of a run.
+    /// Standard error as the console of a run.
     static var console: Console {
         Console(
             isInteractive: isInteractive, usesColor: usesColor, width: { width }, write: { report($0) })

@@ -13,7 +13,7 @@ final class CheckWork: OutputWork, Sendable {
     private let inspection: SourceInspection
     private let cancellation: Cancellation
 
-    /// Creates the work; `threads` are those of each video decoder, nil for the decoder's default.
+    /// Creates the work. `threads` is the number of threads of each video decoder; nil for the decoder's default.
     init(
         _ task: OutputTask, asset: Asset, contents: AssetContents, threads: Int?, cancellation: Cancellation
     ) throws {
@@ -54,7 +54,7 @@ final class CheckWork: OutputWork, Sendable {
         }
         let expectations = try ExpectationEvaluator(
             task: task, subject: asset.source, size: fileSize, extent: task.input.extent,
-            // Reading the tracks has decoded them and throws at damage; `decodes` isn't supported without decoding.
+            // The tracks were decoded above, with an error at damage. `decodes` is only accepted if tracks are decoded.
             hasDecoded: task.input.damagePolicy == .fail, environment: asset.environment,
             isCancelled: { cancellation.isCancelled }
         ).evaluate()
@@ -64,7 +64,6 @@ final class CheckWork: OutputWork, Sendable {
 }
 
 extension SessionBuilder {
-    /// Creates the work of a check.
     func check(_ index: Int, cancellation: Cancellation) throws -> CheckWork {
         let asset = Asset(source.assetSource, timing: .fast, environment: environment)
         let contents = try asset.loadSynchronously()
