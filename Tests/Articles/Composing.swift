@@ -1,7 +1,7 @@
 public import Foundation
 public import TandemKit
 
-/// Runs the program of `Composing.md`.
+/// Runs the example program of the article `Composing.md`.
 public func composing(intro: URL, talk: URL, output: URL) async throws -> OutputResult {
     // begin
     var composition = Composition()

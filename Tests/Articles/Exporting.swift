@@ -1,7 +1,7 @@
 public import Foundation
 public import TandemKit
 
-/// Runs the program of `Exporting.md`.
+/// Runs the example program of the article `Exporting.md`.
 public func exporting(input: URL, output: URL) async throws -> OutputResult {
     // begin
     let session = ExportSession(asset: Asset(url: input), preset: .h264At640x480)

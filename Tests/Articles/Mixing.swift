@@ -1,7 +1,7 @@
 public import Foundation
 import TandemKit
 
-/// Runs the program of `Mixing.md`.
+/// Runs the example program of the article `Mixing.md`.
 public func mixing(input: URL, output: URL) async throws {
     // begin
     let asset = Asset(url: input)

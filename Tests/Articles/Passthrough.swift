@@ -1,7 +1,7 @@
 public import Foundation
 import TandemKit
 
-/// Runs the program of `Passthrough.md`.
+/// Runs the example program of the article `Passthrough.md`.
 public func passthrough(input: URL, output: URL) async throws {
     // begin
     let asset = Asset(url: input)

@@ -1,7 +1,7 @@
 public import Foundation
 import TandemKit
 
-/// Runs the program of `ReadingSamples.md`.
+/// Runs the example program of the article `ReadingSamples.md`.
 public func readingSamples(input: URL) async throws -> (frames: Int, mean: Double) {
     // begin
     let asset = Asset(url: input)

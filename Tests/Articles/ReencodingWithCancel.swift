@@ -1,7 +1,7 @@
 public import Foundation
 import TandemKit
 
-/// Runs the program of `ReencodingWithCancel.md`.
+/// Runs the example program of the article `ReencodingWithCancel.md`.
 public func reencodingWithCancel(input: URL, output: URL, patience: Duration) async throws -> String {
     // begin
     let asset = Asset(url: input)

@@ -1,7 +1,7 @@
 public import Foundation
 public import TandemKit
 
-/// Runs the program of `Stills.md`.
+/// Runs the example program of the article `Stills.md`.
 public func stills(input: URL, output: URL) async throws -> [StillImage] {
     // begin
     let generator = AssetImageGenerator(

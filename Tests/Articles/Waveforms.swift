@@ -1,7 +1,7 @@
 public import Foundation
 public import TandemKit
 
-/// Runs the program of `Waveforms.md`.
+/// Runs the example program of the article `Waveforms.md`.
 public func waveforms(input: URL, output: URL) async throws -> WaveformData {
     // begin
     let reader = WaveformReader(asset: Asset(url: input))

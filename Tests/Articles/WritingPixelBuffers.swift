@@ -1,7 +1,7 @@
 public import Foundation
 import TandemKit
 
-/// Runs the program of `WritingPixelBuffers.md`.
+/// Runs the example program of the article `WritingPixelBuffers.md`.
 public func writingPixelBuffers(output: URL) async throws {
     // begin
     let size = PixelSize(width: 320, height: 240)

@@ -10,8 +10,8 @@ import Testing
 
 @testable import JobRun
 
-/// Media whose header fields have values at the limits of their types. Such a file goes through a worker's probe, the supervisor's
-/// validation of the reply, the plan and all texts: nothing traps, and no valid reply is rejected.
+/// Tests media whose header fields have values at the limits of their types. The description passes through a worker's
+/// probe, the supervisor's validation, planning and rendering: nothing traps, and no valid reply is rejected.
 @Suite(.serialized) struct BoundaryFieldTests {
     /// A prober that returns a fixed description, and success for every other request.
     private struct FixedProber: SourceProber {
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// Returns jobs that together use every part of a description.
+    /// Returns jobs that together use all fields of a source description.
     private static func jobs(for path: String) -> String {
         """
         version: 1
@@ -57,7 +57,7 @@ import Testing
         """
     }
 
-    /// Probes, validates, plans and renders a file; returns the error if a valid reply of the worker was rejected.
+    /// Probes, validates, plans and renders a file. Returns the error if a valid reply of the worker is rejected.
     private func walk(_ path: String, timing: AssetTiming) -> String? {
         let request = ProbeRequest(path: path, subject: .description(timing))
         guard case .description(let own)? = try? LocalProber().respond(to: request) else { return nil }
@@ -88,7 +88,7 @@ import Testing
         return nil
     }
 
-    /// Returns the range of a file's headers.
+    /// Returns the byte range that contains a file's headers.
     private func header(of bytes: Data, _ name: String) -> Range<Int> {
         if name.hasSuffix("mp4") || name.hasSuffix("mov"), let at = bytes.range(of: Data("moov".utf8)) {
             return at.lowerBound..<bytes.count
@@ -137,7 +137,7 @@ import Testing
         ("a.mxf", ["-c:v", "mpeg2video", "-ar", "48000", "-c:a", "pcm_s16le"]),
     ]
 
-    /// Returns the offsets of 32-bit fields in a movie's boxes.
+    /// Returns the offsets of 32-bit fields in the boxes of an mp4 or mov file.
     private static func numbers(in bytes: Data) -> [Int] {
         let boxes = ["mvhd", "tkhd", "mdhd", "elst", "stts", "pasp", "clap", "trex", "tfhd", "trun"]
         return boxes.flatMap { name -> [Int] in
@@ -159,10 +159,10 @@ import Testing
         #expect(walk(scratch.file(name), timing: .precise) == nil)
         let range = header(of: original, name)
         var generator = XorshiftGenerator(UInt64(name.utf8.reduce(7) { $0 &* 31 &+ Int($1) }.magnitude))
-        // There are some 20,000 combinations for each kind; each round tests one, determined by the seed.
+        // There are some 20,000 combinations for each kind of file; each round tests one, determined by the seed.
         let rounds = ProcessInfo.processInfo.environment["TANDEM_ATTACK_ROUNDS"].flatMap { Int($0) } ?? 60
         let path = scratch.file("case-" + name)
-        // Each field of boxes that consist of numbers only.
+        // All fields of boxes that contain only numbers.
         for at in Self.numbers(in: original) {
             for edge in [
                 [0, 0, 0, 0], [0x7f, 0xff, 0xff, 0xff], [0x80, 0, 0, 0], [0xff, 0xff, 0xff, 0xff],
@@ -175,7 +175,7 @@ import Testing
         }
         for round in 0..<rounds {
             var bytes = original
-            // Mostly one field, sometimes up to three.
+            // Usually one field is changed; in every fourth round, three.
             for _ in 0..<(round % 4 == 0 ? 3 : 1) {
                 let edge = Self.edges.randomElement(using: &generator) ?? [0]
                 let at = Int.random(in: range, using: &generator)
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    /// Descriptions of real, unchanged files pass the supervisor's validation.
+    /// Tests that descriptions of real, unchanged files pass the supervisor's validation.
     @Test(arguments: TestPaths.mediaFiles) func descriptionsOfRealFilesAreAccepted(_ name: String) throws {
         let media = try #require(TestPaths.media)
         let scratch = try Scratch()

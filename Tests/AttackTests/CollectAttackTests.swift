@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `collect` counts an output only if a result of this plan names it and the existing file matches the result.
+/// Tests that `collect` counts an output only if a result of this plan names it and the existing file matches the
+/// result.
 @Suite struct CollectAttackTests {
     private static let jobs = """
         version: 1
@@ -16,7 +17,7 @@ import Testing
               q: { images: { at: [0s], format: png }, destination: out/q.png }
         """
 
-    /// Creates a plan in two shards, and runs both.
+    /// Creates a plan in two parts and runs both.
     private func batch() throws -> Scratch {
         let scratch = try Scratch()
         try scratch.write(Self.jobs, to: "jobs.yaml")
@@ -34,7 +35,7 @@ import Testing
         return (result.status, result.text + result.errors)
     }
 
-    /// Replaces text in a file, which must contain it.
+    /// Replaces text in a file. Fails if the file doesn't contain it.
     private func replace(_ old: String, by new: String, in name: String, of scratch: Scratch) throws {
         let text = try String(contentsOfFile: scratch.file(name), encoding: .utf8)
         try #require(text.contains(old), "\(name) has no \(old)")
@@ -65,7 +66,7 @@ import Testing
         #expect(status == 0 && text.contains("4 of 4 jobs done"), "\(text)")
     }
 
-    /// An edited shard is an error of `collect` and `run`.
+    /// Tests that `collect` and `run` reject an edited part.
     @Test(arguments: [
         ("\"count\" : 2", "\"count\" : -5"), ("\"count\" : 2", "\"count\" : 1"),
         ("\"index\" : 0", "\"index\" : 1"), ("/out/", "/../etc/"),
@@ -86,7 +87,7 @@ import Testing
         #expect(try collect(scratch).status == 0)
     }
 
-    /// The manifest is malformed, missing, or lists only one of the shards.
+    /// Tests manifests that are malformed, missing, or list only one of the parts.
     @Test func invalidManifestsAreErrors() throws {
         let scratch = try batch()
         let list = try String(contentsOfFile: scratch.file("parts/plan.json"), encoding: .utf8)
@@ -96,7 +97,7 @@ import Testing
         }
         try FileManager.default.removeItem(atPath: scratch.file("parts/plan.json"))
         #expect(try collect(scratch).status == 3)
-        // One of the two shards is missing.
+        // The manifest lists only one of the two parts.
         var lines = list.split(separator: "\n", omittingEmptySubsequences: false)
         if let last = lines.lastIndex(where: { $0.hasPrefix("    \"") }) {
             lines.remove(at: last)
@@ -106,7 +107,7 @@ import Testing
         #expect(try collect(scratch).status == 3)
     }
 
-    /// Results with entries that contradict the plan or the file.
+    /// Tests results with entries that contradict the plan or the file.
     @Test func falseResultsAreNotCounted() throws {
         let scratch = try batch()
         var saved: [String: Data] = [:]
@@ -124,20 +125,20 @@ import Testing
         }
         func output(_ path: String) -> String { scratch.file("out/" + path) }
         let other = try fingerprint(output("b.flac"))
-        // The entry of one job contains the output of another.
+        // The entry of one job names the output of another.
         let swapped = try after { job in
             guard job["id"] as? String == "a" else { return }
             (job["destination"], job["output"]) = (output("b.flac"), other)
         }
         #expect(swapped.status == 1 && swapped.text.contains("names another output"), "\(swapped.text)")
         #expect(swapped.text.contains("3 of 4 jobs done"))
-        // The size differs from the file's.
+        // The size differs from that of the file.
         let size = try after { job in if job["id"] as? String == "a" { job["size"] = 5 } }
         #expect(size.status == 1 && size.text.contains("its result states 5"), "\(size.text)")
         // The outcome is "skipped", although the plan skips nothing.
         let skipped = try after { job in if job["id"] as? String == "a" { job["outcome"] = "skipped" } }
         #expect(skipped.status == 1 && skipped.text.contains("if_exists: skip"), "\(skipped.text)")
-        // An entry of a whole job is valid only as a failure.
+        // An entry for a job with several outputs is valid only if the job failed.
         let whole = try after { job in
             if (job["id"] as? String)?.hasPrefix("c/") == true { job["id"] = "c" }
         }
@@ -156,7 +157,7 @@ import Testing
         #expect(foreign.status == 1 && foreign.text.contains("0 of 4 jobs done"), "\(foreign.text)")
     }
 
-    /// Missing and replaced files and other kinds of files, among them the second file of an output with several.
+    /// Tests outputs that are missing, replaced, or not regular files, including the second file of a set.
     @Test func replacedFilesAreNotCounted() throws {
         let scratch = try batch()
         func check(_ name: String, _ change: String) throws {

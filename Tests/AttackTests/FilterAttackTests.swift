@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Texts in a job file that try to reach libavfilter or an encoder: to load code, to write files, to loop forever. They are passed to
-/// `validate`, which CI runs on pull requests.
+/// Tests texts in a job file that try to make libavfilter or an encoder load code, write files or loop forever. They
+/// are passed to `validate`, which CI runs on pull requests.
 @Suite struct FilterAttackTests {
     /// Builds a library that creates a file when it is loaded.
     private func library(in scratch: Scratch) throws -> String {
@@ -15,7 +15,7 @@ import Testing
         return scratch.file("evil.so")
     }
 
-    /// Each string as `filters` of audio and video, with each command that reads a job file.
+    /// Tests each string as `filters` of audio and video, with each command that reads a job file.
     @Test func filterChainsLoadAndOpenNothing() throws {
         let scratch = try folderWithSource()
         let evil = try library(in: scratch)
@@ -86,7 +86,8 @@ import Testing
         #expect(scratch.contents == ["a.mp4", "jobs.yaml", "victim"])
     }
 
-    /// Parameters of SVT-AV1 have no bounds in the model; the dry open reports the invalid ones before a run.
+    /// Tests values of SVT-AV1 parameters that have no bounds in the model: the dry open rejects invalid ones before a
+    /// run.
     @Test(arguments: [
         "tile-columns=99", "hierarchical-levels=-1", "film-grain=51", "superres-mode=9", "lookahead=500",
     ]) func parameterListsAreValidatedByTheDryOpen(_ list: String) throws {
@@ -97,7 +98,8 @@ import Testing
         #expect(result.status == 3 && result.errors.contains("error[codec-setting]"), "\(result.errors)")
     }
 
-    /// Expressions that never terminate are rejected without evaluation; others are tried in a worker with a time limit.
+    /// Tests that expressions that never terminate are rejected without evaluation. Other expressions are evaluated in
+    /// a worker with a time limit.
     @Test(arguments: [
         "lut=y='while(1,1)'", "scale=w='while(1,1)':h=2", "scale='while(1,1)':2", "hue=h='while(1,1)'",
         "setsar='while(1,1)'", "eq=contrast=while(1\\,1)", "crop=w='while (1,1)'", "rotate='while(1,1)'",
@@ -115,7 +117,7 @@ import Testing
         }
     }
 
-    /// A dry open that hangs is killed and reported as an error at its line.
+    /// Tests that a dry open that hangs is killed and reported as an error at its line.
     @Test func hangingDryOpensAreErrors() throws {
         let scratch = try folderWithSource()
         try scratch.write(jobFile(video: "codec: h264, filters: hflip"), to: "jobs.yaml")
@@ -129,7 +131,7 @@ import Testing
         }
     }
 
-    /// Allowed chains have the same result as in ffmpeg: each option is passed on.
+    /// Tests that allowed chains have the same result as in ffmpeg, so that no option is lost.
     @Test(arguments: [
         ("hue=s=0", "scale=out_range=tv,hue=s=0"),
         ("eq=brightness=0.1:contrast=1.2", "eq=brightness=0.1:contrast=1.2"),

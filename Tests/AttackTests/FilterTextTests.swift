@@ -5,10 +5,11 @@ import Testing
 @testable import JobSpec
 @testable import LibAV
 
-/// Compares the parsing of filter chains with libavfilter's. The filter graph is built from Tandem's own parse, so a difference is no
-/// vulnerability; but chains copied from ffmpeg commands must have the same meaning.
+/// Compares the parser for filter chains with libavfilter's. The filter graph is built from Tandem's own parse, so a
+/// difference is no vulnerability, but chains copied from ffmpeg commands must have the same meaning.
 @Suite struct FilterTextTests {
-    /// libavfilter's parser: returns the names of a chain's filters with the value of one option; nil if the chain is invalid.
+    /// libavfilter's parser. Returns the names of a chain's filters, with the value of one option; nil if the chain is
+    /// invalid.
     private struct ReferenceParser {
         private let handle: UnsafeMutableRawPointer
 
@@ -41,7 +42,7 @@ import Testing
             guard parse(created, text, &inputs, &outputs) >= 0 else { return nil }
             return (0..<Int(created.pointee.nb_filters)).compactMap { index in
                 created.pointee.filters[index].map { context in
-                    // The value that libavfilter set, as the filter reports it.
+                    // The option's value after libavfilter parsed it, read from the filter.
                     var value: UnsafeMutablePointer<UInt8>?
                     let name = String(cString: context.pointee.filter.pointee.name)
                     guard ["setsar", "hue", "pan"].contains(name) else { return name }
@@ -71,13 +72,13 @@ import Testing
         }
     }
 
-    /// Returns an option's value, given by name or as the first positional value.
+    /// Returns the value of an option that is given by name or as the first positional value.
     private func value(_ name: String, of step: FilterText.Step) -> String? {
         step.options.last { $0.name == name }?.value
             ?? step.options.first.flatMap { $0.name == nil ? $0.value : nil }
     }
 
-    /// Random strings of characters with and without meaning in a chain.
+    /// Tests random strings of characters with and without special meaning in a chain.
     @Test func chainsAreParsedAsByLibavfilter() throws {
         av_log_set_level(AV_LOG_QUIET)
         defer { av_log_set_level(AV_LOG_WARNING) }
@@ -103,7 +104,7 @@ import Testing
         #expect(count == 0, "\(differences.prefix(10).joined(separator: "\n"))")
     }
 
-    /// Strings that were once parsed differently.
+    /// Tests strings that earlier versions parsed differently from libavfilter.
     @Test func quotesContainNoEscapes() throws {
         #expect(try FilterText.parse("afftdn=bn='\\',ladspa=file=x").map(\.name) == ["afftdn", "ladspa"])
         #expect(
@@ -113,13 +114,14 @@ import Testing
         #expect(throws: FilterText.Problem.self) { try FilterText.parse("hue=h='1") }
     }
 
-    /// Options that FFmpeg 5.1 has and 7.1 lacks; there, a job file that uses them gets an error.
+    /// Options that exist in FFmpeg 5.1 but not in 7.1. With 7.1, a job file that uses them is rejected.
     private static let removedInFFmpeg7: Set = [
         "adynamicequalizer knee", "adynamicequalizer slew", "libsvtav1 hielevel", "libsvtav1 la_depth",
         "libsvtav1 sc_detection", "libsvtav1 tier", "libsvtav1 tile_columns", "libsvtav1 tile_rows",
     ]
 
-    /// Every option of the tables exists in this build, and every option of a text type has its own grammar.
+    /// Tests that every option of the catalog exists in this build, and that every option with text as its value has a
+    /// grammar.
     @Test(arguments: [MediaType.video, .audio]) func filterOptionsExistAndTextHasAGrammar(_ type: MediaType) {
         for (filter, table) in FilterCatalog.tables(type) {
             guard FilterInfo.exists(filter) else {
@@ -169,7 +171,7 @@ import Testing
         }
     }
 
-    /// Every allowed parameter of an encoder's parameter list is known to the encoder.
+    /// Tests that the encoder recognizes every allowed parameter of its parameter list.
     @Test(arguments: [
         ("libx264", "x264-params"), ("libx265", "x265-params"), ("libsvtav1", "svtav1-params"),
     ]) func allowedParametersAreKnownToTheEncoder(_ encoder: String, _ option: String) throws {
@@ -185,7 +187,7 @@ import Testing
             "chroma-sample-position": "left", "min-cu-size": "8", "max-tu-size": "32", "ctu": "64",
             "qg-size": "32",
         ]
-        // SVT-AV1 1.4 crashes or hangs with some parameters that it documents; only workers try it.
+        // SVT-AV1 1.4 crashes or hangs with some documented parameters, so they are only tried in workers.
         guard encoder != "libsvtav1" else { return }
         for entry in try #require(EncoderOptionCatalog.parameters(of: option)).entries {
             for name in entry.names {
@@ -194,7 +196,7 @@ import Testing
                 (configuration.width, configuration.height) = (320, 240)
                 (configuration.pixelFormat, configuration.frameRate) = (.yuv420p, Rational(25, 1))
                 if encoder == "libx265" { configuration.set("log-level", to: "error", in: option) }
-                // The same name has another type in the other encoder.
+                // The parameter of the same name has another type in the other encoder.
                 let isNumber = [.boolean, .integer, .number].contains(entry.grammar)
                 var value = (isNumber ? nil : words[entry.names[0]]) ?? values[entry.grammar] ?? "1"
                 if case .choice(let choices) = entry.grammar { value = choices[0] }

@@ -6,13 +6,13 @@ import TestSupport
 import Testing
 import YAMLDocument
 
-/// Attacks that found no fault when they were written: numbers at the limits of the language, other files instead of the state, stopped
-/// processes, and folders with very many names.
+/// Tests attacks that revealed no fault: numbers at the limits of the language, other files in place of the state,
+/// stopped processes, and folders with very many names.
 @Suite struct HostileEnvironmentTests {
     private static let asset = "{ pattern: smpte, size: 64x48, duration: 1s, tone: 440Hz }"
     private static let encoded = "tracks: [ { video: first, encode: { codec: ffv1 } } ]"
 
-    /// Jobs with one variable time.
+    /// Jobs with a time as parameter.
     private static let jobs: [@Sendable (String) -> String] = [
         { "asset: \(asset), range: { start: \($0) }, \(encoded)" },
         { "asset: \(asset), range: { start: 0, end: \($0) }, \(encoded)" },
@@ -43,7 +43,7 @@ import YAMLDocument
         },
     ]
 
-    /// An enormous time is an error at its line, or has no effect; planning terminates, and nothing traps.
+    /// Tests that an enormous time is an error at its line or has no effect, and that planning terminates.
     @Test(arguments: jobs.indices) func enormousTimesAreErrorsOrHaveNoEffect(_ index: Int) throws {
         let scratch = try Scratch()
         for time in [
@@ -73,7 +73,7 @@ import YAMLDocument
         }
     }
 
-    /// An output has at most 9,999 images; a job that declares more is an error at its line.
+    /// Tests that an output has at most 9,999 images; a job with more is an error at its line.
     @Test func numberOfImagesIsLimited() throws {
         let scratch = try Scratch()
         func plan(_ images: String) throws -> BatchPlanner.Result {
@@ -93,7 +93,7 @@ import YAMLDocument
         }
     }
 
-    /// Job files that expand to large plans are planned within limited memory.
+    /// Tests that job files that expand to large plans are planned within limited memory.
     @Test(arguments: [
         (
             "instances", 500,
@@ -112,7 +112,7 @@ import YAMLDocument
         let values = (1...count).map(String.init).joined(separator: ", ")
         try scratch.write(
             "version: 1\njobs:\n  j:\n    matrix: { k: [\(values)] }\n" + body, to: "jobs.yaml")
-        // `ulimit -d` limits data and heap; the program maps more.
+        // `ulimit -d` limits data and heap; a limit on the address space isn't suitable, because the program maps more.
         let result = try program(
             "/bin/bash",
             ["-c", "ulimit -d 600000; exec \"$0\" plan --out plan.json jobs.yaml", TestPaths.tandem],
@@ -128,7 +128,8 @@ import YAMLDocument
         case linkToFolder, linkToFile, danglingLink, file, pipe, foreignState, unreadable
     }
 
-    /// The run either refuses to work or keeps its state there, whatever exists instead of the state folder, and changes nothing outside.
+    /// Tests other files in place of the state folder: the run either refuses to start or uses the folder, and changes
+    /// nothing outside of it.
     @Test(arguments: Planted.allCases.map(\.rawValue)) func plantedStateFoldersAreRefusedOrUsed(
         _ kind: String
     ) throws {
@@ -168,7 +169,7 @@ import YAMLDocument
 
     // MARK: Stopped processes
 
-    /// The job succeeds after the supervisor and its workers were stopped and continued.
+    /// Tests that a job succeeds after the supervisor and its workers were stopped and continued.
     @Test func stoppedProcessesContinue() throws {
         let scratch = try folderWithSource()
         try scratch.write(jobFile(video: "codec: ffv1", more: "    timeout: 60"), to: "jobs.yaml")
@@ -190,8 +191,9 @@ import YAMLDocument
 
     // MARK: Read errors
 
-    /// strace injects the error, since a worker starts with an empty environment, so that LD_PRELOAD has no effect. A read error is
-    /// reported as such: not as damage, which `on_damage: skip` would skip, nor as another format, nor as the end of the data.
+    /// Tests that a read error is reported as such: not as damage, which `on_damage: skip` would skip, nor as another
+    /// format or the end of the data. strace injects the error: LD_PRELOAD has no effect, because workers start with an
+    /// empty environment.
     @Test(arguments: ["mp4", "ts"]) func readErrorsAreReportedAsSuch(_ container: String) throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -222,7 +224,7 @@ import YAMLDocument
 
     // MARK: Folders with many names
 
-    /// A pattern finds the only match among many names, and reports if there is none.
+    /// Tests that a pattern finds the only match among many names, and that a pattern without a match is reported.
     @Test func patternsWorkOnManyNames() throws {
         let scratch = try folderWithSource()
         let names = try program(

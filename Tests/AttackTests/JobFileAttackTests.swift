@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Access to files, environment and network by job files from untrusted authors.
+/// Tests access to files, environment variables and the network by untrusted job files.
 @Suite struct JobFileAttackTests {
-    /// Creates a folder with a secret, and a working folder.
+    /// Creates a folder that contains a secret, and a working folder.
     private func foldersWithSecret() throws -> (outside: Scratch, inside: Scratch) {
         let (outside, inside) = (try Scratch(), try folderWithSource())
         try outside.write("password: hunter2\n  - [broken\n", to: "secret.yaml")
@@ -13,7 +13,8 @@ import Testing
 
     private static let commands = [["validate"], ["plan"], ["run"], ["clean"], ["explain"]]
 
-    /// Includes, sources and destinations outside the root, by path, by `..` and by link, are neither read, printed nor written.
+    /// Tests that includes, sources and destinations outside of the root are neither read, printed nor written, whether
+    /// given by path, by `..` or by link.
     @Test(arguments: ["--untrusted", "--root=."]) func pathsOutsideTheRootAreNeitherReadNorWritten(
         _ flag: String
     ) throws {
@@ -53,7 +54,7 @@ import Testing
         }
     }
 
-    /// A job file that is a link to a file outside isn't printed.
+    /// Tests that a job file that is a link to a file outside of the root isn't printed.
     @Test func linkedJobFilesAreNotPrinted() throws {
         let (outside, inside) = try foldersWithSecret()
         try FileManager.default.createSymbolicLink(
@@ -65,7 +66,7 @@ import Testing
         }
     }
 
-    /// Environment variables, which contain secrets in CI, aren't available to untrusted job files.
+    /// Tests that environment variables, which contain secrets in CI, aren't available to untrusted job files.
     @Test func environmentIsUnavailableToUntrustedFiles() throws {
         let inside = try folderWithSource()
         try inside.write(
@@ -89,7 +90,7 @@ import Testing
         }
     }
 
-    /// With `--untrusted`, network access and running without a sandbox are refused.
+    /// Tests that `--untrusted` can't be combined with network access or without a sandbox.
     @Test func untrustedFilesRequireTheSandboxAndNoNetwork() throws {
         let inside = try folderWithSource()
         try inside.write(jobFile(video: "codec: ffv1"), to: "jobs.yaml")
@@ -104,7 +105,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: inside.file(".tandem")))
     }
 
-    /// Planted states: a link, a linked database, and a view in place of a table.
+    /// Tests planted states: a link, a linked database, and a view in place of a table.
     @Test func plantedStatesAreRejected() throws {
         let (outside, inside) = (try Scratch(), try folderWithSource())
         try inside.write(jobFile(video: "codec: ffv1"), to: "jobs.yaml")
@@ -116,14 +117,14 @@ import Testing
         #expect(outside.contents == [])
         try FileManager.default.removeItem(atPath: inside.file(".tandem"))
         #expect(try tandem("run", "jobs.yaml", in: inside).status == 0)
-        // The database is a link to a file outside the folder.
+        // The database is a link to a file outside of the folder.
         let database = inside.file(".tandem/state.sqlite")
         try FileManager.default.moveItem(atPath: database, toPath: outside.file("db"))
         try FileManager.default.createSymbolicLink(atPath: database, withDestinationPath: outside.file("db"))
         #expect(try tandem("run", "jobs.yaml", in: inside).status == 4)
         try FileManager.default.removeItem(atPath: database)
         try FileManager.default.moveItem(atPath: outside.file("db"), toPath: database)
-        // An endless view in place of a table.
+        // A view that never terminates in place of a table.
         let planted = try program(
             "sqlite3",
             [
@@ -138,7 +139,7 @@ import Testing
             "\(hung.status) \(hung.errors)")
     }
 
-    /// A forged record of a file that Tandem didn't publish.
+    /// Tests a forged record of a file that Tandem didn't publish.
     @Test func cleanRemovesOnlyMarkedFiles() throws {
         let inside = try folderWithSource()
         try inside.write(jobFile(video: "codec: ffv1", to: "old.mkv"), to: "jobs.yaml")
@@ -168,7 +169,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: inside.file("new.mkv")))
     }
 
-    /// Two job files of separate runs with the same destination.
+    /// Tests two job files with the same destination in separate runs.
     @Test func outputsOfOtherJobFilesAreNotReplaced() throws {
         let inside = try folderWithSource()
         try inside.write(jobFile(video: "codec: ffv1", to: "out.mkv"), to: "one.yaml")
@@ -187,7 +188,7 @@ import Testing
         #expect(try tandem("run", "two.yaml", in: inside).status == 0)
     }
 
-    /// Reports and plans don't overwrite other files; links stay links, modes are kept, and devices are written to.
+    /// Tests that reports and plans don't overwrite other files. Links and modes are kept, and devices are written to.
     @Test func reportsDontReplaceOtherFiles() throws {
         let inside = try folderWithSource()
         try inside.write(jobFile(video: "codec: ffv1"), to: "jobs.yaml")
@@ -206,7 +207,7 @@ import Testing
                 "\(words): \(result.errors)")
             #expect(try String(contentsOfFile: inside.file("mine.json"), encoding: .utf8) == "mine")
         }
-        // An own report, through a link and with a mode.
+        // An existing report, written through a link and with a mode.
         #expect(try tandem("run", "--report", "r.json", "jobs.yaml", in: inside).status == 0)
         #expect(chmod(inside.file("r.json"), 0o640) == 0)
         try FileManager.default.createSymbolicLink(
@@ -245,7 +246,8 @@ import Testing
         #expect(link[.type] as? FileAttributeType == .typeSymbolicLink)
     }
 
-    /// Names that Swift and the system interpret differently: a slash followed by a combining mark, and `é` as one scalar and as two.
+    /// Tests names that Swift and the system compare differently: a slash followed by a combining mark, and `é` as one
+    /// scalar and as two.
     @Test func pathsAreComparedAsBytes() throws {
         let scratch = try folderWithSource()
         let source = scratch.file("a.mp4")
@@ -268,7 +270,7 @@ import Testing
             to: "uni/\u{e9}/j.yaml")
         let seen = try tandem("validate", "--untrusted", "uni/\u{e9}/j.yaml", in: scratch)
         #expect(seen.status == 3 && !seen.errors.contains("hunter2"), "\(seen.errors)")
-        // Folders that are created on the way.
+        // Folders that the run creates for its output.
         try FileManager.default.copyItem(atPath: source, toPath: scratch.file("box/root/s.mp4"))
         try scratch.write(
             "version: 1\njobs: { one: { asset: ./s.mp4, tracks: [ { video: first, copy: true } ], destination: \"q/../../\\u0301z/o.mp4\" } }\n",
@@ -278,7 +280,7 @@ import Testing
         #expect(names == ["root"], "\(names)")
     }
 
-    /// Planted links: at the paths of reports, and on the way to the job file.
+    /// Tests planted links at the paths of reports, and among the folders of the job file's path.
     @Test func plantedLinksAreNotFollowed() throws {
         let (outside, inside) = try foldersWithSecret()
         try inside.write(jobFile(video: "codec: ffv1"), to: "jobs.yaml")
@@ -292,7 +294,7 @@ import Testing
         }
         #expect(outside.contents == ["empty", "secret.yaml"])
         #expect(try Data(contentsOf: URL(filePath: outside.file("empty"))).isEmpty)
-        // The root would be the folder of the job file.
+        // Without `--root`, the job file's folder becomes the root.
         try FileManager.default.createSymbolicLink(
             atPath: inside.file("jobs"), withDestinationPath: outside.path)
         let linked = try tandem("validate", "--untrusted", "jobs/secret.yaml", in: inside)
@@ -302,7 +304,7 @@ import Testing
             try tandem("validate", "--untrusted", "--root", ".", "jobs/secret.yaml", in: inside).status == 3)
     }
 
-    /// Patterns match nothing outside the root.
+    /// Tests that patterns match nothing outside of the root.
     @Test(arguments: [
         "/etc/ss*/*", "/root/.*", "../*/*.yaml", "folder/**/*.yaml", "folder/*.yaml", "/**/*/**/*/**/*.mp4",
     ])
@@ -319,7 +321,7 @@ import Testing
         for name in ["secret", "ssh_config", "bashrc", "openssl"] { #expect(!result.errors.contains(name)) }
     }
 
-    /// A state folder with other kinds of files, or hard links, in place of its files.
+    /// Tests state folders with pipes, hard links or other kinds of files in place of their files.
     @Test func stateFoldersContainOnlyRegularFiles() throws {
         for name in ["owner", "lock", "state.sqlite"] {
             let inside = try folderWithSource()
@@ -338,7 +340,7 @@ import Testing
         }
     }
 
-    /// 20,000 errors in two megabytes are reported within limited processor time.
+    /// Tests that 20,000 errors in two megabytes are reported within limited processor time.
     @Test func manyErrorsAreReportedQuickly() throws {
         let inside = try folderWithSource()
         var text = "version: 1\njobs:\n"

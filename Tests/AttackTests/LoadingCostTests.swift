@@ -6,7 +6,8 @@ import YAMLDocument
 
 @testable import JobSpec
 
-/// The work of loading is proportional to the size of the file and of its expansion, which is bounded before expanding.
+/// Tests that the cost of loading is proportional to the size of the file and of its expansion, which is bounded before
+/// expanding.
 @Suite struct LoadingCostTests {
     private static let job = "{ asset: a.mp4, tracks: [ { video: first, copy: true } ], destination: o.mp4 }"
 
@@ -24,7 +25,7 @@ import YAMLDocument
         }
     }
 
-    /// Files of a given size, each with another construct that is scanned, looked up or merged.
+    /// Generators of files of a given size, each with a construct that is scanned, looked up or merged.
     private static let kinds: [(name: String, text: @Sendable (Int) -> String)] = [
         ("escapes in a comment", { file("# " + String(repeating: "\\u", count: $0) + "\n") }),
         ("names in a comment", { file("# " + String(repeating: "${env.A ${index ", count: $0) + "\n") }),
@@ -117,18 +118,18 @@ import YAMLDocument
         }
     }
 
-    /// Four times the file causes at most five times the work.
+    /// Tests that a file four times as large causes at most five times the work.
     @Test(arguments: kinds.indices) func workIsProportionalToTheFile(_ index: Int) {
         let kind = Self.kinds[index]
         let works = [500, 2000, 8000].map { Self.work(of: kind.text($0)) }
-        // Limits may reduce the work for large files; constant work counts for small files only.
+        // Limits may reduce the work for large files. The constant allows for fixed work in small files.
         for (small, large) in zip(works, works.dropFirst()) {
             #expect(large <= small * 5 + 100_000, "\(kind.name): \(works)")
         }
         #expect(works[0] > 0)
     }
 
-    /// References in escaped strings are found; references in comments aren't.
+    /// Tests that references in escaped strings are found, and references in comments aren't.
     @Test func referencesAreFoundInEscapesButNotInComments() throws {
         let text = """
             # ${env.NONE} ${index}
@@ -188,7 +189,8 @@ import YAMLDocument
         ("ranges", "    asset: a.mp4\n    range: \(list(1000, "{ start: 0, end: 1 }"))\n" + encoded),
     ]
 
-    /// A matrix combined with each list of the language: products that are too large are rejected before expanding.
+    /// Tests a matrix combined with each list of the language: products that are too large are rejected before
+    /// expanding.
     @Test(arguments: lists.indices) func matrixTimesListIsBounded(_ index: Int) {
         let (name, body) = Self.lists[index]
         let text = Self.file(jobs: "  j:\n" + Self.matrix(10_000) + body)
@@ -208,7 +210,7 @@ import YAMLDocument
         #expect(!result.sink.diagnostics.contains { $0.rule == .fanOut }, "\(name)")
     }
 
-    /// Defaults multiplied by jobs, and settings multiplied by tracks.
+    /// Tests defaults multiplied by jobs, and settings multiplied by tracks.
     @Test func defaultsAndSettingsTimesJobsAreBounded() {
         let defaults = "defaults: { composition: { sequence: \(Self.list(1000, "a.mp4")) } }\n"
         let settings = "settings: { s: { codec: h264, \(Self.lines(1000) { "x-\($0): 1, " })crf: 20 } }\n"
@@ -230,7 +232,7 @@ import YAMLDocument
         }
     }
 
-    /// A composition that doesn't depend on the matrix is decoded once for all instances.
+    /// Tests that a composition that doesn't depend on the matrix is decoded once for all instances.
     @Test func compositionsWithoutMatrixValuesAreDecodedOnce() {
         func work(_ clip: String) -> Int {
             let text = Self.file(
@@ -243,7 +245,7 @@ import YAMLDocument
         #expect(own > shared * 4, "\(own), \(shared)")
     }
 
-    /// The largest accepted expansion, and rejected larger ones, are loaded within limited memory.
+    /// Tests that the largest accepted expansion, and larger ones that are rejected, are loaded within limited memory.
     @Test func loadingUsesLimitedMemory() throws {
         let scratch = try Scratch()
         for (count, status) in [(600, 0), (1000, 3), (10_000, 3)] {
@@ -252,7 +254,8 @@ import YAMLDocument
                     jobs: "  j:\n" + Self.matrix(count)
                         + "    composition: { sequence: \(Self.list(1000, "a.mp4")) }\n" + Self.encoded),
                 to: "jobs.yaml")
-            // `ulimit -d` limits data and heap; the program maps more.
+            // `ulimit -d` limits data and heap; a limit on the address space isn't suitable, because the program maps
+            // more.
             let result = try program(
                 "/bin/bash",
                 ["-c", "ulimit -d 1000000; exec \"$0\" validate --untrusted jobs.yaml", TestPaths.tandem],
@@ -261,7 +264,7 @@ import YAMLDocument
         }
     }
 
-    /// A signal ends loading immediately, here of a file with 100,000 errors.
+    /// Tests that a signal ends loading immediately, here of a file with 100,000 errors.
     @Test(arguments: ["plan", "run", "validate"]) func signalsEndLoading(_ command: String) throws {
         let scratch = try Scratch()
         try scratch.write(

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Killed runs on file systems with fewer features: no extended attributes (ramfs); no links, unnamed files or RENAME_NOREPLACE either
-/// (exfat, vfat). `Tests/Torture/filesystems` runs more there, `Tests/Torture/powercut` cuts the power. Mounting requires root, which CI
-/// has, in a mount namespace.
+/// Tests killed runs on file systems with fewer features: without extended attributes (ramfs), or also without links,
+/// unnamed files or RENAME_NOREPLACE (exfat, vfat). The file system is mounted in a mount namespace, which requires
+/// root. `Tests/Torture/filesystems` runs more tests there; `Tests/Torture/powercut` simulates power cuts.
 @Suite(.serialized) struct PlainFileSystemTests {
     private static let script = #"""
         set -u
@@ -63,20 +63,21 @@ import Testing
                 scratch.file("m"),
                 calls,
             ])
-        // The kernel lacks the file system or loop devices.
+        // The kernel doesn't support the file system or loop devices.
         if result.status == 77, kind == "vfat" || kind == "exfat" {
             return print("measured: no \(kind) here")
         }
         #expect(result.status == 0, "\(result.text) \(result.errors)")
     }
 
-    /// The file systems; all of them with `TANDEM_ATTACK_ROUNDS`.
+    /// File systems to test; with `TANDEM_ATTACK_ROUNDS`, all of them.
     private static let kinds =
         ProcessInfo.processInfo.environment["TANDEM_ATTACK_ROUNDS"] == nil
         ? ["ramfs", "exfat"] : ["ramfs", "exfat", "tmpfs", "vfat"]
 
     @Test(arguments: kinds) func killedRunsAreCompletedByTheNext(_ kind: String) throws {
-        // The calls that publish depend on the file system; one that isn't reached has no effect.
+        // The system calls for publishing depend on the file system; injecting a fault into a call that isn't made has
+        // no effect.
         try run(kind, TestPaths.isQuick ? "fsync" : "fsync renameat2,linkat,link,rename pwrite64")
     }
 }

@@ -7,9 +7,9 @@ import Testing
 @testable import JobRun
 import Publishing
 
-/// Interference with an output while it is produced and published.
+/// Tests interference with an output while it is created and published.
 @Suite struct PublishingAttackTests {
-    /// Returns a job with lossless outputs in `out`, with a title.
+    /// Returns a job file with lossless outputs in `out` that have the given title.
     private static func job(outputs: [String], title: String) -> String {
         let lines = outputs.map { "      \($0): { tracks: [ { video: first, encode: { codec: ffv1 } } ] }" }
         return """
@@ -34,11 +34,11 @@ import Publishing
         return result.text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// If the output's folder is moved while the job runs, the job fails.
+    /// Tests that a job fails if the output's folder is moved while the job runs.
     @Test func movedOutputFoldersFailTheJob() throws {
         let scratch = try folderWithSource()
         try scratch.write(jobFile(video: "codec: ffv1", to: "out/o.mkv"), to: "jobs.yaml")
-        // `linger` makes the worker wait for four seconds after its output is complete.
+        // The injected fault makes the worker wait for four seconds after its output is complete.
         let script = """
             "$0" run --report r.html jobs.yaml 2>log & pid=$!
             \(untilOutputsAreOpen(in: "/out"))
@@ -53,7 +53,8 @@ import Publishing
         #expect(!FileManager.default.fileExists(atPath: scratch.file("out/o.mkv")))
     }
 
-    /// If the last of several outputs can't be published, the others are withdrawn, and replaced files are restored.
+    /// Tests that the other outputs are withdrawn, and replaced files are restored, if the last of several outputs
+    /// can't be published.
     @Test(arguments: [false, true]) func outputsArePublishedTogetherOrNotAtAll(isRerun: Bool) throws {
         let scratch = try folderWithSource()
         let jobs = { (title: String) in Self.job(outputs: ["a", "b", "c"], title: title) }
@@ -62,7 +63,7 @@ import Publishing
             #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
         }
         try scratch.write(jobs("second"), to: "jobs.yaml")
-        // While the worker waits, another file takes the path of the third output.
+        // While the worker waits, another file is created at the path of the third output.
         let script = """
             mkdir -p out; ls -i out/a.mkv out/b.mkv > before 2>/dev/null
             "$0" run --report r.html jobs.yaml 2>log & pid=$!
@@ -82,8 +83,9 @@ import Publishing
         #expect(try String(contentsOfFile: scratch.file("out/c.mkv"), encoding: .utf8) == "theirs\n")
     }
 
-    /// A run that replaces several outputs is killed at each rename: every destination is old, new or absent, and the next run produces
-    /// what is missing and leaves no other files. On file systems without links, the replaced file is restored.
+    /// Tests runs that are killed at each rename while they replace several outputs. Every destination then contains
+    /// the old file, the new file or none, and the next run creates the missing outputs and removes temporary files. On
+    /// file systems without links, the replaced file is restored.
     @Test func killedReplacementsAreCompletedByTheNextRun() throws {
         let scratch = try folderWithSource()
         let jobs = { (title: String) in Self.job(outputs: ["a", "b"], title: title) }
@@ -107,8 +109,8 @@ import Publishing
             if isMixed { mixed += 1 }
             let after = try tandem("run", "jobs.yaml", in: scratch)
             #expect(after.status == 0, "killed at \(number): \(after.text)")
-            // A half-replaced set is completed from the finished files, before any job starts. Without marks their plan is unknown: the job
-            // creates them again.
+            // A partly replaced set is completed from the temporary files, before any job starts. Without marks their
+            // plan is unknown, so the job creates them again.
             #expect(
                 !isMixed || !isMarked || after.errors.contains("1 of them up to date")
                     || after.errors.contains("nothing to do"),
@@ -120,8 +122,8 @@ import Publishing
         #expect(kills > 1 && mixed > 0)
     }
 
-    /// An interrupted set is completed only for the plan that made it: outputs that are up to date for the current plan, and outputs
-    /// protected by `if_exists`, are kept.
+    /// Tests that an interrupted set is completed only for the plan that created it. Outputs that are up to date for
+    /// the current plan, and outputs protected by `if_exists`, are kept.
     @Test func interruptedSetsOfAnotherPlanAreDiscarded() throws {
         let scratch = try folderWithSource()
         let jobs = { (title: String) in Self.job(outputs: ["a", "b"], title: title) }
@@ -152,12 +154,12 @@ import Publishing
         #expect(try !TemporaryFile.supportsAttributes(b) || Data(contentsOf: URL(filePath: b)) == before)
         #expect(try ["a", "b"].allSatisfy { try title(of: $0, in: scratch) == "one" })
         #expect(try names() == ["a.mkv", "b.mkv"])
-        // A record without a process or files, as extracted from an archive.
+        // A record without a process or temporary files, as extracted from an archive.
         try scratch.write("tandem set 1\0" + "7378697629483820647\0a\0b\0c\0", to: "out/.a.mkv.x.set")
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
     }
 
-    /// If the folder of one of several outputs is moved, no output is published.
+    /// Tests that no output is published if the folder of one of several outputs was moved.
     @Test func movedFolderOfOneOutputPreventsPublishing() throws {
         let scratch = try folderWithSource()
         try scratch.write(
@@ -183,7 +185,8 @@ import Publishing
         #expect(result.text == "1\naway:\n\nd-a:\n\nd-b:\n\nd-c:\n", "\(result.text)")
     }
 
-    /// x264 and x265 don't check whether their pass files were written completely; a truncated file would impair the second pass.
+    /// Tests that truncated pass files are detected: x264 and x265 don't check whether writing succeeds, and a
+    /// truncated file would impair the second pass.
     @Test func truncatedPassFilesAreErrors() throws {
         let files = try PassFiles()
         let position = TrackIndex(output: 0, track: 0)
@@ -204,11 +207,12 @@ import Publishing
                 try files.check(position, encoder: "libx264", frames: frames)
             }
         }
-        // Other encoders keep their statistics in memory.
+        // Other encoders keep their statistics in memory, so no file is required.
         try files.check(position, encoder: "libvpx-vp9", frames: 10)
     }
 
-    /// A statement on the state's database that doesn't terminate is interrupted; the next statement works.
+    /// Tests that a statement on the state's database that doesn't terminate is interrupted, and that the next one
+    /// works.
     @Test func endlessStatementsOfTheStateAreInterrupted() throws {
         let scratch = try Scratch()
         let database = try StateDatabase(path: scratch.file("state.sqlite"), limit: 0.4)
@@ -221,13 +225,13 @@ import Publishing
         }
     }
 
-    /// A damaged state is moved aside, even if that path exists.
+    /// Tests that a damaged state is renamed, even if the new path exists.
     @Test func damagedStatesAreMovedAside() throws {
         let scratch = try folderWithSource()
         try scratch.write(jobFile(video: "codec: h264, preset: ultrafast", to: "o.mp4"), to: "jobs.yaml")
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
         for _ in 0..<2 {
-            // A remaining journal would repair it.
+            // A remaining journal would repair the database.
             for name in ["state.sqlite-wal", "state.sqlite-shm"] {
                 try? FileManager.default.removeItem(atPath: scratch.file(".tandem/" + name))
             }
@@ -235,7 +239,7 @@ import Publishing
             try FileManager.default.createDirectory(
                 atPath: scratch.file(".tandem/state.sqlite.damaged"), withIntermediateDirectories: true)
             let result = try tandem("run", "jobs.yaml", in: scratch)
-            // Without marks, the output's ownership is lost with the state.
+            // Without marks, the ownership of the output is lost with the state.
             let isMarked = TemporaryFile.supportsAttributes(scratch.file("o.mp4"))
             #expect(result.status == (isMarked ? 0 : 1), "\(result.errors)")
             #expect(
@@ -244,7 +248,7 @@ import Publishing
         }
     }
 
-    /// Pass files of real two-pass encodes are valid, with reordered frames and short keyframe intervals.
+    /// Tests that pass files of real two-pass encodes are accepted, with reordered frames and short keyframe intervals.
     @Test(arguments: [
         "codec: h264, bitrate: 100k, passes: 2, b_frames: 3",
         "codec: hevc, preset: fast, bitrate: 100k, passes: 2",
@@ -256,7 +260,7 @@ import Publishing
         #expect(result.status == 0, "\(result.errors)")
     }
 
-    /// The headers of this file take two minutes to read: libavformat searches each of 200,000 tags among all others.
+    /// Tests a file whose headers take two minutes to read: for each of 200,000 tags, libavformat searches all others.
     @Test func probesHaveATimeLimit() throws {
         let scratch = try Scratch()
         let script = """

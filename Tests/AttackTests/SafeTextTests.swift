@@ -9,9 +9,10 @@ import Testing
 
 @testable import JobRun
 
-/// Names, tags and messages with every control, separator and bidirectional character, through every renderer.
+/// Tests names, tags and messages that contain every control, separator and bidirectional character, with every
+/// renderer.
 @Suite struct SafeTextTests {
-    /// Every control, separator, mark and override, between letters.
+    /// Text with every control, separator, mark and override between letters.
     private static let hostile: String = {
         let ranges: [ClosedRange<UInt32>] = [
             1...0x1f, 0x7f...0x9f, 0x200b...0x200f, 0x2028...0x202e, 0x2060...0x2069, 0xfeff...0xfeff,
@@ -31,7 +32,7 @@ import Testing
             let shows =
                 ![.control, .lineSeparator, .paragraphSeparator].contains(category)
                 && !scalar.properties.isDefaultIgnorableCodePoint && !scalar.properties.isBidiControl
-            // Interlinear annotation characters are invisible too, but not in Unicode's list.
+            // Interlinear annotation characters are hidden too, although their Unicode properties don't state it.
             if SafeText.isHidden(scalar) == shows, !(0xfff9...0xfffb).contains(value) {
                 Issue.record("U+\(String(value, radix: 16))")
             }
@@ -57,7 +58,7 @@ import Testing
         #expect(isSafe(TextRenderer(sources: SourceTexts("a.yaml", Self.hostile)).render(sink)))
         let annotations = GitHubRenderer.render(sink)
         #expect(isSafe(annotations))
-        // One workflow command per diagnostic, and no other.
+        // Each diagnostic is rendered as exactly one workflow command.
         #expect(annotations.split(separator: "\n").count == 2)
         #expect(
             annotations.split(separator: "\n").allSatisfy {
@@ -70,7 +71,7 @@ import Testing
         }
     }
 
-    /// A source, a job and a run in which every text is hostile.
+    /// Tests a source, a job and a run in which every text is hostile.
     @Test func plansAndReportsAreSafe() async throws {
         let scratch = try Scratch()
         // File names may contain anything but `/` and NUL.
@@ -95,7 +96,7 @@ import Testing
             observer: RecordingObserver())
         let records = await runner.run()
         let report = RunReport(records, files: [Self.hostile], begun: 0, seconds: 1, status: "failed")
-        // The HTML page contains one script, its own.
+        // The HTML page contains only its own script.
         for (text, scripts) in [
             (HTMLRenderer.render(report), 1), (JUnitRenderer.render(report), 0),
             (StepSummary.render(report), 0),
@@ -106,7 +107,7 @@ import Testing
         #expect(isSafe(String(decoding: try report.json(), as: UTF8.self)))
     }
 
-    /// The same names in the output of commands.
+    /// Tests the output of commands with hostile names.
     @Test func outputOfCommandsIsSafe() throws {
         let scratch = try folderWithSource()
         let name = "e\u{1b}[2J\r\n::error::x\u{202e}.mp4"
@@ -133,7 +134,7 @@ import Testing
         }
     }
 
-    /// A quoted word is the original word for a shell, and contains no hidden characters.
+    /// Tests that a shell evaluates a quoted word to the original, and that it contains no hidden characters.
     @Test(arguments: [
         "", "plain-1.a_b/c", "two words", "it's", "$HOME `id` \\ \"", "zero\u{200b}width", "tab\there",
         "\u{1b}[31m'\\\u{7}",

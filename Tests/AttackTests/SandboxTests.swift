@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Attempts of a compromised worker to leave its sandbox, made from inside one by `tandem doctor`.
+/// Tests attempts to leave the sandbox from inside a worker, which `tandem doctor` makes.
 @Suite struct SandboxTests {
     private struct Report: Decodable {
         struct Attempt: Decodable {
@@ -21,7 +21,7 @@ import Testing
         let words = [TestPaths.tandem, "doctor", "--format", "json"] + arguments
         let result: ProgramResult
         if asUser, getuid() == 0 {
-            // Opens the program first, since its folder may be inaccessible to other users.
+            // The program is opened first, because its folder may be inaccessible to other users.
             let script = """
                 import os, sys
                 program = os.open(sys.argv[1], os.O_RDONLY)
@@ -43,11 +43,11 @@ import Testing
         }
     }
 
-    /// Without a sandbox most attempts succeed, which shows that the attempts work.
+    /// Tests that most attempts succeed without a sandbox, so that a denied attempt proves that the sandbox works.
     @Test func attemptsSucceedWithoutASandbox() throws {
         let (report, status) = try doctor(["--no-sandbox"])
         #expect(status == 4)
-        // Another user, a container or the kernel may prevent a few.
+        // Permissions, a container or the kernel may deny a few attempts.
         #expect(report.open.count >= report.attempts.count / 2, "\(report.open)")
         for attempt in [
             "send by UDP", "connect by TCP", "connect to a Unix socket by its path",
@@ -59,11 +59,11 @@ import Testing
         }
     }
 
-    /// Runs as the current user, and as an unprivileged one.
+    /// Tests the attempts as the current user and as an unprivileged one.
     @Test(arguments: [false, true]) func attemptsFailInTheSandbox(_ asUser: Bool) throws {
         let (report, status) = try doctor(asUser: asUser)
         #expect(report.attempts.count > 50)
-        // Without Landlock files are accessible, which is reported; the other restrictions don't depend on it.
+        // Without Landlock, which is reported, files are accessible; the other restrictions don't depend on it.
         if report.landlock == 0 {
             #expect(status == 4 && report.lacking == ["Landlock for files", "isolation from /proc"])
             let offFiles = ["file", "folder", "link", "pipe", "terminal", "/proc", "supervisor's"]
@@ -74,14 +74,14 @@ import Testing
         }
     }
 
-    /// A worker that reads a URL can connect, and nothing else.
+    /// Tests that a worker that reads a URL can use the network but nothing else.
     @Test func networkWorkersCanConnectOnly() throws {
         let (report, status) = try doctor(["--allow-network"])
         #expect(Set(report.open).isSubset(of: ["connect by TCP", "send by UDP"]) || report.landlock == 0)
         #expect(status == 0 || report.landlock == 0)
     }
 
-    /// Each missing part of the sandbox is reported, and `--require-sandbox` fails.
+    /// Tests that each missing part of the sandbox is reported, and that `--require-sandbox` fails.
     @Test(arguments: [
         ("seccomp,prctl", "seccomp", ["seccomp:error=ENOSYS", "prctl:error=EINVAL"]),
         ("landlock_restrict_self", "Landlock for files", ["landlock_restrict_self:error=EPERM"]),
@@ -100,7 +100,8 @@ import Testing
         #expect(!scratch.contents.contains("out.mkv"))
     }
 
-    /// libdispatch inspects its threads in /proc, of which a worker sees only its own process; without access it terminates the process.
+    /// Tests that Dispatch works in the sandbox: it inspects its threads in /proc, where a worker sees only its own
+    /// process, and terminates the process without access.
     @Test func dispatchWorksWithARestrictedProc() throws {
         let scratch = try folderWithSource()
         try scratch.write(jobFile(video: "codec: h264, preset: ultrafast"), to: "jobs.yaml")

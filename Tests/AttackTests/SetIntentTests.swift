@@ -6,9 +6,9 @@ import Testing
 
 @testable import Publishing
 
-/// The record of files that are replaced together, and its completion after the process was killed.
+/// Tests the record of files that are replaced together, and the completion of the set after the process was killed.
 @Suite struct SetIntentTests {
-    /// Old versions of `a` and `b` in two folders, and new versions that are ready to be published.
+    /// Existing files `a` and `b` in two folders, and new versions that are ready to be published.
     private struct Replacement {
         let scratch: Scratch
         let files: [TemporaryFile]
@@ -42,7 +42,7 @@ import Testing
             InterruptedSet.find(in: scratch.file("two"), of: names, beneath: root)
         }
 
-        /// Publishes `a`, creates the state that a kill at this point leaves, and calls `body`; `change` alters the record.
+        /// Publishes `a`, simulates a kill at this point, and calls `body`. `change` alters the record before.
         func interrupted(
             _ change: (inout SetIntent) -> Void, body: () throws -> Void
         ) throws {
@@ -54,7 +54,7 @@ import Testing
                         return true
                     }
                     #expect(try contents() == ["new", "old"])
-                    // The record of a live process is locked.
+                    // The record of a running process is locked.
                     #expect(find().isEmpty)
                     let name = scratch.file("two/" + (try #require(try record())))
                     var intent = try #require(
@@ -62,7 +62,7 @@ import Testing
                     change(&intent)
                     try FileManager.default.removeItem(atPath: name)
                     try Data(intent.encoded).write(to: URL(filePath: scratch.file("two/.b.dead.set")))
-                    // The finished files are locked too.
+                    // The temporary files are locked too.
                     let flags = files.map { flock($0.descriptor, LOCK_UN) }
                     #expect(flags == [0, 0])
                     try body()
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    /// Records that were written by others, or that don't match the files.
+    /// Changes to a record that forge it, or that contradict the files.
     private static let changes: [(String, @Sendable (inout SetIntent) -> Void)] = [
         ("another identity", { $0.members[1].new = "1 3-0.0" }),
         ("no part", { $0.members[1].part = ".b.gone.part" }),
@@ -147,7 +147,8 @@ import Testing
         }
     }
 
-    /// Damaged and forged records are rejected or decoded; none traps, and the cost is limited to the record's size.
+    /// Tests that damaged and forged records are rejected or decoded without a trap, at a cost limited by the record's
+    /// size.
     @Test func damagedRecordsAreRejected() {
         let member = SetIntent.Member(folder: "/f", name: "n", part: ".n.1.part", new: "1 2-3.4", old: "")
         let valid = SetIntent(members: [member, member]).encoded
@@ -160,7 +161,7 @@ import Testing
                 _ = SetIntent(decoding: bytes)
             }
         }
-        // Counts whose product with the number of fields overflows to that of the fields that are there.
+        // Counts whose product with the number of fields overflows to the actual number of fields.
         let counts = [
             "9223372036854775807", "7378697629483820647", "3689348814741910323", "-1", "0", "1", "2", "", "x",
             "-9223372036854775808",
@@ -173,7 +174,7 @@ import Testing
             }
         }
         #expect(SetIntent(decoding: [UInt8](repeating: 0, count: 4 << 20)) == nil)
-        // As many files as claimed, and more than any job has.
+        // Records with as many files as they declare: one above the limit, and one at the limit.
         let many = Array("tandem set 1\0100001".utf8) + [UInt8](repeating: 0, count: 1 + 5 * 100_001)
         #expect(SetIntent(decoding: many) == nil)
         let most = Array("tandem set 1\0100000".utf8) + [UInt8](repeating: 0, count: 1 + 5 * 100_000)

@@ -66,7 +66,7 @@ struct XorshiftGenerator: RandomNumberGenerator {
     }
 }
 
-/// Returns the fingerprint of a file in the state and in marks: its size and modification time.
+/// Returns the fingerprint of a file (size and modification time), as used in the state and in marks.
 func fingerprint(_ path: String) throws -> String {
     guard let text = TemporaryFile.fingerprint(path: path) else {
         throw ProgramError(message: "no file \(path)")

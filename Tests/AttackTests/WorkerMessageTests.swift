@@ -8,10 +8,10 @@ import Testing
 
 @testable import JobRun
 
-/// A compromised worker that sends arbitrary values: numbers at the limits of their types in every field of its messages. Messages that
-/// pass the supervisor's validation go on to publishing and reports: nothing traps.
+/// Tests a compromised worker that sends numbers at the limits of their types in every field of its messages. Messages
+/// that pass the supervisor's validation are used for publishing and reports: nothing traps.
 @Suite(.serialized) struct WorkerMessageTests {
-    /// A performer that does the work and alters the outcome.
+    /// A performer that executes the work and alters its outcome.
     private struct AlteringPerformer: WorkPerformer {
         let round: Int
         private let own = LocalPerformer(MediaEnvironment())
@@ -61,7 +61,8 @@ import Testing
         }
     }
 
-    /// The same for descriptions of sources, beyond what a file can contain: through the validation, the plan and its text.
+    /// Tests descriptions of sources with values that no file can contain: validation, planning and rendering cause no
+    /// trap.
     @Test func malformedSourceDescriptionsCauseNoTrap() throws {
         let scratch = try folderWithSource()
         let own = try LocalProber().description(of: scratch.file("a.mp4"))
@@ -103,7 +104,7 @@ import Testing
     }
 }
 
-/// Returns the value with one or two of its leaves replaced; nil if it can't be decoded.
+/// Returns the value with one or two of its JSON leaves replaced; nil if it can't be decoded.
 private func alter<Value: Codable>(_ value: Value, _ generator: inout XorshiftGenerator) -> Value? {
     guard let data = try? JSONEncoder().encode(value),
         var tree = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)

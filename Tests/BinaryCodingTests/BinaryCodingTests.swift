@@ -2,7 +2,7 @@ import BinaryCoding
 import Foundation
 import Testing
 
-/// Round trips of `BinaryEncoder` and `BinaryDecoder`, and errors for malformed and hostile bytes.
+/// Tests round trips of `BinaryEncoder` and `BinaryDecoder`, and errors for malformed and hostile bytes.
 @Suite struct BinaryCodingTests {
     private enum Kind: String, Codable { case plain, fancy }
 
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// Decodes a type with other members, in another order, than the encoded one.
+    /// Tests decoding a type whose members differ in order and number from those of the encoded type.
     @Test func membersAreMatchedByKey() throws {
         struct Reordered: Codable, Hashable {
             var list: [String]
@@ -81,7 +81,7 @@ import Testing
         #expect(throws: DecodingError.self) { try BinaryDecoder().decode(UInt.self, from: below) }
     }
 
-    /// Values that the decoder could not read are errors of the encoder.
+    /// Tests that encoding a value that could not be decoded throws an error.
     @Test func valuesThatCantBeDecodedAreNotEncoded() throws {
         struct Twice: Encodable {
             func encode(to encoder: any Encoder) throws {
@@ -113,7 +113,8 @@ import Testing
         }
     }
 
-    /// The key table is limited in count and length and has no duplicates; nothing is allocated beyond the limits.
+    /// Tests limits on the number and length of keys, and that duplicates are rejected. Nothing is allocated beyond the
+    /// limits.
     @Test func tooManyLongOrDuplicateKeysAreErrors() {
         for keys in [[UInt8]](
             arrayLiteral: [0x81, 0x20] + Array(repeating: 0, count: 4097), [2, 1, 0x61, 1, 0x61],
@@ -123,7 +124,7 @@ import Testing
         }
     }
 
-    /// Digests are computed from the bytes, which must be the same in every process.
+    /// Tests that equal values have equal encodings in every process, because digests are computed from them.
     @Test func equalValuesGiveEqualBytes() throws {
         let bytes = try BinaryEncoder().encode(Inner(text: "t", maybe: 2, list: ["l"]))
         let hex = bytes.map { String($0, radix: 16) }.joined(separator: " ")
@@ -133,7 +134,7 @@ import Testing
         )
     }
 
-    /// Bytes truncated anywhere are an error; with any byte changed, decoding throws or returns a value, and never traps.
+    /// Tests truncated and changed bytes: decoding throws or returns a value, and never traps.
     @Test func truncatedOrChangedBytesNeverTrap() throws {
         let bytes = try BinaryEncoder().encode(Outer())
         for count in 0..<bytes.count {

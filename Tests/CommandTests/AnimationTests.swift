@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Animations of `images` and their frame durations, and still images at scene changes.
+/// Tests animations of `images`, their frame durations, and still images at scene changes.
 @Suite struct AnimationTests {
-    /// Creates a source of three scenes, each a second of one color, with a moving test pattern on top.
+    /// Creates a source with three scenes of one second, each of one color with a moving test pattern.
     private func source() throws -> Scratch {
         let scratch = try Scratch()
         let scenes = ["red", "blue", "green"].map {
@@ -34,8 +34,8 @@ import Testing
         }
     }
 
-    /// Returns the duration in milliseconds of each frame of an animated WebP, and the mean absolute difference (0 to 255) between its
-    /// pixels, as Pillow composes them, and the source's frame at that time.
+    /// Returns the duration of each frame of an animated WebP in milliseconds, and the mean absolute difference (0 to
+    /// 255) between its pixels, as composed by Pillow, and the source frame at that time.
     private func webp(_ path: String, of source: String, from start: Double = 0) throws -> [(
         length: Int, distance: Double
     )] {
@@ -55,7 +55,7 @@ import Testing
                 print(length, abs(own - theirs).mean())
                 at += length / 1000
             """
-        // Debian's Python, for which Pillow and NumPy are installed.
+        // Pillow and NumPy are installed for Debian's Python.
         let result = try program("/usr/bin/python3", ["-c", script, path, source, "\(start)"])
         #expect(result.status == 0, "\(result.errors)")
         return result.text.split(separator: "\n").compactMap { line in
@@ -100,7 +100,7 @@ import Testing
             try packets(scratch.file("out/e.gif")).map { Int(($0.length * 1000).rounded()) } == [
                 1000, 2000, 2000,
             ])
-        // With few colors, GIF's palette is nearly lossless: every frame matches the source's frame at its time.
+        // With few colors, GIF's palette is nearly lossless: each frame matches the source frame at its time.
         let compared = try program(
             "ffmpeg",
             [
@@ -127,7 +127,8 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: scratch.file("out")))
     }
 
-    /// Compares with ffmpeg's `scene` expression: the first frame of the range, and the first frame of each further scene.
+    /// Compares scene detection with ffmpeg's `scene` expression: the first frame of the range, and the first frame of
+    /// each further scene.
     @Test func sceneChangesAreThoseOfFFmpeg() throws {
         let scratch = try source()
         let result = try run(
@@ -160,7 +161,7 @@ import Testing
             try packets(scratch.file("out/m.gif")).map { Int(($0.length * 1000).rounded()) } == [
                 1000, 1000, 1000,
             ])
-        // The only output is one file, so the cached result is recognized without decoding.
+        // An output with a single file is recognized as up to date without decoding the source.
         let rerun = try run(
             "  moving: { images: { scenes: 0.2, animation: gif }, destination: out/m.gif }", in: scratch)
         #expect(rerun.status == 0 && rerun.errors.contains("up to date"), "\(rerun.errors)")

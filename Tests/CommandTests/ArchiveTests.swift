@@ -2,9 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Conditions of large archives: names that differ only in normalization, unreadable files, and runs that end early.
+/// Tests conditions of large archives: names that differ only in normalization, unreadable files, and runs that end
+/// early.
 @Suite struct ArchiveTests {
-    /// File systems distinguish `é` as one scalar from `é` as two; Swift's `String` compares them as equal.
+    /// Tests names with `é` as one scalar and as two, which file systems distinguish and Swift's `String` doesn't.
     @Test(arguments: ["worker", "none"]) func namesThatDifferInNormalizationAreTwoFiles(_ isolation: String)
         throws
     {
@@ -37,7 +38,8 @@ import Testing
         }
     }
 
-    /// A match that isn't a readable media file fails by name; the other matches of the pattern are processed.
+    /// Tests that a match that isn't a readable media file fails with its name, and that the other matches are
+    /// processed.
     @Test func unreadableMatchesFailAndTheOthersRun() throws {
         let scratch = try folderWithSource()
         let script = """
@@ -68,7 +70,7 @@ import Testing
         #expect(run.status != 0 && run.errors.contains("is inside a `.tandem` folder"), "\(run.errors)")
     }
 
-    /// Reports of an earlier run are overwritten even if this run ends before its first job.
+    /// Tests that reports of an earlier run are replaced even if this run ends before its first job.
     @Test func reportsOfRunsThatFailValidationAreWritten() throws {
         let scratch = try folderWithSource()
         let reports = ["--junit", "j.xml", "--report", "r.html", "--report", "r.json", "--events", "e.jsonl"]
@@ -113,7 +115,7 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: scratch.file("a.mp4"))) == before)
     }
 
-    /// Switching between `--fingerprint` modes keeps outputs up to date.
+    /// Tests that outputs stay up to date if the `--fingerprint` mode is changed.
     @Test func fingerprintModesCanBeSwitchedWithoutRerun() throws {
         let scratch = try folderWithSource()
         try write(job("one", asset: "./a.mp4"), in: scratch)
@@ -133,7 +135,7 @@ import Testing
         #expect(try output("run", ["jobs.yaml"]).contains("1 of them up to date"))
     }
 
-    /// Annotations contain paths relative to the repository, which GitHub requires.
+    /// Tests that annotations contain paths relative to the repository, as GitHub requires.
     @Test func annotationsHavePathsRelativeToTheRepository() throws {
         let scratch = try folderWithSource()
         try FileManager.default.createDirectory(

@@ -57,8 +57,8 @@ import Testing
         """
     }
 
-    /// Each packet of the output is a packet of its clip, at the time that follows from the clip's position; packets that would extend
-    /// beyond a clip's range are omitted.
+    /// Each packet of the output is a packet of its clip, at the time that results from the clip's position. Packets
+    /// that extend beyond a clip's range are omitted.
     @Test(arguments: [
         (["-c:a", "aac"], "mp4", "mp4", "worker"), (["-c:a", "aac"], "mp4", "mkv", "none"),
         (["-c:a", "aac"], "ts", "ts", "none"), (["-c:a", "libmp3lame"], "mkv", "mp4", "none"),
@@ -80,7 +80,7 @@ import Testing
         let run = try tandem("run", "--isolation", isolation, "jobs.yaml", in: scratch)
         try #require(run.status == 0, "\(run.errors)")
         let output = try packets(scratch.file("o.\(to)"))
-        // The first timestamp of an MPEG transport stream isn't 0.
+        // The first timestamp of a transport stream isn't 0.
         func begin(_ path: String) throws -> Double {
             guard path.hasSuffix("ts") else { return 0 }
             let streams = try FFmpegFile(path).probe(["-show_entries", "stream=start_time"])["streams"]
@@ -97,7 +97,7 @@ import Testing
                 Packet(hash: $0.hash, time: $0.time - begin, duration: $0.duration)
             }
         }
-        // Matroska's timestamps have milliseconds; MPEG streams have a 90 kHz clock.
+        // Matroska's timestamps are in milliseconds, those of MPEG streams in units of 1/90,000 s.
         let tick = [from, to].contains { ["mkv", "webm"].contains($0) } ? 0.0021 : 0.000_1
         var (expected, position) = ([Packet](), 0.0)
         for (name, start, end) in clips {
@@ -114,7 +114,7 @@ import Testing
             }
             position += end - start
         }
-        // Whether a packet that ends with its clip is included depends on the rounding of timestamps.
+        // Rounding of timestamps determines whether a packet that ends with its clip is included.
         let hashes = Set(expected.map(\.hash))
         #expect(output.allSatisfy { hashes.contains($0.hash) })
         #expect(
@@ -137,7 +137,7 @@ import Testing
         #expect(plan.contains("is cut between packets"))
     }
 
-    /// Stream-copied PCM is cut at exact samples, for whole sources, ranges and clips, whatever `cut` is.
+    /// Stream-copied PCM is cut at exact samples for whole sources, ranges and clips, regardless of `cut`.
     @Test(arguments: [
         ("wav", "pcm_s16le", "wav"), ("mov", "pcm_s24be", "mov"), ("mkv", "pcm_f32le", "mkv"),
         ("wav", "pcm_s16le", "mkv"),
@@ -180,7 +180,7 @@ import Testing
         #expect(!plan.contains("between packets"), "\(plan)")
     }
 
-    /// With a hundred clips, omitted packets at the joins don't shift the last clip.
+    /// Omitted packets at the joins don't shift later clips, here after a hundred clips.
     @Test func hundredCopiedClipsDontDrift() throws {
         let scratch = try folder(["-c:a", "aac"], "mp4")
         let clips = (0..<100).map {
@@ -195,7 +195,7 @@ import Testing
         #expect(abs(last.time - (99 * 0.97 + first.time - 0.4)) < 0.0001, "\(last.time)")
     }
 
-    /// Audio without packets, or whose packets can't follow the others', is reported at its line.
+    /// Audio without packets, or with packets that can't be appended to the others, is reported at its line.
     @Test(arguments: [
         (
             "[ ./a.mp4, { join: dissolve, overlap: 200ms }, ./b.mp4 ]", "smart", "mp4",
@@ -270,7 +270,7 @@ import Testing
         try scratch.write(text, to: "jobs.yaml")
         let plan = try tandem("plan", "jobs.yaml", in: scratch)
         #expect(plan.status == 3 && plan.errors.contains(words), "\(plan.errors)")
-        // With `smart-or-exact` it is re-encoded, and the plan states so.
+        // With `smart-or-exact`, the audio is re-encoded, and the plan reports it.
         guard cut == "smart", to == "mp4", !composition.contains("pattern") else { return }
         try scratch.write(
             job(composition, cut: "smart-or-exact", audio: "copy: true, encode: { codec: aac }"),
@@ -281,7 +281,7 @@ import Testing
             "\(reencoded.errors)\(reencoded.text)")
     }
 
-    /// Clips without a range keep their last packet, whether its end is rounded, padded or estimated.
+    /// Clips without a range keep their last packet, even if its end is rounded, padded or estimated.
     @Test(arguments: [
         (["-c:a", "ac3"], "mp4"), (["-c:a", "libmp3lame"], "mkv"), (["-c:a", "libopus"], "mkv"),
         (["-c:a", "ac3"], "ts"),
@@ -332,7 +332,7 @@ import Testing
         let run = try tandem("run", "jobs.yaml", in: scratch)
         #expect(run.status == 1 && run.errors.contains("no samples in this range"), "\(run.errors)")
         #expect(!scratch.contents.contains("o.m4a"))
-        // The error is reported at the clip's line also if the clip has no video.
+        // The error is reported at the clip's line even if the clip has no video.
         try scratch.write(
             "version: 1\njobs:\n  j:\n    composition:\n      - { asset: ./a.mp4, video: none }\n      - { asset: ./b.mp4, video: none, volume: 0.5 }\n    cut: smart\n    tracks: [ { audio: first, copy: true } ]\n    destination: o.m4a\n",
             to: "jobs.yaml")

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The state: damage, migrations, and outputs that no job declares any more.
+/// Tests of the state: damage, migrations, and outputs that no job declares any more.
 extension BatchTests {
-    /// G6: a truncated store costs at most a rerun, and never causes a wrong skip.
+    /// G6: a truncated store causes at most a rerun, and never a wrongly skipped job.
     @Test func damagedStoresCostAtMostARerun() throws {
         let scratch = try Scratch()
         try write(job("one") + job("two"), in: scratch)
@@ -21,7 +21,8 @@ extension BatchTests {
             let isFirst = length == 0
             #expect(result.errors.contains(isFirst ? "done two" : "same two"), "\(length): \(result.errors)")
         }
-        // Damage that SQLite detects only when it reads rows: the store is moved aside, reported, and replaced by the next run.
+        // Damage that SQLite detects only when it reads rows: the store is renamed, reported, and replaced by the next
+        // run.
         for (from, comment) in [(4096, "a page"), (8192, "another page")] where whole.count > from + 4096 {
             for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store + suffix) }
             var broken = whole
@@ -36,7 +37,7 @@ extension BatchTests {
             let second = try tandem("run", "-v", "jobs.yaml", in: scratch)
             #expect(second.status == 0 && !second.errors.contains("damaged"), "\(comment): \(second.errors)")
         }
-        // Whichever page is damaged, no run fails, and the third run reports nothing.
+        // For each damaged page: no run fails, and the third run reports nothing.
         for page in 1..<(whole.count / 4096) {
             for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store + suffix) }
             var broken = whole
@@ -56,7 +57,7 @@ extension BatchTests {
         #expect(result.status == 0 && result.errors.contains("same one"), "\(result.errors)")
     }
 
-    /// Stores from before GRDB's migrations are kept; stores of a later version are moved aside.
+    /// Stores from before GRDB's migrations are kept; stores of a later version are renamed.
     @Test func olderStoresAreKeptAndNewerStoresMovedAside() throws {
         let scratch = try Scratch()
         try write(job("one"), in: scratch)
@@ -93,7 +94,7 @@ extension BatchTests {
         #expect(runs?.count == 1 && (runs?.first?["run"] as? [String: Any])?["done"] as? Int == 3)
     }
 
-    /// `clean` keeps outputs that are still declared, are read by a job, or belong to another job file, by whatever path.
+    /// `clean` keeps outputs that are still declared, are read by a job, or belong to another job file, by any path.
     @Test func cleanKeepsOutputsInUse() throws {
         let scratch = try Scratch()
         try write(job("one"), in: scratch)
@@ -105,7 +106,7 @@ extension BatchTests {
         try FileManager.default.moveItem(atPath: scratch.file("far"), toPath: scratch.file("out"))
         try write(job("two", asset: "out/one.mp4"), in: scratch)
         #expect(try tandem("clean", "--yes", "jobs.yaml", in: scratch).text == "")
-        // A job file in another folder declares the same output and takes it over.
+        // A job file in another folder declares the same output and adopts it.
         try scratch.write("version: 1\njobs:\n" + job("one", to: "../out/one.mp4"), to: "b/jobs.yaml")
         #expect(try tandem("run", "-v", "b/jobs.yaml", in: scratch).errors.contains("same one"))
         try write(job("three"), in: scratch)

@@ -56,7 +56,7 @@ import Testing
         try FileManager.default.removeItem(atPath: scratch.file(".tandem"))
         try expect([], "the state was removed, the outputs have marks")
         try expect(["one", "two", "three"], "with --force", ["--force"])
-        // An output that was changed outside Tandem isn't overwritten.
+        // An output that was changed by another program isn't overwritten.
         try Data("x".utf8).write(to: URL(fileURLWithPath: outputs[1]))
         let kept = try tandem("run", "jobs.yaml", in: scratch)
         #expect(
@@ -85,7 +85,8 @@ import Testing
         #expect(try run(["run", "jobs.yaml"]).contains("done one"))
     }
 
-    /// The matches of a pattern are up to date independently of each other; a new match changes `${index}` of the others, which rerun if they use it.
+    /// The matches of a pattern are up to date independently of each other. A new match changes `${index}` of the
+    /// others; those that use it rerun.
     @Test func newMatchesOfAPatternRunAlone() throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=1", scratch.file("b.wav"))
@@ -105,7 +106,7 @@ import Testing
             "\(index.errors)")
     }
 
-    /// Each match is a job instance named relative to the pattern's folder, however that folder is written.
+    /// Each match is a job instance, named relative to the pattern's folder, for all spellings of that folder.
     @Test(arguments: ["m/", "./m/", ".//m/./", "../$/m/", "$$/m/"]) func eachMatchOfAPatternIsAJobInstance(
         _ folder: String
     )
@@ -194,8 +195,8 @@ import Testing
         #expect(result.text == "143\n", "\(result.text) \(result.errors)")
     }
 
-    /// Every value that affects an output, environment variables included, is checked before the run takes the shortcut that skips
-    /// planning.
+    /// Every value that affects an output, including environment variables, is part of the shortcut by which a run
+    /// skips planning.
     @Test func changedEnvironmentCausesARerun() throws {
         let scratch = try Scratch()
         try scratch.write(
@@ -226,7 +227,7 @@ import Testing
 
     // MARK: Failures
 
-    /// Sends signals between planning and the first job, and while a job waits for its next attempt.
+    /// Signals between planning and the first job, and while a job waits for its next attempt, end the run.
     @Test func signalsEndARunBetweenJobsAndAttempts() throws {
         let scratch = try Scratch()
         try write((0..<300).map { job("j\($0)") }.joined(), in: scratch)
@@ -296,7 +297,7 @@ import Testing
             "\(result.errors)")
     }
 
-    /// Paths and symbolic links that lead outside `--root` are neither read nor written.
+    /// Paths and symbolic links out of `--root` are neither read nor written.
     @Test(arguments: ["worker", "none"]) func pathsOutsideTheRootAreRefused(_ isolation: String) throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=1", try scratch.write("", to: "out.wav"))
@@ -363,7 +364,7 @@ import Testing
             scratch.contents.contains("out/stays.mp4") && !scratch.contents.contains { $0.hasPrefix("gone") })
     }
 
-    /// A source whose new modification time is older than the recorded one has still changed.
+    /// A source with a new modification time is changed, even if the time is older than the recorded one.
     @Test func sourcesWithOlderTimesAreChanged() throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=160x90:d=1", "-c:v", "libx264", scratch.file("a.mp4"))

@@ -37,7 +37,7 @@ import Testing
         #expect(
             differs == expected,
             "\(differs.enumerated().filter { $0.element != expected[$0.offset] }.map(\.offset))")
-        // ffmpeg's conversion of the same events to ASS, with the same font.
+        // ffmpeg's conversion of the same events to ASS, rendered with the same font.
         try ffmpeg("-itsoffset", "0.2", "-i", scratch.file("c.srt"), scratch.file("late.ass"))
         let script = try String(contentsOfFile: scratch.file("late.ass"), encoding: .utf8)
         try scratch.write(
@@ -50,7 +50,7 @@ import Testing
         #expect(try drawn.frameHashes() == (try FFmpegFile(scratch.file("r.mkv")).frameHashes()))
     }
 
-    /// ASS files keep their own styles; subtitle tracks of media files are drawn like subtitle files.
+    /// ASS files keep their styles. Subtitle tracks of media files are drawn like subtitle files.
     @Test func subtitleFilesAndTracksAreDrawnAlike() throws {
         let scratch = try folder()
         try captions(in: scratch)

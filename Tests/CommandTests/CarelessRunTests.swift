@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Unusual names, paths and options, from careless or hostile users.
+/// Unusual names, paths and options, used by mistake or by an attacker.
 @Suite struct CarelessRunTests {
-    /// Reports never overwrite sources, job files or outputs, and two reports never share a path.
+    /// Reports never overwrite sources, job files or outputs, and two reports can't have the same path.
     @Test func reportsDontOverwriteInputsOrOutputs() throws {
         let scratch = try folderWithSource()
         try write(job("one", asset: "./a.mp4"), in: scratch)
@@ -31,7 +31,8 @@ import Testing
         #expect(run.status == 3 && run.errors.contains("the destination is a job file"), "\(run.errors)")
     }
 
-    /// An instance that can't be planned fails its job under the job's name, and the jobs that need it don't run.
+    /// An instance that can't be planned fails its job, with the job's name in the report, and jobs that need it don't
+    /// run.
     @Test func instancesThatCantBePlannedFailTheirJob() throws {
         let scratch = try folderWithSource()
         let long = String(repeating: "x", count: 251) + ".mp4"
@@ -51,11 +52,11 @@ import Testing
         #expect(!scratch.contents.contains("out/g.mp4") && scratch.contents.contains("out/long-a.mp4"))
         let report = try String(contentsOfFile: scratch.file("r.json"), encoding: .utf8)
         #expect(!report.contains("pattern["))
-        // An unknown job in `--only` is an error of the command line: no job starts.
+        // An unknown job in `--only` is a usage error, and no job starts.
         let typo = try tandem("run", "--only", "g", "--only", "gg", "jobs.yaml", in: scratch)
         #expect(typo.status == 3 && typo.errors.contains("unknown job `gg`"), "\(typo.errors)")
         #expect(!typo.errors.contains("started"))
-        // A job whose pattern matches no file is known.
+        // A job whose pattern matches no file isn't unknown.
         let none = try tandem("run", "--only", "h", "jobs.yaml", in: scratch)
         #expect(none.errors.contains("matches no file") && !none.errors.contains("unknown job"))
     }
@@ -103,7 +104,7 @@ import Testing
         #expect(sarif.text.contains("expectation-failed"), "\(sarif.text)")
     }
 
-    /// Outputs at earlier destinations of a job stay recorded when a run publishes to a new destination.
+    /// Outputs at earlier destinations of a job stay recorded after a run publishes to a new destination.
     @Test func cleanListsOutputsAtEarlierDestinations() throws {
         let scratch = try Scratch()
         for name in ["x", "y", "z"] {
@@ -119,7 +120,8 @@ import Testing
         #expect(try tandem("run", "-v", "jobs.yaml", in: scratch).errors.contains("same f"))
     }
 
-    /// An output that a second job file still declares is kept by the `clean` of the first, which no longer declares it.
+    /// An output that another job file declares is kept by `clean`, even if the job file that created it no longer
+    /// declares it.
     @Test(arguments: [[String](), ["--state", "kept"]]) func cleanKeepsOutputsOfOtherJobFiles(
         state: [String]
     ) throws {
@@ -145,7 +147,7 @@ import Testing
         #expect(scratch.contents.filter { $0.hasSuffix(".flac") } == ["y.flac"])
     }
 
-    /// A renamed job and an explicitly written default don't change the output, and cause no rerun.
+    /// Renaming a job, or writing a default explicitly, doesn't change the output and causes no rerun.
     @Test func renamedJobsAndExplicitDefaultsCauseNoRerun() throws {
         let scratch = try folderWithSource()
         let audio = "tracks: [ { audio: first, encode: { codec: aac%@ } } ], leftover: drop"
@@ -171,7 +173,7 @@ import Testing
             "\(why)")
     }
 
-    /// With content fingerprints, a copied or moved tree is up to date at its new path.
+    /// With content fingerprints, outputs of a copied or moved tree are up to date at the new path.
     @Test func copiedTreesStayUpToDate() throws {
         let scratch = try folderWithSource()
         try write(job("one", asset: "./a.mp4"), in: scratch)
@@ -202,7 +204,7 @@ import Testing
         }
     }
 
-    /// On SIGHUP, a run writes its reports before it ends.
+    /// On SIGHUP, a run writes its reports before it exits.
     @Test func hangupEndsARunWithItsReports() throws {
         let scratch = try Scratch()
         try write(job("one", asset: testSignal.replacingOccurrences(of: "1s", with: "300s")), in: scratch)

@@ -43,7 +43,8 @@ import Testing
         try #require(run.status == 0, "\(run.errors)")
     }
 
-    /// Subtitle events are shifted, cut and scaled with their clip; tracks of the same language are joined, whatever their codecs.
+    /// Subtitle events are shifted, cut and scaled with their clip. Tracks of the same language are joined, regardless
+    /// of their codecs.
     @Test(arguments: [("o.mp4", "mov_text"), ("o.mkv", "copy"), ("o.mkv", "ass"), ("o.webm", "webvtt")])
     func subtitleEventsMoveWithTheirClips(_ output: String, _ codec: String) throws {
         let scratch = try folder()
@@ -67,7 +68,7 @@ import Testing
         func event(_ from: Int, _ to: Int, _ text: String) -> String {
             "\(time(from)) --> \(time(to)) \(text)"
         }
-        // These times are the same in centiseconds (ASS) and milliseconds.
+        // These times are multiples of a centisecond, so ASS represents them exactly.
         let english = try events(0, of: output, in: scratch)
         let plain = english.map { $0.replacing("<i>", with: "").replacing("</i>", with: "") }
         let expected = [
@@ -77,7 +78,7 @@ import Testing
             event(4700, 5000, "last a.mp4"),
         ]
         if codec == "mov_text" {
-            // In mov_text, simultaneous events are one sample.
+            // In mov_text, simultaneous events form one sample.
             #expect(
                 plain == [
                     expected[0], event(1200, 1400, "first b.mkv.mkv"),
@@ -117,8 +118,8 @@ import Testing
         #expect(try events(0, of: "o.mkv", in: scratch).map { String($0.prefix(29)) } == expected)
     }
 
-    /// Tracks are joined by language, whichever code it is written with; forced and hearing-impaired tracks stay separate and keep their
-    /// disposition.
+    /// Tracks are joined by language, regardless of the form of the language code. Forced and hearing-impaired tracks
+    /// stay separate and keep their disposition.
     @Test func subtitleTracksAreJoinedByLanguageAndDisposition() throws {
         let scratch = try folder()
         try scratch.write("1\n00:00:00,200 --> 00:00:00,600\nwords\n", to: "e.srt")
@@ -143,7 +144,7 @@ import Testing
         #expect(plan.text.contains("clip 1, bs.mkv: styles of track 2"), "\(plan.text)")
     }
 
-    /// The events of a hundred clips keep exact times; the clips are opened one after the other.
+    /// The events of a hundred clips, which are opened one after the other, have exact times.
     @Test func hundredClipsKeepTheirSubtitleEvents() throws {
         let scratch = try folder()
         try subtitled("a.mp4", "mov_text", in: scratch)
@@ -159,7 +160,7 @@ import Testing
         }
     }
 
-    /// Tracks that aren't used are in the ledger, errors are at their line, and the plan lists the subtitles of each clip.
+    /// Unused tracks are listed in the ledger, errors are at their line, and the plan lists the subtitles of each clip.
     @Test func droppedSubtitleTracksAreReported() throws {
         let scratch = try folder()
         try subtitled("a.mp4", "mov_text", in: scratch)

@@ -97,8 +97,7 @@ import Testing
         #expect(junit.contains("tests=\"3\" failures=\"2\""), "\(junit)")
     }
 
-    /// Damage is reported with its time at the line of the check, or counted. A failed check runs again.
-    /// A section that the source should have and doesn't is no pass, however short it is.
+    /// A check fails if the source lacks its section, however short that is.
     @Test func aRangeWithoutSamples_failsTheCheck() throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "anoisesrc=d=4:seed=1", "-c:a", "flac", scratch.file("a.flac"))
@@ -111,7 +110,7 @@ import Testing
             result.status == 1 && result.errors.contains("a.flac: source track 0 is "), "\(result.errors)")
     }
 
-    /// A check that fails after it had passed runs again, although the source looks as it did when it passed.
+    /// If a check fails after it passed, it runs again, even if size and time of the source are those of the pass.
     @Test func aFailure_replacesAnEarlierPass() throws {
         let scratch = try folder()
         try touch("2020-01-01", scratch)
@@ -125,6 +124,7 @@ import Testing
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 1)
     }
 
+    /// Damage fails the check, with its time, or is counted with `on_damage: skip`. A failed check runs again.
     @Test func damage_failsOrIsCounted() throws {
         let scratch = try folder()
         try damage(scratch.file("a.mp4"))
@@ -146,12 +146,12 @@ import Testing
         #expect(report.contains("\"kind\" : \"check\"") && report.contains(words), "\(report)")
         let again = try tandem("run", "--warnings-as-errors", "jobs.yaml", in: scratch)
         #expect(again.status == 1 && again.errors.contains("c: warning: \(words)"), "\(again.errors)")
-        // A pass with skipped damage doesn't count for a check that fails on damage.
+        // A pass with skipped damage isn't valid for a check that fails on damage.
         try write("  c: { asset: ./a.mp4, check: true }\n", in: scratch)
         let why = try tandem("explain", "jobs.yaml", "c", in: scratch)
         #expect(why.text.contains("damaged data was skipped"), "\(why.text)")
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 1)
-        // The packets are complete although a frame is damaged. `decodes` fails on damage that is skipped.
+        // All packets are complete although a frame is damaged. `decodes` fails even on damage that is skipped.
         try write("  p: { asset: ./a.mp4, check: { decode: false } }\n", in: scratch)
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
         try write(
@@ -159,7 +159,7 @@ import Testing
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 5)
     }
 
-    /// Every report contains the measured values, also if the source passed before.
+    /// Reports contain all measured values, even if the source passed in an earlier run.
     @Test func reports_haveAllExpectations() throws {
         let scratch = try folder()
         try write(
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    /// A pattern checks each of its matches, and jobs that need the check wait for all of them.
+    /// A pattern checks each match, and jobs that need the check wait for all of them.
     @Test func aPattern_checksEachMatch() throws {
         let scratch = try folder()
         try FileManager.default.createDirectory(atPath: scratch.file("in"), withIntermediateDirectories: true)
@@ -219,8 +219,7 @@ import Testing
         #expect(scratch.contents.contains("o.m4a"))
     }
 
-    /// A check of another job's output runs again after that job. The output of a job that becomes a check is removed
-    /// by `clean`.
+    /// A check of another job's output runs again after that job. If a job becomes a check, `clean` removes its output.
     @Test func aCheck_readsAnotherJobsOutput() throws {
         let scratch = try folder()
         func jobs(_ codec: String) -> String {
@@ -313,7 +312,7 @@ import Testing
         #expect(run.status == 1 && run.errors.contains("exceeded its timeout of 1 s"), "\(run.errors)")
     }
 
-    /// Checks run in parts of a plan, and `collect` reports their results.
+    /// Checks run in parts of a plan; `collect` reports their results.
     @Test func parts_areCollected() throws {
         let scratch = try folder()
         try write(

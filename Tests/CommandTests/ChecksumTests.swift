@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// CRC-32 elements of Matroska and checksums of other containers; the program computes CRC-32 with another library than libavformat does.
+/// CRC-32 elements of Matroska and checksums of other containers. For Matroska, the program computes CRC-32 with
+/// libdeflate instead of libavutil.
 @Suite struct ChecksumTests {
     /// A script that compares each CRC-32 element at the start of an element of the segment with zlib's result, and prints their number.
     private static let checker = """

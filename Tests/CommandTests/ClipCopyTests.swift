@@ -45,7 +45,7 @@ import Testing
         try #require(run.status == 0, "\(run.errors)")
     }
 
-    /// Returns the plan's numbers of frames: copied, re-encoded at the edges of clips, generated between clips.
+    /// Returns numbers of frames from the plan: copied, re-encoded at the edges of clips, generated between clips.
     private func counts(in scratch: Scratch) throws -> [Int] {
         let text = try tandem("plan", "jobs.yaml", in: scratch).text
         let copied = try #require(text.firstMatch(of: /copied +(\d+) frames of/))
@@ -74,7 +74,7 @@ import Testing
         }
         let times = try output.frames().times
         #expect(times.count == 200)
-        // Multiples of 40 ms are exact in Matroska's milliseconds and in the ticks of movies and streams.
+        // Multiples of 40 ms are exact in Matroska (milliseconds), mp4 and transport streams.
         for (index, time) in times.enumerated() {
             #expect(abs(time - times[0] - Double(index) * 0.04) < 0.000_02, "\(index): \(time)")
         }
@@ -144,7 +144,8 @@ import Testing
             "\(same) frames are identical to the sources', expected \(numbers[0]) of \(numbers)")
     }
 
-    /// All clips with a different format are reported at their lines; with `smart-or-exact`, only these are encoded.
+    /// All clips with a different format are reported at their lines; with `smart-or-exact`, only these clips are
+    /// encoded.
     @Test func clipsOfAnotherFormatAreReported() throws {
         let scratch = try folder(Self.h264, in: "mp4")
         try ffmpeg(
@@ -175,7 +176,7 @@ import Testing
         #expect(try FFmpegFile(scratch.file("o.mp4")).frames().times.count == 225)
     }
 
-    /// Combinations of keys that exclude copying are errors at their line.
+    /// Combinations of keys that prevent copying are errors at their line.
     @Test(arguments: [
         (
             "[ ./a.mp4, { join: dissolve, overlap: 200ms }, ./b.mp4 ]", "    cut: exact\n",
@@ -207,7 +208,7 @@ import Testing
         #expect(run.status == 1 && !scratch.contents.contains("o.mp4"), "\(run.errors)")
     }
 
-    /// A damaged clip fails the job; the file at the destination is kept.
+    /// A damaged clip fails the job, and the file at the destination is kept.
     @Test func damagedClipsLeaveTheDestinationUnchanged() throws {
         let scratch = try folder(Self.h264, in: "mkv")
         let path = scratch.file("b.mkv")
@@ -223,8 +224,9 @@ import Testing
         #expect(FileManager.default.contents(atPath: scratch.file("o.mp4")) == Data("before".utf8))
     }
 
-    /// Cuts of different clips at the same time, layers and joins that begin between frames, and clips whose video starts late: the output
-    /// matches the re-encoded composition at each time. A first frame that is held from the clip's start is one packet.
+    /// Cuts of different clips at the same time, layers and joins that begin between frames, and clips whose video
+    /// starts late: the output matches the re-encoded composition at each time. A first frame that is shown from the
+    /// clip's start is one packet.
     @Test(arguments: [
         (
             "[ { asset: ./a.mp4, range: { start: 0.52s } }, { asset: ./b.mp4, range: { start: 0.52s } } ]",
@@ -264,7 +266,7 @@ import Testing
         let (ours, whole) = (try output.frames().times, try FFmpegFile(scratch.file("r.mkv")).frames().times)
         #expect(
             abs(whole.count - count) <= 1 && abs(ours.count - packets) <= 3, "\(ours.count) \(whole.count)")
-        // Resamples both to a constant frame rate, so that each position shows the latest frame.
+        // Resamples both to a constant frame rate, so that the frame shown at each time is compared.
         let rate = "fps=25:round=up:start_time=0,setpts=N"
         let result = try program(
             "ffmpeg",
@@ -278,7 +280,7 @@ import Testing
             "\(values.enumerated().filter { $0.element < 30 })")
     }
 
-    /// A clip that starts with frames before the first keyframe can't be cut, which the plan reports.
+    /// A clip that starts with frames before the first keyframe can't be cut, and the plan reports it.
     @Test func framesBeforeTheFirstKeyframeCantBeCut() throws {
         let scratch = try folder(Self.h264, in: "ts")
         // Drops the packets that contain the first keyframe.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct CommandLineTests {
-    /// Validates and runs every example in `jobs/`, among them the README's.
+    /// Validates and runs every example in `jobs/`, including the README's.
     @Test func examplesRun() throws {
         let scratch = try Scratch()
         let folder = TestPaths.repository + "/jobs"
@@ -33,7 +33,6 @@ import Testing
         #expect(try #require(index).lowerBound < #require(data).lowerBound)
     }
 
-    /// Loading libavfilter and its dependencies takes a third of the program's startup time.
     @Test(arguments: ["validate", "plan", "run", "probe", "init", "clean", "collect", "history", "doctor"])
     func commandsHaveNoOptionOfOtherTools(_ command: String) throws {
         let help = try tandem(command, "--help", in: Scratch()).text
@@ -44,6 +43,7 @@ import Testing
         }
     }
 
+    /// libavfilter is loaded only if needed, because loading it and its dependencies takes a third of the startup time.
     @Test func libavfilterIsLoadedOnlyForFilters() throws {
         let scratch = try folderWithSource()
         func loads(_ video: String) throws -> Bool {
@@ -88,7 +88,7 @@ import Testing
         #expect(try tandem("probe", "nothing.mp4", in: scratch).status == 1)
     }
 
-    /// An error on standard output fails the command; a closed pipe ends it silently.
+    /// A write error on standard output fails the command; a closed pipe ends it silently.
     @Test func fullStandardOutputIsAnError() throws {
         for command in ["schema", "codecs --format json", "--help", "help run", "--version"] {
             let full = try program("sh", ["-c", "'\(TestPaths.tandem)' \(command) > /dev/full"])
@@ -100,7 +100,8 @@ import Testing
         }
     }
 
-    /// Converts every real file, including damaged ones: the result is an error or an output, never a crash or a hang.
+    /// Converting each real file, including damaged ones, ends with an error or an output, never with a crash or a
+    /// hang.
     @Test(.enabled(if: TestPaths.media != nil)) func realFilesEndWithAnOutputOrAnError() throws {
         let media = try #require(TestPaths.media)
         let scratch = try Scratch()
@@ -139,14 +140,15 @@ import Testing
         #expect(table.count >= 60)
     }
 
-    /// The status is 5 if only expectations failed, and 1 if a job failed too; nothing is published in either case.
+    /// The status is 5 if only expectations failed, and 1 if another job failed too. In both cases nothing is
+    /// published.
     @Test func failedExpectationsHaveTheirOwnExitStatus() throws {
         let scratch = try folderWithSource()
         try scratch.write(jobFile(more: "    expect: { size: { max: 10B } }"), to: "jobs.yaml")
         let wrong = try tandem("run", "jobs.yaml", in: scratch)
         #expect(wrong.status == 5)
         #expect(wrong.errors.contains("error[expectation-failed]"))
-        // Reported when it happens, and again in the summary.
+        // Reported when the job fails, and again in the summary.
         #expect(wrong.errors.components(separatedBy: "expected size at most").count == 3, "\(wrong.errors)")
         #expect(wrong.errors.contains("jobs.yaml:10:21"))
         try scratch.write(jobFile(asset: "./none.mp4", destination: "b.mp4"), to: "broken.yaml")

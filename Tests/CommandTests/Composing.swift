@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A suite that runs compositions of short clips.
+/// A suite that creates compositions of short clips.
 protocol Composing {}
 
 extension Composing {

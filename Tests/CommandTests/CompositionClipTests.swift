@@ -26,7 +26,8 @@ import Testing
         #expect(odd.contains("jobs.yaml:4:"), "\(odd)")
     }
 
-    /// Layers rotate around their center: frames, images and text. Quarter turns move whole pixels, as ffmpeg's `transpose`.
+    /// Frames, images and text of layers rotate around the layer's center. Quarter turns are exact, as in ffmpeg's
+    /// `transpose`.
     @Test func layersAreRotated() throws {
         let scratch = try folder()
         for (angle, filter, box) in [
@@ -44,7 +45,7 @@ import Testing
                 against: FFmpegFile(scratch.file("r.mkv")), first: 0, count: 50, own: 0)
             #expect(psnr > 40, "\(angle): \(psnr)")
         }
-        // At other angles edges are antialiased, comparable to rotation at eight times the size and downscaling.
+        // At other angles edges are antialiased: the reference is rotated at eight times the size and scaled down.
         for angle in [1, 30, 45, -100] {
             _ = try rendered(
                 "{ sequence: [ ./a.mkv ], layers: [ { asset: ./b.mkv, place: { left: 44, top: 36, width: 40, height: 24, rotate: \(angle) } } ] }",
@@ -88,7 +89,7 @@ import Testing
         #expect(wrong.contains("`rotate`"), "\(wrong)")
     }
 
-    /// Antialiased edges of text have the text's color: white text on white is invisible, rotated or not.
+    /// Antialiased edges of text have the text's color: white text on white is invisible, with and without rotation.
     @Test(arguments: ["white", "#ffffff"]) func edgesOfTextHaveNoFringes(_ color: String) throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -109,7 +110,8 @@ import Testing
         }
     }
 
-    /// Transparent pixels of an image don't contribute their color: a white disc on white is invisible, scaled, rotated, or both.
+    /// Transparent pixels of an image don't contribute their color: a white disc on white is invisible when scaled,
+    /// rotated, or both.
     @Test(arguments: [
         "left: 10", "left: 10, width: 33", "left: 10, rotate: 17", "left: 10, width: 33, rotate: -40",
     ])
@@ -163,7 +165,7 @@ import Testing
             "\(plan.errors)")
     }
 
-    /// Every track of every source is in the ledger; `leftover` applies to tracks that no key mentions.
+    /// Every track of every source is listed in the ledger; `leftover` applies to tracks that no key mentions.
     @Test func tracksOfClipsAreAccountedFor() throws {
         let scratch = try folder()
         try ffmpeg(

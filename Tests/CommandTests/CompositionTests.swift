@@ -33,7 +33,7 @@ import Testing
         #expect(distance(whole[144_000...], try samples("c")[...]) < 0.0001)
     }
 
-    /// Rounding errors don't accumulate over a hundred clips, which are opened one after the other.
+    /// Rounding errors don't accumulate, here over a hundred clips, which are opened one after the other.
     @Test func hundredClipsDontDrift() throws {
         let scratch = try folder()
         // 333 ms isn't a multiple of the frame duration.
@@ -73,7 +73,7 @@ import Testing
         #expect(whole.count == 144_000)
     }
 
-    /// A layer replaces the pixels below it during its range, and the other frames are unchanged.
+    /// A layer replaces the pixels below it during its range; the other frames are unchanged.
     @Test func layersCoverTheirPositionAndRange() throws {
         let scratch = try folder()
         try ffmpeg(
@@ -101,7 +101,7 @@ import Testing
         #expect(pixel(20, 25)[1] > 235 && pixel(20, 25)[0] < 20)
     }
 
-    /// Additional audio has the written volume, fades and ducking.
+    /// Audio items have the specified volume, fades and ducking.
     @Test func audioItemsHaveTheirVolumeFadesAndDucking() throws {
         let scratch = try folder()
         try ffmpeg(
@@ -124,7 +124,7 @@ import Testing
               audio: [ { id: voice, asset: ./voice.flac }, { asset: ./one.flac, loop: true, duck: { under: voice, by: 20dB } } ] }
             """, in: scratch)
         let ducked = try FFmpegFile(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000)
-        // The mean cancels the voice, a sine.
+        // The mean over whole periods of the voice, a sine, is zero.
         func mean(_ time: Double) -> Float {
             let from = Int(time * 48_000)
             return ducked[from..<(from + 4800)].reduce(0, +) / 4800
@@ -147,7 +147,7 @@ import Testing
               audio: [ { asset: ./one.flac, loop: true, duck: { under: talk, by: 20dB } } ] }
             """, in: scratch)
         let samples = try FFmpegFile(scratch.file("o.mkv")).samples(channels: 1, rate: 48_000)
-        // The mean cancels the clip's own audio, a sine.
+        // The mean over whole periods of the clip's audio, a sine, is zero.
         func mean(_ time: Double) -> Float {
             let from = Int(time * 48_000)
             return samples[from..<(from + 4800)].reduce(0, +) / 4800
@@ -220,7 +220,7 @@ import Testing
                 ])
             return try #require([UInt8](rows.output).dropFirst(48 * 128).first)
         }
-        // The wide source fills the canvas at its display size; the narrow one has bars with `contain` only.
+        // The wide source fills the canvas at its display size; the narrow one has bars only with `contain`.
         #expect(try edge(of: 60) > 200)
         #expect(try (edge(of: 90) > 200) == (fit != "contain"))
     }
@@ -248,7 +248,7 @@ import Testing
             try tandem("plan", "jobs.yaml", in: scratch).text.contains("y.mkv, 0 s to 2 s"))
     }
 
-    /// Errors of compositions are reported at their line, and no output is produced.
+    /// Errors of compositions are reported at their line, and no output is created.
     @Test func errorsOfCompositionsAreLocated() throws {
         let scratch = try folder()
         let wrong: [(composition: String, message: String)] = [
@@ -276,7 +276,7 @@ import Testing
             "\(copied.errors)")
     }
 
-    /// The error names the damaged source, and no output remains.
+    /// The error names the damaged source, and no output is left.
     @Test func damagedClipsAreNamed() throws {
         let scratch = try folder()
         let damage = """
@@ -294,7 +294,7 @@ import Testing
         #expect(!scratch.contents.contains { $0.hasPrefix("o") })
     }
 
-    /// Still images, ranges and several outputs of a composition work as for any asset.
+    /// Still images, ranges and several outputs of a composition work as for other assets.
     @Test func compositionsAreReadLikeAssets() throws {
         let scratch = try folder()
         try scratch.write(

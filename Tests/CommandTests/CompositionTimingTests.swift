@@ -28,7 +28,7 @@ import Testing
         #expect(run.status == 0, "\(run.errors)")
         let hashes = try FFmpegFile(scratch.file("o.mkv")).frameHashes()
         #expect(hashes.count == 52)
-        // Returns for how many output frames each source frame is shown.
+        // Counts the consecutive output frames that show each source frame.
         var runs: [Int] = []
         for (index, hash) in hashes.enumerated() {
             if index > 0, hash == hashes[index - 1] { runs[runs.count - 1] += 1 } else { runs.append(1) }
@@ -36,7 +36,8 @@ import Testing
         #expect(runs == [1, 5, 20, 1, 5, 20])
     }
 
-    /// Until a clip's first frame, gaps of up to half a second show that frame, and longer ones black; `lead_in` overrides this.
+    /// Before a clip's first frame, gaps of up to half a second show that frame, and longer gaps are black; `lead_in`
+    /// overrides this.
     @Test(arguments: [
         (0.3, "", 0.0), (0.3, "lead_in: black", 0.3), (0.8, "", 0.8), (0.8, "lead_in: hold", 0),
     ])
@@ -78,7 +79,7 @@ import Testing
         #expect(abs(try level("o.wav") - level("tone.wav") - Double(decibels)) < 0.001)
     }
 
-    /// Transients are at their scaled times, and the audio lasts until the scaled end.
+    /// Transients are at their scaled times, and the audio ends at the scaled end.
     @Test(.enabled(if: TempoStretcher.isPrecise), arguments: [0.25, 0.5, 0.8, 1.25, 2, 4])
     func speedKeepsTransientsAtTheirTimes(_ speed: Double) throws {
         let scratch = try Scratch()

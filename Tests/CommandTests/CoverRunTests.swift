@@ -2,7 +2,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// Covers from image files, as a user meets them: what makes a job run again, what is refused, and what is left behind.
+/// Covers from image files: changes that cause a rerun, rejected images, and files left after failures.
 @Suite struct CoverRunTests {
     private func spec(_ cover: String = "art.png", more: String = "") -> String {
         """
@@ -49,7 +49,7 @@ internal import Testing
 
     private func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
 
-    /// In a worker with its sandbox and without, with the shortest way to what is up to date and without it.
+    /// A changed image causes a rerun, with and without sandboxed workers, and with content fingerprints.
     @Test(arguments: [["--isolation", "worker"], ["--isolation", "none"], ["--fingerprint", "content"]])
     func anotherImageRunsTheJobAgain(_ arguments: [String]) throws {
         let scratch = try folder()
@@ -61,7 +61,7 @@ internal import Testing
         }
         #expect(try run().contains("1 of 1 jobs done"))
         #expect(try run().contains("1 of them up to date"))
-        // The time is not the content.
+        // A changed modification time with unchanged content causes no rerun.
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSince1970: 981_173_106)],
             ofItemAtPath: scratch.file("art.png"))
@@ -76,7 +76,7 @@ internal import Testing
         #expect(try run().contains("1 of them up to date"))
     }
 
-    /// A plan and its parts carry out what they say, or nothing.
+    /// A saved plan and its parts are rejected after the image changes.
     @Test func plansKeepTheirImage() throws {
         let scratch = try folder()
         #expect(try tandem(["plan", "--out", "plan.json", "jobs.yaml"], in: scratch).status == 0)
@@ -96,7 +96,7 @@ internal import Testing
         #expect(try picture(scratch) == bytes(scratch.file("art.png")))
     }
 
-    /// Images that can't be decoded, or are too large, are errors of the plan at their line.
+    /// Images that can't be decoded or are too large are errors of the plan, at their line.
     @Test func badImagesAreRefused() throws {
         let scratch = try folder()
         let whole = try bytes(scratch.file("art.png"))
@@ -109,7 +109,7 @@ internal import Testing
         let files: [(name: String, data: Data, words: String)] = [
             ("short.png", whole.dropLast(6), "it is truncated"),
             ("short.jpg", jpeg.dropLast(6), "it is truncated"),
-            // An end that was appended to half of the scan, and a second image after half of one.
+            // An EOI marker appended to half of the scan, and a second image appended to half of the first.
             ("half.jpg", jpeg.prefix(jpeg.count / 2) + [0xff, 0xd9], "it can't be decoded"),
             ("joined.jpg", jpeg.prefix(jpeg.count / 2) + jpeg, "it is truncated"),
             ("bad.png", damaged, "it can't be decoded"),
@@ -134,7 +134,7 @@ internal import Testing
         #expect(!scratch.contents.contains("one.flac"))
     }
 
-    /// A cover outside the root is refused, whatever path leads to it.
+    /// A cover outside of the root is rejected, by any path.
     @Test func coversStayBeneathTheRoot() throws {
         let (scratch, outside) = (try folder(), try Scratch())
         try draw("testsrc", to: outside.file("secret.png"))
@@ -156,7 +156,7 @@ internal import Testing
         #expect(plan.status == 0, "\(plan.errors)")
     }
 
-    /// A cover that changes between plan and work fails the job at its line, and nothing is published.
+    /// A cover that changes between planning and work fails the job at its line, and nothing is published.
     @Test(arguments: [
         ("mv other.png art.png", "the file changed after planning"), ("rm art.png", "art.png: No such file"),
     ])

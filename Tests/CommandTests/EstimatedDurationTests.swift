@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Transport and program streams, which don't state a duration: results that depend on it are measured, not estimated.
+/// Transport and program streams, which don't state a duration: times that depend on it are measured, not estimated.
 @Suite struct EstimatedDurationTests {
     /// Names of sources with 25 frames/s, and their encoder arguments.
     private static let sources: [(name: String, arguments: [String])] = [
@@ -27,7 +27,7 @@ import Testing
         return FFmpegFile(scratch.file("o.mp4"))
     }
 
-    /// The last frame of the source is the last frame of the output, however the end of a copied range is written.
+    /// The output ends with the last frame of the source, for all spellings of the end of a copied range.
     @Test(arguments: sources.indices, ["start: 3.3s", "start: 3.3s, end: end", "start: 3.3s, end: 100%"])
     func copiesContainTheLastFrame(_ index: Int, _ range: String) throws {
         let scratch = try Scratch()
@@ -42,7 +42,8 @@ import Testing
         }
     }
 
-    /// Audio packets in the last PES packet aren't in libavformat's estimate; a quarter of a second was lost.
+    /// Audio packets in the last PES packet, which libavformat's estimated duration doesn't include, are copied. In a
+    /// test, a quarter of a second was missing.
     @Test(arguments: ["start: 3.3s", "start: 3.3s, end: end"])
     func copiedAudioContainsTheLastPacket(_ range: String) throws {
         let scratch = try Scratch()
@@ -56,7 +57,8 @@ import Testing
         #expect(try last != nil && last == FFmpegFile(scratch.file("s.ts")).packetHashes("a:0").last)
     }
 
-    /// An end after the estimated duration is valid if the source reaches it; otherwise the error states the measured duration.
+    /// An end after the estimated duration is valid if the source reaches it; otherwise the error states the measured
+    /// duration.
     @Test(arguments: sources.indices) func endsAfterTheEstimatedDurationAreMeasured(_ index: Int) throws {
         let scratch = try Scratch()
         let (name, frames) = try source(index, in: scratch)
@@ -101,7 +103,7 @@ import Testing
         #expect(scratch.contents.count { $0.hasPrefix("o-") } == 7, "\(scratch.contents)")
     }
 
-    /// After a seek in a program stream, libavformat returns partial packets first.
+    /// Copies start with a whole packet, although libavformat returns partial packets after a seek in a program stream.
     @Test(arguments: ["mp2", "ac3"]) func copiesOfProgramStreamsStartWithAWholePacket(_ codec: String) throws
     {
         let scratch = try Scratch()
@@ -122,7 +124,7 @@ import Testing
         }
     }
 
-    /// libavformat reports no start time for a program stream of one frame.
+    /// Program streams with a single frame, for which libavformat reports no start time, start at zero.
     @Test(arguments: [1, 2, 3]) func shortProgramStreamsStartAtZero(_ frames: Int) throws {
         let scratch = try Scratch()
         try ffmpeg(

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The guarantees on outputs (G1, G2): strace makes system calls fail, or kills the program within them.
+/// The guarantees on outputs (G1, G2). strace makes system calls fail, or kills the program in them.
 @Suite struct GuaranteeTests {
-    /// Runs the program under strace, which counts calls per thread.
+    /// Runs the program under strace, which counts system calls per thread.
     private func traced(_ options: [String], in scratch: Scratch) throws -> ProgramResult {
         try program(
             "strace",
@@ -37,7 +37,8 @@ import Testing
         #expect(try isWhole(scratch.file("out.mp4")))
     }
 
-    /// G1: if the run is killed in any call that writes or publishes, the destination is the old file or the complete new one.
+    /// G1: if the run is killed in a system call that writes or publishes, the destination is the old file or the
+    /// complete new one.
     @Test(arguments: [
         "pwrite64:1", "pwrite64:3", "fsync:1", "fsync:2", "fsetxattr:1", "linkat:1", "renameat2:1",
     ])
@@ -50,7 +51,7 @@ import Testing
                 destination: "{ path: out.mp4, if_exists: replace }", more: "    optimize_for_network: true"),
             to: "jobs.yaml")
         let result = try traced(["-e", "inject=\(parts[0]):signal=SIGKILL:when=\(parts[1])"], in: scratch)
-        // A temporary file with a name replaces the destination without `linkat`.
+        // On file systems without unnamed files, the temporary file is renamed, without `linkat`.
         let isReached = parts[0] != "linkat" || scratch.hasUnnamedFiles
         #expect(
             isReached ? result.status == 128 + 9 || result.status == 9 : result.status == 0,
@@ -63,7 +64,7 @@ import Testing
         #expect(scratch.contents == ["a.mp4", "jobs.yaml", "out.mp4", "trace"])
     }
 
-    /// G1: data is synced before the file gets its name, and the folder is synced before the run reports success.
+    /// G1: data is synced before the file gets its name, and the folder before the run reports success.
     @Test func dataIsSyncedBeforePublishingAndTheFolderAfter() throws {
         let scratch = try folderWithSource()
         try scratch.write(jobFile(), to: "jobs.yaml")
@@ -106,10 +107,10 @@ import Testing
         #expect(run.errors.contains("1 of 2 jobs done, 1 of them up to date, 1 not"), "\(run.errors)")
     }
 
-    /// G2: every failing write fails the job, and no file remains.
+    /// G2: every failing write fails the job, and no file is left.
     @Test(arguments: ["ENOSPC", "EIO"]) func everyFailingWriteFailsTheJob(_ error: String) throws {
         let scratch = try folderWithSource()
-        // The output has more 256 KB writes per thread than the state, which exists from the first run.
+        // The output requires more writes of 256 KB per thread than the state, which exists after the first run.
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25:duration=2,noise=alls=60:allf=t", "-c:v",
             "ffv1", scratch.file("noise.mkv"))
@@ -127,7 +128,7 @@ import Testing
                 #expect(result.status == 0)
                 break
             }
-            // Failing writes of the state end the run before its first job, and are warnings after it.
+            // Failing writes of the state before the first job end the run; after it, they are warnings.
             let isOfState = result.errors.contains("the state in")
             #expect(isOfState || result.status == 1, "write \(write): \(result.errors)")
             let exists = FileManager.default.fileExists(atPath: scratch.file("out.mp4"))
@@ -140,7 +141,7 @@ import Testing
         #expect(try isWhole(scratch.file("out.mp4"), frames: 50))
     }
 
-    /// G2: failures of the other calls between the last write and success.
+    /// G2: failures of other system calls between the last write and success fail the job.
     @Test(arguments: ["fsync:1", "fsync:2", "linkat:1"]) func failingSyncAndLinkFailTheJob(_ call: String)
         throws
     {
@@ -152,7 +153,7 @@ import Testing
         #expect(scratch.contents.allSatisfy { !$0.hasSuffix(".part") })
     }
 
-    /// A write beyond the limit on file sizes fails like one on a full disk.
+    /// A write beyond RLIMIT_FSIZE fails like a write to a full disk.
     @Test func fileSizeLimitsFailTheJob() throws {
         let scratch = try folderWithSource()
         try scratch.write(
@@ -168,7 +169,8 @@ import Testing
         #expect(scratch.contents == ["a.mp4", "jobs.yaml"])
     }
 
-    /// SIGTERM and the second SIGINT cancel at once; the first SIGINT lets running jobs finish. No files remain.
+    /// SIGTERM and the second SIGINT cancel immediately; after the first SIGINT, running jobs finish. No files are
+    /// left.
     @Test(arguments: [("TERM", 1, 143), ("INT", 2, 130)]) func signalsLeaveNoFiles(
         _ name: String, _ count: Int, _ status: Int
     ) throws {
@@ -200,7 +202,8 @@ import Testing
         #expect(scratch.contents == ["jobs.yaml", "log"])
     }
 
-    /// Signals that arrive immediately after the start, on a busy machine and with the signal blocked by the parent process.
+    /// Signals immediately after the start end the run, on a busy machine and with the signal blocked by the parent
+    /// process.
     @Test func signalsRightAfterTheStartEndTheRun() throws {
         let scratch = try Scratch()
         try scratch.write(
@@ -252,7 +255,7 @@ import Testing
         #expect(try FFmpegFile(scratch.file("out.mp4")).decodeErrors() == "")
     }
 
-    /// A source that is shorter than its index states is an error.
+    /// A source that contains less than its index states is an error.
     @Test(arguments: [30, 50, 70, 90, 99]) func truncatedSourcesAreFailures(_ percent: Int) throws {
         let scratch = try Scratch()
         try ffmpeg(

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Image outputs of jobs: exact frames, published together, and up to date as one output.
+/// Image outputs: exact frames, published together, and up to date as one output.
 @Suite struct ImageOutputTests {
-    /// Creates four seconds of lossless RGB video, so that frames of image files can be compared exactly.
+    /// Creates four seconds of lossless RGB video, so that frames can be compared exactly with image files.
     private func source() throws -> Scratch {
         let scratch = try Scratch()
         try ffmpeg(
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// A sheet contains its images in columns and rows, and its index their positions.
+    /// A sheet contains its images in columns and rows; its index states their positions.
     @Test func sheetsContainTheirImagesAndIndex() throws {
         let scratch = try source()
         try write(
@@ -78,7 +78,8 @@ import Testing
         }
     }
 
-    /// All image files are one output: if one is missing, all are created again; if one was changed outside Tandem, none is replaced.
+    /// The image files of an output are one unit: if one is missing, all are created again; if one was changed by
+    /// another program, none is replaced.
     @Test func imageFilesAreOneOutput() throws {
         let scratch = try source()
         try write(
@@ -87,7 +88,7 @@ import Testing
         #expect(files(scratch).count == 4)
         let rerun = try tandem("run", "jobs.yaml", in: scratch)
         #expect(rerun.errors.contains("1 of them up to date"), "\(rerun.errors)")
-        // The renamed job takes over the files.
+        // The renamed job adopts the files.
         try write(
             "  posters: { images: { every: 1s }, destination: \"out/${image.number}.png\" }", in: scratch)
         #expect(try tandem("clean", "--yes", "jobs.yaml", in: scratch).text.isEmpty)
@@ -101,7 +102,7 @@ import Testing
         let repaired = try tandem("run", "jobs.yaml", in: scratch)
         #expect(repaired.status == 0 && !repaired.errors.contains("up to date"), "\(repaired.errors)")
         #expect(files(scratch).count == 4)
-        // One file was changed outside Tandem.
+        // One file was changed by another program.
         try "mine".write(toFile: scratch.file("out/0002.png"), atomically: true, encoding: .utf8)
         let before = try rgbHashes(scratch.file("out/0001.png"))
         try write(
@@ -126,7 +127,7 @@ import Testing
         #expect(files(scratch) == ["0001.png", "0002.png"])
     }
 
-    /// Instances of a pattern with several outputs, and a job that reads one of them: each file belongs to its own instance.
+    /// Instances of a pattern with several outputs, and a job that reads one of them, keep their files separate.
     @Test func instancesKeepTheirFilesSeparate() throws {
         let scratch = try source()
         try FileManager.default.createDirectory(atPath: scratch.file("in"), withIntermediateDirectories: true)
@@ -166,7 +167,7 @@ import Testing
         #expect(last.errors.contains("4 of them up to date"), "\(last.errors)")
     }
 
-    /// Every planned image can be created, whatever the size, format and colors of the source.
+    /// Every planned image can be created, for all sizes, formats and colors of the sources.
     @Test(.enabled(if: TestPaths.media != nil)) func realFilesYieldImages() throws {
         let scratch = try Scratch()
         let media = try #require(TestPaths.media)
@@ -196,7 +197,7 @@ import Testing
         #expect(files(scratch).count >= 40 * 5, "\(files(scratch).count)")
     }
 
-    /// Extracted frames match reference images that another program created: the numbered frame, not its neighbor.
+    /// Extracted frames match reference images that another program created, so that frame numbers aren't off by one.
     @Test(.enabled(if: TestPaths.media != nil)) func framesMatchReferenceImages() throws {
         let scratch = try Scratch()
         let media = try #require(TestPaths.media)
@@ -271,8 +272,7 @@ import Testing
         #expect(checked.status == 0, "\(checked.errors)")
     }
 
-    /// Times, keyframes and sheets that the source doesn't allow are errors of the plan.
-    /// Files of a set collide with those of other outputs.
+    /// Files of a set that are also destinations of other outputs are collisions.
     @Test func filesOfASetAreDestinations() throws {
         let scratch = try source()
         try write(
@@ -319,7 +319,8 @@ import Testing
         }
     }
 
-    /// Damage in the middle of a source fails the job by default; with `on_damage: skip`, the intact frames are written.
+    /// Damage in the middle of a source fails the job by default; with `on_damage: skip`, the intact frames are
+    /// written.
     @Test func damageFailsOrIsSkipped() throws {
         let scratch = try source()
         var bytes = try Data(contentsOf: URL(fileURLWithPath: scratch.file("a.mkv")))

@@ -95,7 +95,8 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: scratch.file("out")))
     }
 
-    /// An image that can't be decoded fails the job, or is skipped and reported; an image of another size is scaled to the first one's.
+    /// An image that can't be decoded fails the job, or is skipped and reported. An image of another size is scaled to
+    /// the size of the first.
     @Test func damagedImagesFailAndOtherSizesAreScaled() throws {
         let scratch = try source(1)
         try Data([UInt8](repeating: 7, count: 500)).write(
@@ -113,7 +114,7 @@ import Testing
         #expect(try ffmpegFile.decodeErrors().isEmpty)
     }
 
-    /// Unchanged images cause no rerun, a changed or missing image does; images of the source are never overwritten.
+    /// Only a changed or missing image causes a rerun. Images of the source are never overwritten.
     @Test func changedImagesCauseARerun() throws {
         let scratch = try source(1)
         let job = "  all: { asset: frames, \(lossless), destination: out/a.mkv }"
@@ -163,12 +164,13 @@ import Testing
         }
     }
 
-    /// Exif orientation of photos: still images and slides are upright, and movies contain the rotation as metadata or baked in.
+    /// Exif orientation of photos is applied: still images and slides are upright, and videos have the rotation as
+    /// metadata or in their pixels.
     @Test func exifOrientationIsRespected() throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=64x48", "-frames:v", "1", scratch.file("flat.jpg"))
         let flat = try Data(contentsOf: URL(filePath: scratch.file("flat.jpg")))
-        // A single 16-bit tag in the first directory; 6 means rotate by 90 degrees clockwise.
+        // A single 16-bit tag in IFD0; the value 6 means a rotation by 90 degrees clockwise.
         let tag: [UInt8] = [0x12, 0x01, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0]
         let exif =
             Array("Exif".utf8) + [0, 0] + Array("II*".utf8) + [0, 8, 0, 0, 0, 1, 0] + tag + [0, 0, 0, 0]

@@ -2,9 +2,9 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// `init` writes a job file that describes its source, runs unchanged, and produces widely playable output.
+/// `init` writes a job file that describes its source, runs unchanged, and creates widely supported output.
 @Suite struct InitTests {
-    /// The drafted job file contains every track, whatever the file's name.
+    /// The generated job file contains every track, for all file names.
     @Test func unusualFileNamesAreQuoted() throws {
         let scratch = try folderWithSource()
         try FileManager.default.copyItem(
@@ -20,7 +20,7 @@ internal import Testing
         #expect(try tandem("init", "nothing.mp4", in: scratch).status == 1)
     }
 
-    /// Drafts for subtitles, a timecode, HDR, 10 bits, and low sample rates.
+    /// Generated job files for subtitles, a timecode, HDR, 10 bits, and low sample rates describe their source and run.
     @Test func draftsDescribeTheirSourceAndRun() throws {
         let scratch = try Scratch()
         try scratch.write("1\n00:00:00,000 --> 00:00:00,500\nHello\n", to: "s.srt")
@@ -74,7 +74,7 @@ internal import Testing
         #expect(draft.errors.contains("no track can be encoded"), "\(draft.errors)")
     }
 
-    /// The plan notes settings that are valid but not widely supported by players.
+    /// The plan notes settings that are valid but that many players don't support.
     @Test(arguments: [
         ("codec: h264, pixel_format: yuv420p10le", "o.mp4", "10 bits"),
         ("codec: h264, pixel_format: yuv422p", "o.mp4", "4:2:2"),

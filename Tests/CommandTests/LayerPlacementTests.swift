@@ -4,7 +4,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Layers are placed to the pixel, and their colors don't mix with the frame's if the output has no chroma subsampling.
+/// Layers are positioned to the pixel. Their colors don't bleed into the frame if the output has no chroma subsampling.
 @Suite struct LayerPlacementTests: Composing {
     /// Returns the planes of the first frame.
     private func planes(_ path: String, as format: String) throws -> [UInt8] {

@@ -21,8 +21,8 @@ import Testing
             "\(result.text)\(result.errors)")
     }
 
-    /// Sources are opened when needed and closed afterwards: a thousand clips use about as much memory as a hundred, and no frame is
-    /// missing.
+    /// Sources are opened when needed and closed afterwards: a thousand clips use about as much memory as a hundred,
+    /// and no frame is missing.
     @Test func memoryDoesntGrowWithTheNumberOfClips() throws {
         let scratch = try folder()
         func clips(_ count: Int) -> String {
@@ -40,7 +40,8 @@ import Testing
         #expect(try ffmpegFile.samples(channels: 1, rate: 48_000).count == 200 * 48_000)
     }
 
-    /// A worker doesn't retain frame buffers of finished jobs: posters of four hundred files use about as much memory as of forty.
+    /// A worker releases the frame buffers of finished jobs: posters of four hundred files use about as much memory as
+    /// those of forty.
     @Test func memoryDoesntGrowWithTheNumberOfPosters() throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -63,7 +64,7 @@ import Testing
         #expect(many < few + 60, "\(few) \(many)")
     }
 
-    /// An HDR clip is tone-mapped to the SDR of the first clip, as by ffmpeg's filters, and the plan states it.
+    /// An HDR clip is tone-mapped to the SDR format of the first clip, as by ffmpeg's filters, and the plan reports it.
     @Test func hdrClipsAreToneMappedToTheFirstClip() throws {
         let scratch = try folder()
         try ffmpeg(

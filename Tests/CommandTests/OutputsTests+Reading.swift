@@ -2,9 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Reading of the source for several outputs.
+/// Tests that count reads of the source for several outputs.
 extension OutputsTests {
-    /// Outputs with the same range share one reader: the number of bytes read from the source doesn't grow with the number of outputs.
+    /// Outputs with the same range share one reader: the number of bytes read from the source doesn't depend on the
+    /// number of outputs.
     @Test func sourcesAreReadOnceForAllOutputs() throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -31,7 +32,7 @@ extension OutputsTests {
         #expect(Double(four) < 1.2 * Double(one), "\(one) and \(four) bytes")
     }
 
-    /// The plan states which outputs share a reader, and which have their own.
+    /// The plan states which outputs share a reader.
     @Test func planStatesWhichOutputsShareAReader() throws {
         let scratch = try folderWithSource()
         let video = "tracks: [ { video: first, encode: { codec: ffv1 } } ]"

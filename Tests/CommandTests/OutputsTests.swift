@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Several outputs of one job: produced and published together, and up to date individually.
+/// Several outputs of one job: created and published together, and up to date individually.
 @Suite struct OutputsTests {
     private static let lossless = "{ video: first, encode: { codec: ffv1 } }"
 
-    /// Returns a job with outputs; `more` contains further keys of the job.
+    /// Returns a job file with a job that has these outputs; `more` contains further keys of the job.
     func job(_ outputs: [(id: String, text: String)], more: String = "") -> String {
         let lines = outputs.map { "      \($0.id): { \($0.text) }\n" }.joined()
         return """
@@ -30,7 +30,7 @@ import Testing
         ((try? FileManager.default.contentsOfDirectory(atPath: scratch.file(folder))) ?? []).sorted()
     }
 
-    /// Each output has the frames and samples that a job with only this output produces.
+    /// Each output has the same frames and samples as the output of a separate job.
     @Test func outputsEqualThoseOfSeparateJobs() throws {
         let scratch = try folderWithSource()
         let small = "{ video: first, encode: { codec: ffv1, size: 64x } }"
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    /// A rerun produces only the output whose settings changed or whose file is missing, and `explain` states the reason.
+    /// A rerun creates only outputs whose settings changed or whose files are missing, and `explain` states the reason.
     @Test func onlyOutputsThatAreOutOfDateAreProduced() throws {
         let scratch = try folderWithSource()
         let text = { (quality: Int) in
@@ -100,7 +100,7 @@ import Testing
         #expect(run.status == 0 && !run.errors.contains("one/a") && run.errors.contains("done one/b"))
         #expect(try modified(scratch, "out/a.mkv") == before.0)
         #expect(try modified(scratch, "out/b.mkv") != before.1)
-        // The report contains both outputs, the one that is up to date with its recorded details.
+        // The report contains both outputs; the one that is up to date has its stored details.
         let report = try JSONSerialization.jsonObject(
             with: try Data(contentsOf: URL(filePath: scratch.file("r.json"))))
         let jobs = try #require((report as? [String: Any])?["jobs"] as? [[String: Any]])
@@ -117,7 +117,8 @@ import Testing
         #expect(files(scratch) == ["a.mkv", "b.mkv"])
     }
 
-    /// If one output fails its expectations, none is published, existing files are unchanged, and no other files remain.
+    /// If one output fails its expectations, none is published, existing files are unchanged, and no other files are
+    /// left.
     @Test func failedExpectationsPreventPublishingOfAllOutputs() throws {
         let scratch = try folderWithSource()
         let text = { (size: String) in
@@ -133,7 +134,7 @@ import Testing
         try scratch.write(text("90MB"), to: "jobs.yaml")
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
         let before = (try modified(scratch, "out/a.mkv"), try modified(scratch, "out/b.mkv"))
-        // The second output is evaluated again and fails; the first, which would rerun, isn't replaced.
+        // The second output is reevaluated and fails; the first, which is out of date, isn't replaced.
         try scratch.write(text("20B"), to: "jobs.yaml")
         let kept = try tandem("run", "--keep-failed", "jobs.yaml", in: scratch)
         #expect(kept.status == 5, "\(kept.errors)")
@@ -146,7 +147,7 @@ import Testing
         #expect(try modified(scratch, "out/a.mkv") == before.0 && modified(scratch, "out/b.mkv") == before.1)
     }
 
-    /// A job reads one output of another job, and is up to date as long as that output is.
+    /// A job that reads one output of another job is up to date as long as that output is unchanged.
     @Test func jobsReadOneOutputOfAnotherJob() throws {
         let scratch = try folderWithSource()
         let reader = """
@@ -164,7 +165,7 @@ import Testing
         let run = try tandem("run", "jobs.yaml", in: scratch)
         #expect(run.status == 0, "\(run.errors)")
         #expect(try FFmpegFile(scratch.file("b-copy.mkv")).stream("v:0", "width")["width"] as? Int == 64)
-        // If only the other output reruns, the reader is up to date.
+        // If only the other output is created again, the reader is up to date.
         try FileManager.default.removeItem(atPath: scratch.file("out/a.mkv"))
         let why = try tandem("explain", "jobs.yaml", "two", in: scratch)
         #expect(why.text.contains("two: up to date"), "\(why.text)")
@@ -204,7 +205,7 @@ import Testing
         #expect(((size as? Int) ?? 0) <= 30_000 && ((size as? Int) ?? 0) > 20_000)
     }
 
-    /// A shard contains all outputs of a job, and `collect` verifies each.
+    /// A part of a plan contains all outputs of a job, and `collect` verifies each.
     @Test func collectVerifiesEachOutput() throws {
         let scratch = try folderWithSource()
         try scratch.write(
@@ -243,7 +244,7 @@ import Testing
         #expect(junit.contains("one/a") && junit.contains("one/b"))
     }
 
-    /// Two outputs with the same destination, and errors in both outputs.
+    /// Two outputs with the same destination are an error of the plan.
     @Test func collisionsOfOutputsAreErrorsOfThePlan() throws {
         let scratch = try folderWithSource()
         try scratch.write(
@@ -273,7 +274,7 @@ import Testing
             jobs.map { ($0["id"] as? String ?? "", $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// A skipped output is reported, whatever the outcome of the others.
+    /// A skipped output is reported, for any outcome of the others.
     @Test func skippedOutputsAreReported() throws {
         let scratch = try folderWithSource()
         try scratch.write(
@@ -317,8 +318,8 @@ import Testing
         #expect(warnings?.count == 1, "\(String(describing: warnings))")
     }
 
-    /// Failures name the output, each once; expectations of the plan name it; an output's file can't be a folder; `--only` requires the
-    /// job's name.
+    /// Failures and expectations name the output, each failure once. A folder at an output's destination is an error.
+    /// `--only` accepts job names, not outputs.
     @Test func messagesNameTheOutput() throws {
         let scratch = try folderWithSource()
         let two = [("a", "tracks: [ \(Self.lossless) ]"), ("b", "tracks: [ \(Self.lossless) ]")]
@@ -351,7 +352,7 @@ import Testing
             only.status == 3 && only.errors.contains("it is an output of the job `one`"), "\(only.errors)")
     }
 
-    /// A timeout and a signal leave no output files; a retry produces all outputs.
+    /// After a timeout or a signal, no output files are left; a retry creates all outputs.
     @Test func timeoutsAndSignalsLeaveNoOutputs() throws {
         let scratch = try folderWithSource()
         let slow = """

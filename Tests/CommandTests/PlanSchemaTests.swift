@@ -55,7 +55,7 @@ import FileSystem
           four: { asset: ./a.mp4, tracks: [ { audio: all, copy: true } ], destination: four.m4a }
           five: { asset: ./nothing.mp4, tracks: [ { audio: all, copy: true } ], destination: five.m4a }
         """
-    /// Arguments that select the jobs that can be planned, and set a variable whose name isn't in snake case.
+    /// Arguments that select the jobs without errors, and set a variable whose name isn't in snake case.
     private static let selection =
         ["one", "two", "three", "four", "six", "seven", "eight", "nine"].flatMap { ["--only", $0] } + [
             "--set", "camelCase=1",
@@ -107,7 +107,7 @@ import FileSystem
         #expect(result.status == 0 && result.text == "", "\(result.text)\(result.errors)")
     }
 
-    /// The schema contains every property of the types, and reading a saved plan and writing it again yields the same bytes.
+    /// The schema contains every property of the types, and decoding and encoding a saved plan yields the same bytes.
     @Test func savedPlansRoundTrip() throws {
         let scratch = try folder()
         try scratch.write(Self.jobs, to: "jobs.yaml")
@@ -125,10 +125,10 @@ import FileSystem
         #expect(absent.sorted() == [])
     }
 
-    /// Types with their own representation in JSON.
+    /// Types with custom coding.
     private static let customCoded = ["SourceRange", "FileIdentity"]
 
-    /// Keys of properties whose coding key isn't their name.
+    /// Coding keys of properties that differ from the property's name.
     private static let keys = [
         "BatchPlan.upToDateJobs": "settled",
         "Composition.audioFormat": "audio_form",
@@ -139,7 +139,8 @@ import FileSystem
         "TextLayer.position": "place",
     ]
 
-    /// Returns the paths of stored properties that the schema lacks, whether or not this plan has a value for them.
+    /// Returns the paths of stored properties that the schema lacks, regardless of whether this plan has a value for
+    /// them.
     private func missing(_ value: Any, _ rule: [String: Any], _ schema: [String: Any], _ path: String)
         -> [String]
     {
@@ -160,7 +161,7 @@ import FileSystem
             if mirror.displayStyle != .tuple, let inner = known["_0"] as? [String: Any] {
                 return missing(value, inner, schema, path + "._0")
             }
-            // Their coding differs from their stored properties.
+            // The coding of these types differs from their stored properties.
             if Self.customCoded.contains("\(type(of: value))") { return [] }
             let owner = "\(type(of: value))"
             return mirror.children.flatMap { child -> [String] in
@@ -178,7 +179,7 @@ import FileSystem
         }
     }
 
-    /// Returns the value of an annotation, whose storage has the property's name after `_`; nil for other values.
+    /// Returns the wrapped value of an `Annotation`; nil for other values.
     private func annotated(_ value: Any) -> Any? {
         "\(type(of: value))".hasPrefix("Annotation<")
             ? Mirror(reflecting: value).children.first { $0.label == "wrappedValue" }?.value : nil

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Compositions whose clips are outputs of other jobs in the batch.
+/// Compositions whose clips are outputs of other jobs.
 @Suite struct PublishedClipTests: Composing {
     private static let text = """
         version: 1
@@ -34,8 +34,8 @@ import Testing
         return scratch
     }
 
-    /// A composition is expanded for each instance of the job that it reads, and runs after it; a changed clip causes a rerun of its
-    /// reader.
+    /// A composition is expanded for each instance of the job that it reads, and runs after it. A changed clip causes a
+    /// rerun of its readers.
     @Test func compositionsRunAfterTheJobsTheyRead() throws {
         let scratch = try folderWithJobs()
         let plan = try tandem("plan", "jobs.yaml", in: scratch)
@@ -59,7 +59,7 @@ import Testing
             ofItemAtPath: scratch.file("in/b.mkv"))
         let why = try tandem("explain", "jobs.yaml", "whole[b.mkv]", in: scratch)
         #expect(why.text.contains("the job `talks[b.mkv]`, whose output it reads, runs"), "\(why.text)")
-        // The intro is up to date, and still used as a clip.
+        // The intro is up to date, and still available as a clip.
         let part = try tandem("run", "-v", "jobs.yaml", in: scratch)
         #expect(
             part.status == 0 && part.errors.contains("done whole[b.mkv]")
@@ -69,7 +69,7 @@ import Testing
         #expect(one.status == 0 && one.errors.contains("3 of 3 jobs done"), "\(one.errors)")
     }
 
-    /// A shard contains the jobs that its compositions read.
+    /// A part of a plan contains the jobs that its compositions read.
     @Test func shardsContainTheJobsOfTheirClips() throws {
         let scratch = try folderWithJobs()
         let plan = try tandem("plan", "--shards", "2", "--out", "shards", "jobs.yaml", in: scratch)
@@ -82,7 +82,7 @@ import Testing
         #expect(scratch.contents.contains("whole-a-hd.mkv") && scratch.contents.contains("whole-b-hd.mkv"))
     }
 
-    /// If a job fails, the compositions that read it don't run, and the others do.
+    /// If a job fails, only the compositions that read it don't run.
     @Test func failedClipsFailOnlyTheirReaders() throws {
         let scratch = try folderWithJobs()
         try scratch.write("no movie", to: "in/b.mkv")
@@ -93,7 +93,7 @@ import Testing
                 && run.errors.contains("talks[b.mkv]"), "\(run.errors)")
     }
 
-    /// Cycles, undefined jobs and outputs, two expanded jobs, and image outputs are errors at their line.
+    /// Cycles, undefined jobs and outputs, two expanded jobs, and clips from image outputs are errors at their line.
     @Test(arguments: [
         ("[ { job: j } ]", "error[dependency-cycle]"),
         ("[ { job: nobody } ]", "jobs.yaml:4:27: error[undefined-name]"),
@@ -117,8 +117,8 @@ import Testing
         #expect(result.status == 3 && result.errors.contains(message), "\(composition): \(result.errors)")
     }
 
-    /// Whether clips can be copied is verified when they are published: the plan predicts a copy, and clips that don't match fail the
-    /// reader.
+    /// Whether clips can be copied is verified once they are published. The plan predicts a copy, and clips that don't
+    /// match fail the reader.
     @Test func packetsOfPublishedClipsAreCopied() throws {
         let scratch = try folder()
         let clips = "[ { job: one }, { asset: { job: one }, range: { start: 0.52s, end: 1.72s } } ]"
@@ -166,8 +166,8 @@ import Testing
             "\(wrong.errors)")
     }
 
-    /// Errors that follow from the job file alone are errors of the plan; with a fallback, the plan states the re-encoding once the clip
-    /// exists.
+    /// Errors that result from the job file alone are errors of the plan. With a fallback, the plan reports the
+    /// re-encoding once the clip exists.
     @Test(arguments: [
         (
             "[ { job: one }, { asset: { job: one }, volume: 0.5 } ]", "o.mp4",
@@ -203,7 +203,7 @@ import Testing
             "\(fallback.text)")
     }
 
-    /// If only the packets show that a copy is impossible, the run reports the re-encoding.
+    /// If only the packets reveal that a copy is impossible, the run reports the re-encoding.
     @Test func fallbacksDuringARunAreReported() throws {
         let scratch = try folder()
         try scratch.write(

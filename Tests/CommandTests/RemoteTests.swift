@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// An HTTP server for one test, with range requests; the first path component selects a fault.
+/// An HTTP server for tests, with range requests. The first path component selects a fault.
 final class RangeServer {
     let port: Int
     private let scheme: String
@@ -59,7 +59,7 @@ final class RangeServer {
         server.serve_forever()
         """
 
-    /// Starts the server; `certificate` is the path of a key and certificate for HTTPS.
+    /// Starts the server. `certificate` is the path of a PEM file with key and certificate; nil for HTTP.
     init(serving folder: String, certificate: String? = nil) throws {
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -77,7 +77,7 @@ final class RangeServer {
         self.port = port
     }
 
-    /// SIGTERM is blocked in processes that a dispatch thread starts.
+    /// Ends the server by SIGKILL: SIGTERM is blocked in processes that are started on a Dispatch thread.
     func stop() { kill(process.processIdentifier, SIGKILL) }
 
     func url(_ path: String) -> String { "\(scheme)://127.0.0.1:\(port)/\(path)" }

@@ -7,9 +7,9 @@ import Testing
 @testable import JobRun
 @testable import Media
 
-/// Contents of reports and messages: a command to rerun failed jobs, names of jobs, and the HTML page.
+/// Contents of reports and messages: the command that reruns failed jobs, names of jobs, and the HTML page.
 @Suite struct ReportContentTests {
-    /// Job instances are named after files whose names contain an invisible character and a quote.
+    /// The printed command reruns failed jobs whose names contain an invisible character or a quote.
     @Test func printedCommandRerunsFailedJobs() throws {
         let scratch = try Scratch()
         for name in ["a\u{200b}b.wav", "it's.wav"] {
@@ -33,7 +33,7 @@ import Testing
         #expect(rerun.status == 5 && rerun.errors.contains("0 of 2 jobs done"), "\(line)\n\(rerun.errors)")
     }
 
-    /// If a run ends before its first job, the step summary contains the affected job, not the rule.
+    /// If a run ends before its first job, the step summary names the affected job, not the rule.
     @Test func stepSummaryNamesTheJob() throws {
         let scratch = try Scratch()
         try scratch.write(
@@ -74,7 +74,7 @@ import Testing
         return job
     }
 
-    /// Thumbnails of the size that a detailed source yields.
+    /// A preview with thumbnails as large as those of a detailed source.
     private static var preview: JobPreview {
         let thumbnail = Thumbnail(time: .zero, width: 192, height: 108, jpeg: Data(repeating: 7, count: 4300))
         return JobPreview(
@@ -98,13 +98,13 @@ import Testing
             #expect(images == 18)
         } else {
             #expect(page.utf8.count <= count * 15_000, "\(page.utf8.count)")
-            // Each job has at least an image of its output.
+            // Each job has at least one image, of its output.
             #expect(images >= shown.count, "\(images)")
         }
         #expect(page.components(separatedBy: "<tr data-job=").count - 1 == min(count, 500))
     }
 
-    /// The page's script, in a browser: the filter hides rows, and a click on a column sorts them.
+    /// In a browser, the filter of the page hides rows, and a click on a column heading sorts them.
     @Test func pageFiltersAndSortsRows() throws {
         let scratch = try Scratch()
         var jobs = (0..<12).map(Self.job)

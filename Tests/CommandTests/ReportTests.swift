@@ -4,7 +4,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Machine-readable formats of messages, saved plans, lists of presets and codecs, and patterns.
+/// Machine-readable diagnostics, saved plans, lists of presets and codecs, and patterns.
 @Suite struct ReportTests {
     private func writeInvalidJobs(in scratch: Scratch, jobs: Int = 1) throws {
         let text =
@@ -15,7 +15,7 @@ import Testing
         try scratch.write(text, to: "a, b.yaml")
     }
 
-    /// GitHub annotations: the most severe first, at most ten, with control characters escaped.
+    /// GitHub annotations are limited to ten, the most severe first, with control characters escaped.
     @Test func githubAnnotationsAreLimitedAndEscaped() throws {
         let scratch = try Scratch()
         try writeInvalidJobs(in: scratch, jobs: 12)
@@ -40,7 +40,7 @@ import Testing
         #expect(result.errors.contains("error[unknown-codec]"))
     }
 
-    /// The parts of SARIF that readers rely on.
+    /// SARIF contains the properties that readers require.
     @Test func sarifHasRulesAndLocations() throws {
         let scratch = try Scratch()
         try writeInvalidJobs(in: scratch)
@@ -116,7 +116,8 @@ import Testing
         #expect(try tandem("validate", in: scratch).status == 64)
     }
 
-    /// The list of presets, the settings of one, the presets that a file supports, and a preset for a file as part of a job file.
+    /// The list of presets, the settings of a preset, the presets that a file supports, and a preset resolved for a
+    /// file.
     @Test func presetsAreListedAndFitted() throws {
         let scratch = try Scratch()
         let list = try tandem("presets", in: scratch).text
@@ -170,7 +171,7 @@ import Testing
         #expect(flac?["codecs"] as? [String] == ["flac"] && flac?["one_track"] as? Bool == true)
     }
 
-    /// A pattern expands the job for every match, in order of names; no match is an error.
+    /// A pattern expands the job for every match, ordered by name; no match is an error.
     @Test func patternsExpandAJobForEveryMatch() throws {
         let scratch = try folderWithSource()
         for folder in ["m", "m/x", "m/.hidden"] {
@@ -208,7 +209,7 @@ import Testing
                 && empty.errors.contains("last: not run, the job `after`, which it needs, has no instance"))
     }
 
-    /// Hostile job files end with an error, within bounded memory and time.
+    /// Hostile job files are errors, within bounded memory and time.
     @Test(arguments: [
         "matrix", "variables", "levels", "aliases", "nul", "bytes", "options", "large", "chain",
     ])

@@ -90,7 +90,7 @@ internal import Testing
         }
     }
 
-    /// New expectations are evaluated on the existing output, with and without the state.
+    /// Changed expectations are evaluated on the existing output, with and without the state.
     @Test(arguments: [false, true]) func newExpectationsAreEvaluatedOnTheExistingOutput(isStateLost: Bool)
         throws
     {
@@ -118,8 +118,8 @@ internal import Testing
         #expect(try tandem("explain", "jobs.yaml", "one", in: scratch).text == "one: up to date\n")
     }
 
-    /// `file_times: keep` copies the source's modification time, and the output is up to date with it; it is an error for generated
-    /// sources.
+    /// `file_times: keep` copies the source's modification time, and the output stays up to date. For generated sources
+    /// it is an error.
     @Test func fileTimesAreCopiedFromTheSource() throws {
         let scratch = try folder()
         try scratch.shell("touch -d '2001-02-03 04:05:06.789 UTC' in/a.mp4")
@@ -140,7 +140,7 @@ internal import Testing
             "\(plan.errors)")
     }
 
-    /// An output with skipped damage is out of date for a job that doesn't skip damage.
+    /// An output with skipped damage isn't up to date for a job that doesn't skip damage.
     @Test func skippedDamageCausesARerunWithoutOnDamage() throws {
         let scratch = try folder()
         try ffmpeg(
@@ -161,8 +161,8 @@ internal import Testing
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 1)
     }
 
-    /// Image times may depend on the source, which must be decoded to determine them: not if nothing changed. A single missing file causes
-    /// it.
+    /// Times of images may depend on the decoded source. If nothing changed, the source isn't decoded; a single missing
+    /// file requires it.
     @Test func existingImagesAreUpToDateWithoutDecoding() throws {
         let scratch = try folder()
         let file = """
@@ -180,7 +180,7 @@ internal import Testing
 
             """
         try scratch.write(file, to: "jobs.yaml")
-        /// Runs, and returns the jobs whose sources were probed.
+        /// Runs the jobs, and returns those whose sources were probed.
         func planned() throws -> [String] {
             let run = try tandem("run", "--events", "e.jsonl", "jobs.yaml", in: scratch)
             #expect(run.status == 0, "\(run.errors)")
@@ -200,7 +200,8 @@ internal import Testing
             #expect(scratch.contents.contains(file))
         }
         #expect(try planned() == [])
-        // An image moved to the path of another image of the same output is not up to date, whatever its mark.
+        // An image that was moved to the path of another image of the same output isn't up to date, although it has a
+        // mark.
         let whole = try Data(contentsOf: URL(filePath: scratch.file("0001.png")))
         try scratch.shell("mv 0001.png x; mv 0002.png 0001.png; mv x 0002.png")
         #expect(try planned() == ["each"])
@@ -212,14 +213,14 @@ internal import Testing
         let known = try scratch.shell("md5sum both-*.png | cut -d' ' -f1 | sort -u | wc -l")
         #expect(known.trimmingCharacters(in: .whitespacesAndNewlines) == "3")
         #expect(try planned() == [])
-        // A missing shortcut, as after a killed run, causes planning.
+        // Without a shortcut, as after a killed run, the job is planned.
         try scratch.shell("sqlite3 .tandem/state.sqlite \"UPDATE jobs SET shortcut = '' WHERE id = 'each'\"")
         #expect(try planned() == ["each"])
         // Temporary files of a killed run are removed.
         try scratch.shell("cp 0001.png .0001.png.0123456789abcdef.part")
         #expect(try planned() == [])
         #expect(!scratch.contents.contains { $0.hasSuffix(".part") }, "\(scratch.contents)")
-        // Image files of an output that isn't planned still belong to it.
+        // Files of an image output that is up to date without planning still belong to it.
         try scratch.write(
             "version: 1\njobs: { other: { asset: in/a.mp4, images: { at: 0s }, destination: 0002.png } }\n",
             to: "other.yaml")
@@ -254,7 +255,7 @@ internal import Testing
 }
 
 extension Scratch {
-    /// Runs a line of shell in the folder and returns its output.
+    /// Runs a shell command in the folder and returns its output.
     @discardableResult
     fileprivate func shell(_ line: String) throws -> String {
         let result = try program("/bin/sh", ["-ec", line], directory: path)

@@ -2,14 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// An example of docs/rules.md whose message depends on other files, with the shell script that creates its
-/// sources.
+/// An example of docs/rules.md whose message depends on other files, with the shell script that creates its sources.
 struct RuleExample: Sendable, CustomTestStringConvertible {
     let rule: String
     var sources = ":"
-    /// Sources of the corrected example if the fix replaces them.
+    /// Script for the sources of the corrected example, if the fix replaces them.
     var correctedSources: String?
-    /// Whether the corrected example runs; one runs for an hour.
+    /// Whether the corrected example is run; one of them would run for an hour.
     var runsCorrected = true
     var testDescription: String { rule }
 
@@ -37,7 +36,7 @@ struct RuleExample: Sendable, CustomTestStringConvertible {
                 -c:v libx264 -preset ultrafast -write_crc32 0 in/film.mkv
                 LC_ALL=C sed -i 's,S_TEXT/ASS,S_HDMV/PGS,' in/film.mkv
                 """),
-        // A decoding time of 12288 ticks instead of 12800.
+        // A decoding time of 12,288 ticks instead of 12,800.
         RuleExample(
             rule: "source-order",
             sources: """
@@ -80,7 +79,7 @@ struct RuleExample: Sendable, CustomTestStringConvertible {
         """
     private static let memo =
         "ffmpeg -v error -f lavfi -i sine=duration=10:sample_rate=8000 -bitexact in/memo.wav"
-    /// The data ends within a packet, whatever the packet size of FFmpeg's version.
+    /// The file ends within a packet, for the packet sizes of all FFmpeg versions.
     private static let truncatedMemo = memo + "\ntruncate -s 78068 in/memo.wav"
 }
 
@@ -111,7 +110,7 @@ struct RuleExample: Sendable, CustomTestStringConvertible {
             "\(corrected.printed)")
     }
 
-    /// Runs `tandem` in a new folder, which the returned text names as docs/rules.md does.
+    /// Runs `tandem` in a new folder, whose path is replaced in the returned text as in docs/rules.md.
     private func result(
         of call: [String], files: [String: String], sources: String
     ) throws -> (status: Int32, printed: String) {

@@ -68,7 +68,7 @@ import Testing
         #expect(try String(contentsOfFile: scratch.file("summary.md"), encoding: .utf8).contains("| bad |"))
     }
 
-    /// The page in a browser has its parts in order of importance.
+    /// In a browser, the page shows failures first.
     @Test func pageShowsFailuresFirst() throws {
         let scratch = try Scratch()
         try write(job("fine") + job("bad", more: "expect: { size: { max: 10B } }"), in: scratch)
@@ -92,8 +92,8 @@ import Testing
             "\(dom.prefix(3000))")
     }
 
-    /// The worker creates frames of source and output, waveforms and bit rate charts; a failed output has them too, and an output without
-    /// video has no frames.
+    /// The report contains frames of source and output, waveforms and bit rate curves, also for a failed output. An
+    /// output without video has no frames.
     @Test(arguments: ["worker", "none"]) func pageShowsFramesWaveformsAndBitRates(_ isolation: String) throws
     {
         let scratch = try Scratch()
@@ -143,7 +143,8 @@ import Testing
         #expect(sizes == ["192x108", "82x144", "192x108", "82x144", "192x108", "82x144"])
     }
 
-    /// An up-to-date job is reported with the details of the run that produced it; details that can't be read are omitted.
+    /// A job that is up to date is reported with the details of the run that created its output; unreadable details are
+    /// omitted.
     @Test func upToDateJobsAreReportedWithRecordedDetails() throws {
         let scratch = try folderWithSource()
         try write(job("one", asset: "./a.mp4", more: "expect: { frames: 25 }"), in: scratch)
@@ -176,7 +177,7 @@ import Testing
                 try (text(rerun.report["expectations"]) == text(first.report["expectations"])) == locations)
         }
         try expectSame(locations: true)
-        // A comment changes only source locations.
+        // A comment in the job file changes only source locations.
         let spec = try String(contentsOfFile: scratch.file("jobs.yaml"), encoding: .utf8)
         try scratch.write("# hello\n" + spec, to: "jobs.yaml")
         try expectSame(locations: false)
@@ -191,7 +192,7 @@ import Testing
         #expect(bare.frames == 0 && bare.cases == 1 && bare.report["outcome"] as? String == "up-to-date")
     }
 
-    /// A crash during the preview doesn't fail the job.
+    /// A crash while the preview is created doesn't fail the job.
     @Test func failedPreviewsDontFailTheJob() throws {
         let scratch = try Scratch()
         try write(job("one"), in: scratch)

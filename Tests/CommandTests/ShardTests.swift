@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Plans split into shards, which several machines run over a shared folder.
+/// Plans in parts, which several machines run on a shared folder.
 @Suite struct ShardTests {
     private func tandem(
         _ arguments: [String], in scratch: Scratch, environment: [String: String] = [:]
@@ -10,7 +10,7 @@ import Testing
         try program(TestPaths.tandem, arguments, directory: scratch.path, environment: environment)
     }
 
-    /// Creates nine sources, each with a job and a second job that reads its output, and a plan in four shards.
+    /// Creates nine sources, each with a job and a second job that reads its output, and a plan in four parts.
     private func batch() throws -> Scratch {
         let scratch = try Scratch()
         for n in 1...9 {
@@ -37,7 +37,7 @@ import Testing
             let file = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
             let jobs = ((file["plan"] as? [String: Any])?["jobs"] as? [[String: Any]]) ?? []
             let ids = jobs.compactMap { $0["id"] as? String }
-            // A job is in the same shard as the job that it reads.
+            // A job is in the same part as the job that it reads.
             for id in ids where id.hasPrefix("copy") { #expect(ids.contains("pack" + id.dropFirst(4))) }
             #expect((4...6).contains(ids.count), "\(ids)")
             all += ids
@@ -48,7 +48,7 @@ import Testing
             repeated.status == 4 && repeated.errors.contains("parts of a plan are written to a new folder"))
     }
 
-    /// An unreadable source fails only its job: the shards contain the other jobs, and `collect` reports it as failed.
+    /// An unreadable source fails only its job: the parts contain the other jobs, and `collect` reports it as failed.
     @Test func unreadableSourcesAreCollectedAsFailed() throws {
         let scratch = try Scratch()
         for n in 1...3 { try ffmpeg("-f", "lavfi", "-i", "sine=f=\(200 * n):d=1", scratch.file("s\(n).wav")) }
@@ -78,7 +78,7 @@ import Testing
         for name in ["pack[s2.wav]", "bad", "after", "later", "none"] {
             #expect(lines.contains { $0.hasPrefix("failed  \(name) of ") }, "\(name): \(collected.text)")
         }
-        // A destination collision prevents the whole plan.
+        // A collision of destinations prevents the whole plan.
         try scratch.write(
             """
             version: 1
@@ -90,7 +90,7 @@ import Testing
         #expect(refused.status == 3 && !FileManager.default.fileExists(atPath: scratch.file("others")))
     }
 
-    /// An expectation that the plan contradicts is an error of `plan`; `run` fails that job and runs the others.
+    /// An expectation that contradicts the plan is an error of `plan`. `run` fails that job and runs the others.
     @Test func impossibleExpectationsFailTheirJobs() throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=1", scratch.file("a.wav"))
@@ -128,7 +128,7 @@ import Testing
         #expect(try tandem(["run", "--plan", parts, "--shard", "3"], in: scratch).status == 0)
         #expect(try collect() == (0, 0))
         #expect(!scratch.contents.contains { $0.hasPrefix(".tandem") || $0.hasSuffix("sqlite") })
-        // A removed output is missing, whatever its result states; running its shard again restores it.
+        // A removed output counts as missing, although its result exists; running its part again creates it.
         try FileManager.default.removeItem(atPath: scratch.file("out/s1.flac"))
         #expect(try collect() == (1, 1))
         for index in 0..<4 {
@@ -146,12 +146,12 @@ import Testing
         // A FIFO is ignored and doesn't block.
         #expect(mkfifo(scratch.file("parts/results/d.json"), 0o600) == 0)
         #expect(try tandem(["collect", "parts", "--report", "r.html"], in: scratch).status == 0)
-        // With a root, results and outputs outside it don't count.
+        // With a root, results and outputs outside of it don't count.
         #expect(try tandem(["collect", "--root", ".", "parts"], in: scratch).status == 0)
         #expect(try tandem(["collect", "--root", "parts", "parts"], in: scratch).status == 1)
         let outside = try tandem(["collect", "--root", "out", "parts"], in: scratch)
         #expect(outside.status == 3 && outside.errors.contains("is not a plan in parts"), "\(outside.errors)")
-        // A changed source is refused.
+        // A part whose source changed is rejected.
         try ffmpeg("-f", "lavfi", "-i", "sine=d=12", scratch.file("s1.wav"))
         let results = try (0..<4).map {
             try tandem(["run", "--plan", parts, "--shard", "\($0)"], in: scratch)
@@ -163,7 +163,7 @@ import Testing
         #expect(try tandem(["run", "--plan", parts], in: scratch).status == 64)
     }
 
-    /// The combined page contains the images of the shards' pages, for outputs that still exist.
+    /// The combined report contains the images of the parts' reports, for outputs that still exist.
     @Test func imagesOfShardReportsAreCollected() throws {
         let scratch = try folderWithSource()
         try write(["a", "b", "c"].map { job($0, asset: "./a.mp4") }.joined(), in: scratch)
@@ -180,7 +180,7 @@ import Testing
                 .components(separatedBy: "<img ").count - 1
         }
         #expect(try frames() == 18)
-        // A rerun with nothing to do keeps the recorded images.
+        // A rerun without out-of-date outputs keeps the stored images.
         #expect(try tandem(["run", "--plan", "parts", "--shard", "0"], in: scratch).status == 0)
         #expect(try frames() == 18)
         try scratch.write("[{\"file\":1}]", to: "parts/results/0-x.json.previews")
@@ -189,7 +189,7 @@ import Testing
         #expect(try frames() == 12)
     }
 
-    /// Concurrent runs of the same shard publish each output once.
+    /// Concurrent runs of the same part publish each output once.
     @Test func concurrentRunsOfAShardPublishOnce() throws {
         let scratch = try batch()
         let rounds = TestPaths.isQuick ? 5 : 40
@@ -215,7 +215,8 @@ import Testing
             }
         }
         #expect(data.count == rounds * 5)
-        // `copy` may read a file that another run just replaced by an identical one; only `pack` must run once.
+        // `copy` may run again, since another run may have replaced its source by an identical file; `pack` must run
+        // once.
         for (id, count) in done where id.hasPrefix("pack") { #expect(count == 1, "\(id)") }
         #expect(!scratch.contents.contains { $0.hasSuffix(".part") })
     }

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Runs `tandem` in a folder.
+/// Runs `tandem` in a folder. Returns its status and output.
 @discardableResult
 func tandem(
     _ arguments: String..., in scratch: Scratch, environment: [String: String] = [:]
@@ -11,7 +11,7 @@ func tandem(
         environment: environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 })
 }
 
-/// An asset of a one-second test signal.
+/// An asset with a test signal of one second.
 let testSignal = "{ pattern: testsrc, size: 160x90, frame_rate: 25, duration: 1s }"
 
 /// Returns a job that encodes video, as a line of a job file.
@@ -22,12 +22,12 @@ func job(
     "  \(id): { asset: \(asset), tracks: [ { video: first, encode: { \(video) } } ], \(more)\(more.isEmpty ? "" : ", ")destination: \(destination ?? "out/\(id).mp4") }\n"
 }
 
-/// Writes `jobs.yaml` with these jobs.
+/// Writes `jobs.yaml` with the given jobs.
 func write(_ jobs: String, in scratch: Scratch) throws {
     try scratch.write("version: 1\njobs:\n" + jobs, to: "jobs.yaml")
 }
 
-/// Returns a job file with a job that encodes `a.mp4` to `out.mp4`, with the given values.
+/// Returns a job file with a job that encodes `a.mp4` to `out.mp4` by default.
 func jobFile(
     asset: String = "./a.mp4", range: String = "", video: String = "codec: h264, preset: ultrafast",
     select: String = "first",
@@ -57,7 +57,7 @@ func folderWithSource() throws -> Scratch {
     return scratch
 }
 
-/// Returns ffmpeg's MD5 hashes of the frames as RGB, or of frame `frame` only; `reading` contains options of the input.
+/// Returns ffmpeg's MD5 hashes of all frames, or of frame `frame`, in RGB. `options` are input options.
 func rgbHashes(_ path: String, frame: Int? = nil, reading options: [String] = []) throws -> [String] {
     let filters = (frame.map { "select=eq(n\\,\($0))," } ?? "") + "format=rgb24"
     let result = try program(

@@ -2,22 +2,21 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The files and commands of `docs/tutorial.md`, in order, in one folder.
+/// Runs the files and commands of `docs/tutorial.md`, in order, in one folder.
 @Suite struct TutorialTests {
-    /// A part of the page that does something.
+    /// A file or a command of the page.
     private enum Step {
-        /// A block ```` ```yaml title=NAME ````: a file.
+        /// A file: a block ```` ```yaml title=NAME ````.
         case file(name: String, lines: [String])
-        /// A line `$ COMMAND` of a block ```` ```console ````, with the output shown below it.
+        /// A command: a line `$ COMMAND` of a block ```` ```console ````, with the output shown below it.
         case command(String, output: [String])
     }
 
-    /// Placeholder for omitted lines.
+    /// Placeholder on the page for omitted output lines.
     private static let omission = "…"
-    /// Folder in which the page shows the commands.
+    /// Folder in which the page runs the commands.
     private static let folder = "/home/user/tutorial"
 
-    /// Returns the steps of the page.
     private static func steps() throws -> [Step] {
         let page = try String(contentsOfFile: TestPaths.repository + "/docs/tutorial.md", encoding: .utf8)
         var steps: [Step] = []
@@ -57,7 +56,7 @@ import Testing
         return commands
     }
 
-    /// Replaces whatever differs between runs and machines: times, sizes, speeds and levels.
+    /// Replaces values that differ between runs and machines: times, sizes, speeds and levels.
     private static func normalized(_ line: String, in scratch: Scratch) -> String {
         let patterns = [
             #"\d{4}-\d\d-\d\dT[0-9:]+Z"#, #"\b\d+(\.\d+)? (B|kB|MB)\b"#, #"\b\d+(\.\d+)?x\b"#,
@@ -81,8 +80,8 @@ import Testing
         }
     }
 
-    /// Each command ends with status 0 and prints the lines that the page shows, in any order, since jobs are concurrent.
-    /// Without an omission it prints no others.
+    /// Each command exits with status 0 and prints the lines that the page shows, in any order, because jobs run
+    /// concurrently. Without a placeholder for omitted lines, it prints no others.
     @Test func commandsPrintWhatThePageShows() throws {
         let scratch = try Scratch()
         var commands = 0
@@ -98,7 +97,7 @@ import Testing
         #expect(commands > 15)
     }
 
-    /// Runs a command and compares its output with the one that the page shows.
+    /// Runs a command and compares its output with the lines that the page shows.
     private static func check(_ command: String, shown: [String], in scratch: Scratch) throws {
         let programs = URL(fileURLWithPath: TestPaths.tandem).deletingLastPathComponent().path
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
@@ -122,7 +121,7 @@ import Testing
         }
     }
 
-    /// The commands of the CI configurations are those of the page's console blocks, which run above.
+    /// The commands of the CI configurations also occur in console blocks of the page, which run above.
     @Test func commandsOfTheCIConfigurationsRun() throws {
         let steps = try Self.steps()
         var run: Set<String> = []

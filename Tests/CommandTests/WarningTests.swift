@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Warnings about published outputs: in every report, in reruns, and as errors with `--warnings-as-errors`.
+/// Warnings about published outputs: in all reports, in reruns, and as errors with `--warnings-as-errors`.
 @Suite struct WarningTests {
     /// Creates a source with damaged frames in the middle, and a job that reads it.
     private func batch(_ policy: String = "on_damage: skip, ") throws -> Scratch {
@@ -27,7 +27,7 @@ import Testing
     @Test func skippedDamageIsInEveryReport() throws {
         let scratch = try batch()
         let words = "damaged packets or frames skipped"
-        // The first run produces the output, the others find it up to date.
+        // The first run creates the output; the others find it up to date.
         for round in 0..<3 {
             let run = try tandem("run", "--junit", "u.xml", "--report", "r.html", "jobs.yaml", in: scratch)
             #expect(run.status == 0)
@@ -53,7 +53,7 @@ import Testing
         #expect(try tandem("history", "jobs.yaml", in: scratch).text.contains("warned  one: source track 0"))
     }
 
-    /// A warning is recorded as long as its output exists; warnings of other outputs are removed.
+    /// A warning is stored as long as its output exists; warnings of other outputs are removed.
     @Test func warningsAreRecordedWithTheirOutput() throws {
         let scratch = try batch()
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
@@ -84,7 +84,7 @@ import Testing
                 events.split(separator: "\n").last?.contains("\"status\":\"failed\"") == true, "\(events)")
             #expect(scratch.contents.contains("one.mp4"))
         }
-        // A new output without warnings isn't affected by those of the previous one.
+        // A new output without warnings doesn't have those of the previous one.
         try ffmpeg("-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=2", scratch.file("a.mp4"))
         for _ in 0..<2 {
             let run = try tandem("run", "--warnings-as-errors", "jobs.yaml", in: scratch)

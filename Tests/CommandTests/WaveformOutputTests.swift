@@ -9,7 +9,7 @@ import Testing
         var data: [Int]
     }
 
-    /// Creates stereo audio with different channels, whose length isn't a multiple of the samples per pixel.
+    /// Creates stereo audio with different channels, whose length isn't a multiple of `samples_per_pixel`.
     private func source() throws -> Scratch {
         let scratch = try Scratch()
         try ffmpeg(
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// Returns the minimum and maximum of each pixel, computed independently.
+    /// Returns the minimum and maximum of each pixel, computed by the test.
     private func extremes(_ samples: [Int16], channels: Int, perPixel: Int, splits: Bool) -> [Int] {
         let frames = samples.count / channels
         var values: [Int] = []
@@ -121,7 +121,8 @@ import Testing
         #expect(late.data.dropFirst(2 * 152).contains { $0 != 0 })
     }
 
-    /// A tone of increasing amplitude: the columns grow accordingly, with the declared colors and size.
+    /// For a tone of increasing amplitude, the heights of the columns increase accordingly; colors and size are as
+    /// specified.
     @Test func drawingsHaveTheHeightsOfThePeaks() throws {
         let scratch = try Scratch()
         try ffmpeg(

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Workers that crash, hang or violate the protocol, and their isolation.
+/// Workers that crash, hang or violate the protocol, and their sandbox.
 @Suite struct WorkerTests {
-    /// G7: any failure of a worker fails one job, with the reason; the other jobs run.
+    /// G7: any failure of a worker fails only its job, with the reason.
     @Test(arguments: [
         ("abort", "signal 6 (Aborted); its last output: injected fault: abort"),
         ("hang", "exceeded its timeout of 2 s"),
@@ -15,7 +15,8 @@ import Testing
     ])
     func failedWorkersFailOneJob(_ fault: String, _ words: String) throws {
         let scratch = try Scratch()
-        // Only the worker that hangs is ended by the timeout; on a busy machine it would precede the memory limit.
+        // Only the job of the hanging worker has a timeout: on a busy machine, a timeout could precede the memory
+        // limit.
         let bad = job("bad", more: fault == "hang" ? "timeout: 2" : "")
         try write(bad + (1...4).map { job("good\($0)") }.joined(), in: scratch)
         let result = try tandem(
@@ -30,7 +31,7 @@ import Testing
             "\(rerun.errors)")
     }
 
-    /// A worker that is killed once while it probes a source is replaced, and the probe is repeated.
+    /// If a worker is killed once while it probes a source, the probe is repeated in another worker.
     @Test func probesAreRetriedOnce() throws {
         let scratch = try folderWithSource()
         try write(job("a", asset: "./a.mp4"), in: scratch)
@@ -39,7 +40,7 @@ import Testing
         #expect(run.status == 0 && scratch.contents.contains("out/a.mp4"), "\(run.errors)")
     }
 
-    /// A source whose probe fails repeatedly is an error of that source, in `plan` and before a run.
+    /// A source whose probe fails repeatedly is an error of that source's job, in `plan` and in `run`.
     @Test(arguments: [
         ("abort", "signal 6 (Aborted); its last output: injected fault: abort"),
         ("hang", "it made no progress for "), ("memory", "of memory; the limit is 300 MiB"),
@@ -53,7 +54,8 @@ import Testing
         try write(
             ["a", "b", "c"].map { job($0, asset: "./\($0).mp4") }.joined() + job("of-b", asset: "{ job: b }"),
             in: scratch)
-        // Allocating the memory may take longer than a second on a busy machine.
+        // The stall limit applies only to the hanging worker: on a busy machine, allocating the memory may take longer
+        // than a second.
         let timeout = fault == "hang" ? ",stall:1" : ""
         let faults = ["TANDEM_WORKER_FAULTS": "b.mp4:\(fault),b.mp4:\(fault)\(timeout)"]
         let plan = try tandem(
@@ -73,8 +75,8 @@ import Testing
             "\(rerun.errors)")
     }
 
-    /// The supervisor notices the death of a worker that dies right after its first message. Many workers, since message and death coincide
-    /// only occasionally.
+    /// The supervisor detects the exit of a worker directly after its first message. Many workers are used, because
+    /// message and exit rarely coincide.
     @Test func exitsRightAfterAMessageAreReported() throws {
         let scratch = try folderWithSource()
         let names = (0..<60).map { "d\($0)" }
@@ -89,7 +91,7 @@ import Testing
         #expect(plan.errors.components(separatedBy: "signal 6 (Aborted)").count == 61, "\(plan.errors)")
     }
 
-    /// The source of the second job is the output of the first: a hanging probe of it doesn't prevent cancellation.
+    /// A hanging probe of another job's output doesn't prevent cancellation.
     @Test func hangingProbesAreCancelled() throws {
         let scratch = try folderWithSource()
         try write(job("mid", asset: "./a.mp4") + job("end", asset: "{ job: mid }"), in: scratch)
@@ -105,7 +107,7 @@ import Testing
         #expect(scratch.contents.filter { $0.hasPrefix("out/") } == ["out/mid.mp4"])
     }
 
-    /// The output doesn't depend on the worker's earlier jobs, although x264 reads uninitialized memory.
+    /// The output doesn't depend on earlier jobs of the worker, although x264 reads uninitialized memory.
     @Test func outputsDontDependOnEarlierJobsOfTheWorker() throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -120,7 +122,7 @@ import Testing
         #expect(Set(outputs).count == 1)
     }
 
-    /// `plan` writes nothing, and so requires no temporary folder.
+    /// `plan` writes no files and requires no temporary folder.
     @Test func planRequiresNoTemporaryFolder() throws {
         let scratch = try folderWithSource()
         try write(job("one", asset: "./a.mp4"), in: scratch)
@@ -138,7 +140,7 @@ import Testing
         #expect(scratch.contents.filter { $0.hasPrefix("out/") } == ["out/good.mp4"])
     }
 
-    /// A killed worker is a transient failure and is retried; damaged data isn't.
+    /// A killed worker is a transient failure and is retried; damaged data is not.
     @Test func transientFailuresAreRetried() throws {
         let scratch = try Scratch()
         try write(job("one", more: "retries: 1"), in: scratch)
@@ -150,7 +152,7 @@ import Testing
             try String(contentsOfFile: scratch.file("events"), encoding: .utf8).contains("\"attempts\":2"))
     }
 
-    /// Workers have no privileges, an empty environment, and no descriptors of the program.
+    /// Workers have no privileges, an empty environment, and no inherited descriptors.
     @Test func workersAreSandboxed() throws {
         let scratch = try Scratch()
         let long = testSignal.replacingOccurrences(of: "1s", with: "300s")
@@ -170,7 +172,8 @@ import Testing
             """
         let result = try program("/bin/bash", ["-c", script, TestPaths.tandem], directory: scratch.path)
         if result.text.contains("this machine lacks") {
-            // The kernel confirms it: landlock_create_ruleset is asked for the ABI version.
+            // Verifies by `landlock_create_ruleset`, which returns the ABI version, that the kernel doesn't support
+            // Landlock.
             let asked = try program(
                 "python3", ["-c", "import ctypes; print(ctypes.CDLL(None).syscall(444, 0, 0, 1))"])
             #expect(asked.text == "-1\n", "refused, although the kernel supports Landlock: \(result.text)")
@@ -186,7 +189,8 @@ import Testing
         #expect(scratch.contents == ["jobs.yaml", "log", "out"])
     }
 
-    /// Without Landlock in the kernel or the container, the run works and reports what is missing; with `--require-sandbox` it is refused.
+    /// Without support for Landlock, the run works and reports the missing part; with `--require-sandbox` it is
+    /// rejected.
     @Test(arguments: ["ENOSYS", "EOPNOTSUPP", "EPERM"]) func missingSandboxFeaturesAreReported(
         _ error: String
     ) throws {
@@ -211,7 +215,8 @@ import Testing
         #expect(scratch.contents.contains("out/one.mp4"))
     }
 
-    /// A descriptor that the caller closed isn't reused: a worker's socket in its place would receive terminal output.
+    /// Standard descriptors that the caller closed aren't reused: output for the terminal would be written to a
+    /// worker's socket.
     @Test(arguments: ["2>&-", ">&-", "<&- >&- 2>&-"]) func closedStandardDescriptorsStayClosed(
         _ closed: String
     )
@@ -226,7 +231,8 @@ import Testing
         }
     }
 
-    /// The run reaps its first worker even if no job needs it; a parent that is a subreaper finds no process.
+    /// The run reaps its first worker even if no job needs it, so a parent that is a subreaper gets no orphaned
+    /// process.
     @Test func runsLeaveNoProcesses() throws {
         let scratch = try Scratch()
         try write(job("one"), in: scratch)
@@ -243,8 +249,8 @@ import Testing
         #expect(result.text == "" && result.status == 0, "\(result.text) \(result.errors)")
     }
 
-    /// Dispatch hangs if it can't create threads, and crashes if it can't open descriptors. RLIMIT_NPROC doesn't apply to root, so the
-    /// program runs as another user.
+    /// Too low limits on threads and descriptors, with which Dispatch hangs or crashes, are errors. RLIMIT_NPROC
+    /// doesn't apply to root, so the program runs as another user.
     @Test func tooLowLimitsAreErrors() throws {
         let scratch = try Scratch()
         try write(job("one"), in: scratch)
@@ -275,11 +281,11 @@ import Testing
             "\(worker.errors)")
     }
 
-    /// The sandbox denies nothing that a worker opens: without /dev/urandom, libavutil takes some 30 ms for each random number, and a
-    /// Matroska file needs one.
+    /// The sandbox allows all files that workers open. Without /dev/urandom, libavutil takes about 30 ms for each
+    /// random number, of which a Matroska file needs one.
     @Test func sandboxDeniesNothingThatJobsNeed() throws {
         let scratch = try folderWithSource()
-        // libavfilter and its dependencies are loaded after the sandbox is in place.
+        // libavfilter and its dependencies are loaded after entering the sandbox.
         let small = jobFile(video: "codec: h264, preset: ultrafast, size: x48", destination: "out.mkv")
         try scratch.write(small, to: "jobs.yaml")
         let run = try program(

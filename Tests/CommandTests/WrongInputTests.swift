@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// An error in a job file, with the expected rule, location and exit statuses.
+/// An error in a job file, with its expected rule, location and exit statuses.
 struct Mistake: Sendable, CustomTestStringConvertible {
     let name: String
     let yaml: String
-    /// Rule, and location as `line:column`.
+    /// Rule id; the location is `line:column`.
     let rule: String
     let location: String
     let validate: Int32
@@ -112,7 +112,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct WrongInputTests {
-    /// Each error is located and has its exit status; no file is changed, and none is left behind.
+    /// Each error is reported at its location with its exit status. No file is changed or left.
     @Test(arguments: Mistake.all) func mistakesAreLocated(_ mistake: Mistake) throws {
         let scratch = try folderWithSource()
         try FileManager.default.createDirectory(
@@ -172,8 +172,8 @@ struct Mistake: Sendable, CustomTestStringConvertible {
         #expect(json?["errors"] as? Int == 1)
     }
 
-    /// `include` may contain variables from `vars`, `--set` and the environment. An included file can be validated alone, but not run.
-    /// A job's name may begin with `x-`.
+    /// `include` may contain variables from `vars`, `--set` and the environment. An included file can be validated
+    /// alone, but not run. A job's name may begin with `x-`.
     @Test func includesMayContainVariables() throws {
         let scratch = try folderWithSource()
         try scratch.write(
@@ -206,7 +206,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
         #expect(alone.status == 3 && alone.errors.contains("the key `jobs` is missing"), "\(alone.errors)")
     }
 
-    /// A failed job doesn't stop the others; a job that reads its output doesn't run.
+    /// A failed job prevents only jobs that read its output.
     @Test func failedJobsDontStopTheOthers() throws {
         let scratch = try folderWithSource()
         try scratch.write(
@@ -223,7 +223,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// Misspelled commands, and media files instead of job files.
+/// Misspelled commands, and media files in place of job files.
 @Suite struct MisspelledCommandTests {
     @Test func misspelledCommandsAndMediaFilesAreErrors() throws {
         let scratch = try Scratch()

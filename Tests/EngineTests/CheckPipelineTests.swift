@@ -9,7 +9,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Checks of generated sources, in process, from the job file to the outcome.
+/// Checks of generated sources in this process, from the job file to the outcome.
 @Suite struct CheckPipelineTests {
     private static let signal = "{ pattern: testsrc, size: 64x48, frame_rate: 25, duration: 1s, tone: 440Hz }"
 
@@ -33,7 +33,7 @@ import Testing
         #expect(scratch.contents.isEmpty, "\(scratch.contents)")
     }
 
-    /// An unmet expectation fails the check at the line of the expectation; all expectations are evaluated.
+    /// An unmet expectation fails the check at the expectation's line; all expectations are evaluated.
     @Test func check_withUnmetExpectation_failsAtItsLine() async throws {
         let scratch = try Scratch()
         let outcomes = try await run(
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// With a range, only that section is decoded and measured.
+    /// With a range, only this section is decoded and measured.
     @Test func check_ofRange_measuresThatPart() async throws {
         let scratch = try Scratch()
         try ffmpeg(

@@ -4,7 +4,7 @@ import JobPlan
 import TestSupport
 import Testing
 
-/// Command lines that the parser of options can't explain.
+/// Errors on the command line for which the argument parser has no helpful message.
 @Suite struct CommandWordsTests {
     private static let commands = ["validate", "run"]
 

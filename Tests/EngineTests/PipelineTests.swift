@@ -9,7 +9,7 @@ import Media
 import TestSupport
 import Testing
 
-/// The stages from job files to a run, without a process.
+/// The stages from job files to a run, without workers.
 @Suite struct PipelineTests {
     private static let source = "asset: ./s.wav, tracks: [ { audio: first, encode: { codec: flac } } ]"
 
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func settingsThatTheDryOpenRejectsEndThePipelineBeforeSourcesAreRead() throws {
-        // The source doesn't exist, so that only the dry open can fail.
+        // The source doesn't exist, so only the dry open can cause the error.
         let set = try load(
             """
               a:
@@ -58,7 +58,7 @@ import Testing
         let checked = try set.loaded.checked()
         let rejection = #expect(throws: Pipeline.Rejection.self) { _ = try checked.opened(by: LocalProber()) }
         #expect(rejection?.diagnostics.diagnostics.first?.range.line == 5)
-        // `validate` reports the same without a pipeline.
+        // `validate` reports the same diagnostics without the pipeline.
         #expect(set.loaded.allDiagnostics(LocalProber()).errorCount == rejection?.diagnostics.errorCount)
     }
 

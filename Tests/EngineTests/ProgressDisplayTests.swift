@@ -5,9 +5,9 @@ import Testing
 @testable import Engine
 @testable import JobRun
 
-/// The text of a run's progress and summary, and the exit status, computed from records.
+/// The progress and summary text of a run, and its exit status, for given records.
 @Suite struct ProgressDisplayTests {
-    /// Returns the displayed text of finished jobs, and the diagnostics at the end.
+    /// Returns the text shown for finished jobs, and the diagnostics at the end.
     private func show(
         _ records: [JobRecord], _ verbosity: ProgressDisplay.Verbosity = .normal,
         rerunCommand: ProgressDisplay.RerunCommand? = nil

@@ -10,7 +10,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Writing saved plans, and errors when they are read.
+/// Writing saved plans, and errors on reading them.
 @Suite struct SavedPlanTests {
     private func planned(
         _ scratch: Scratch, duration: String = "0.2"
@@ -65,7 +65,7 @@ import Testing
         #expect(status { _ = try SavedPlan(reading: path, shard: -1, beneath: .anywhere) } == .usage)
     }
 
-    /// If the manifest of a shared folder changes while a shard runs, its result is rejected, and nothing traps.
+    /// If the manifest of a shared folder changes while a part runs, the part's results are rejected without a trap.
     @Test func resultsOfRemovedShardsAreRejected() throws {
         let scratch = try Scratch()
         let (set, plan) = try planned(scratch)
