@@ -5,7 +5,7 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Alpha planes in the frame, and beside it as in VP9: they are kept, or their loss is reported.
+/// Alpha in the frame, or as a separate plane as in VP9: it is kept, or its loss is reported.
 @Suite struct AlphaTests {
     private func movie(in scratch: Scratch) throws -> String {
         try ffmpeg(
@@ -37,7 +37,8 @@ import Testing
         """
     }
 
-    /// ProRes is encoded to VP9, copied, and encoded by a codec that stores alpha in the frame.
+    /// A separate alpha plane is kept when ProRes is encoded to VP9, copied, and encoded with a codec that stores alpha
+    /// in the frame.
     @Test func separateAlphaPlaneIsKept() async throws {
         let scratch = try Scratch()
         let source = try movie(in: scratch)
@@ -71,7 +72,7 @@ import Testing
         )
     }
 
-    /// Outputs that can't store alpha: the plan reports its loss, and a request for it is an error.
+    /// If an output can't store alpha, the plan reports its loss, and requesting it is an error.
     @Test func lostAlphaIsReported() async throws {
         let scratch = try Scratch()
         let source = try movie(in: scratch)

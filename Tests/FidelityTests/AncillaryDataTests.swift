@@ -5,7 +5,7 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Data beside frames and audio: timecode, attachments, Dolby Vision configuration.
+/// Metadata of tracks and files: timecode, attachments, Dolby Vision configuration.
 @Suite struct AncillaryDataTests {
     private func timecodes(_ path: String) throws -> [String] {
         let json = try FFmpegFile(path).probe(["-show_entries", "stream=codec_type:stream_tags"])
@@ -110,7 +110,7 @@ import Testing
             }
             #expect(try FFmpegFile(scratch.file("o.mkv")).count("t") == wanted.count, "\(rules)")
         }
-        // Another job that reads the output finds them there.
+        // A job that reads the output finds the attachments in it.
         let chain = """
             version: 1
             jobs:
@@ -119,7 +119,7 @@ import Testing
             """
         _ = try success(try await run(chain, in: scratch.path), "b")
         #expect(try FFmpegFile(scratch.file("b.mkv")).count("t") == 1)
-        // A container without attachments is an error before any source is read.
+        // Selecting attachments for a container that doesn't support them is an error before any source is read.
         let (_, sink) = decode(job("{ attachment: all, copy: true }", "o.mp4"), directory: scratch.path)
         #expect(sink.hasErrors && rendered(sink, "").contains("mp4 can't hold attachment"))
     }
@@ -156,7 +156,7 @@ import Testing
         try Data(data).write(to: URL(fileURLWithPath: path))
     }
 
-    /// Profile 5 has colors that can't be interpreted without its metadata; profile 8 has a compatible base layer.
+    /// The colors of profile 5 can't be interpreted without its metadata; profile 8 has a compatible base layer.
     @Test(arguments: [(UInt8(5), false), (8, true)]) func dolbyVisionIsCopiedOrRejected(
         _ profile: UInt8, _ isEncoded: Bool
     )
@@ -177,7 +177,7 @@ import Testing
             }
         }
         #expect(try dovi("s.mp4"))
-        // libavformat 5.1 writes profile 5 into no movie, and players that don't know the profile show wrong colors.
+        // libavformat 5.1 doesn't write profile 5 into mov and mp4; players without support for it show wrong colors.
         for (target, isKept) in [("copy.mkv", true), ("copy.mp4", profile == 8), ("copy.mov", false)] {
             let records = try await run(job("copy: true", target), in: scratch.path)
             if profile == 5, !isKept {
@@ -246,7 +246,7 @@ import Testing
         }
     }
 
-    /// The timecode is that of the first frame, also if video begins late.
+    /// The timecode is that of the first frame, even if the video starts late.
     @Test func timecodeBeginsWithLateVideo() async throws {
         let scratch = try Scratch()
         try ffmpeg(

@@ -5,7 +5,8 @@ import Media
 import TestSupport
 import Testing
 
-/// Audio, subtitles, chapters and tags that could be lost silently: after a pause, at the end of an encoder's delay, under later events.
+/// Audio, subtitles, chapters and tags that are easily lost: after a gap, during the encoder's delay at the end, during
+/// overlapping events.
 @Suite struct AudioAndCueTests {
     private func job(_ asset: String, _ tracks: String, to target: String, more: String = "") -> String {
         "version: 1\njobs:\n  it: { asset: ./\(asset), tracks: [ \(tracks) ], \(more)destination: { path: \(target), if_exists: replace } }\n"
@@ -31,7 +32,7 @@ import Testing
         return (json["format"] as? [String: Any])?["tags"] as? [String: String] ?? [:]
     }
 
-    /// A packet before a pause lasts until the next one; audio after the pause keeps its length.
+    /// A packet before a gap ends at the next packet; audio after the gap keeps its length.
     @Test func audioAfterAPauseIsKept() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -47,7 +48,8 @@ import Testing
         }
     }
 
-    /// Without a declared delay no samples are hidden, and padding of the last packet of Opus isn't presented.
+    /// Copies end with their source: without a declared delay no samples are hidden, and padding of the last Opus
+    /// packet isn't presented.
     @Test func copiesEndWhereTheirSourceDoes() async throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=440:r=44100:d=5", "-c:a", "libmp3lame", scratch.file("s.mp3"))
@@ -68,7 +70,7 @@ import Testing
         }
     }
 
-    /// Encoders without a queue keep as many samples as their delay until they receive more.
+    /// Samples that an encoder without a packet queue still holds at the end are written.
     @Test func encoderDelayIsFlushedAtTheEnd() async throws {
         let scratch = try Scratch()
         for count in [1, 4410, 48_896, 49_000, 49_152, 49_153] {
@@ -89,7 +91,7 @@ import Testing
         }
     }
 
-    /// Events on screen at the start of a range are shown, also if another event began after them.
+    /// Events that are visible at the start of a range are shown, even if another event started after them.
     @Test(arguments: ["srt", "ass", "webvtt"]) func eventsOnScreenAtTheStartAreShown(_ codec: String)
         async throws
     {
@@ -115,7 +117,8 @@ import Testing
         }
     }
 
-    /// A range without an event: an optional rule goes on without the track, any other is an error, whatever the container.
+    /// If a range contains no event, an optional rule omits the track; for other rules it is an error, in all
+    /// containers.
     @Test func subtitlesWithoutEventInRange_areOmittedOrRefused() async throws {
         let scratch = try Scratch()
         try scratch.write("1\n00:00:01,000 --> 00:00:02,500\nshort\n\n", to: "c.srt")
@@ -154,7 +157,7 @@ import Testing
         #expect(scratch.contents.filter { $0.hasPrefix("n.") }.isEmpty)
     }
 
-    /// Text with special characters of WebVTT is escaped.
+    /// Special characters of WebVTT are escaped in text.
     @Test func specialCharactersOfWebVTTAreEscaped() async throws {
         let scratch = try Scratch()
         try scratch.write(
@@ -172,7 +175,7 @@ import Testing
         #expect(back.contains("1 < 2 & x <y z, <i>a > b</i>"), "\(back)")
     }
 
-    /// ID3 chapters count from the first presented sample.
+    /// Times of ID3 chapters are relative to the first presented sample.
     @Test func chaptersOfMP3KeepTheirTimes() async throws {
         let scratch = try Scratch()
         try scratch.write(
@@ -193,7 +196,7 @@ import Testing
             }
             #expect(starts == [0, 1], "\(target): \(starts)")
         }
-        // libavformat writes chapters into Ogg only with Opus.
+        // libavformat writes chapters to Ogg only with Opus.
         let records = try await run(
             job("s.mp3", "{ audio: first, encode: { codec: vorbis } }", to: "o.ogg"), in: scratch.path)
         _ = try success(records)
@@ -201,7 +204,8 @@ import Testing
         #expect(ledger.contains { $0.reason.contains("chapters together with vorbis") }, "\(ledger)")
     }
 
-    /// Tags are in the output exactly if the ledger reports them as copied; track settings that can't be stored are errors.
+    /// Exactly those tags are in the output that the ledger reports as copied. Track settings that can't be stored are
+    /// errors.
     @Test(arguments: ["mov", "mp4", "m4a", "mkv", "flac", "mp3", "wav", "ogg"])
     func tagsMatchTheLedger(_ container: String) async throws {
         let scratch = try Scratch()
@@ -228,7 +232,7 @@ import Testing
         {
             let key = entry.item.text.dropFirst(4).lowercased()
             guard keys.contains(key) else { continue }
-            // Vorbis comments have one field for both.
+            // Vorbis comments store `comment` and `description` in one field.
             let isThere = names.contains(key) || key == "comment" && names.contains("description")
             #expect(isThere == (entry.outcome == .copied), "\(container) \(entry): \(found)")
         }
@@ -244,7 +248,7 @@ import Testing
         }
     }
 
-    /// Padding of the last packet of MP3 isn't presented, and FLAC copied from Ogg has its length in the header.
+    /// Padding of the last MP3 packet isn't presented, and FLAC copied from Ogg has its length in the header.
     @Test func lengthsInHeadersAreExact() async throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=440:r=44100:d=5.1", "-c:a", "libmp3lame", scratch.file("s.mp3"))
@@ -262,7 +266,7 @@ import Testing
         #expect((streams as? [[String: Any]])?.first?["duration_ts"] as? Int == 224_910)
     }
 
-    /// A downmixed track doesn't change the level of the others, and audio too short to measure its loudness is reported.
+    /// A downmixed track keeps its level, and audio that is too short to measure its loudness is reported.
     @Test func mixesKeepLevelsAndShortAudioIsReported() async throws {
         let scratch = try Scratch()
         try ffmpeg(

@@ -5,9 +5,10 @@ import Media
 import TestSupport
 import Testing
 
-/// Channels in all codecs and containers: each stays at its speaker, or the plan notes that channels are mixed or the layout is lost.
+/// Channel layouts in all codecs and containers: each channel is assigned to its speaker, or the plan notes that
+/// channels are mixed or the layout is lost.
 @Suite struct ChannelLayoutTests {
-    /// Layouts and their speakers in libav's order.
+    /// Layouts with their speakers in FFmpeg's channel order.
     private static let layouts: [(name: String, speakers: [String])] = [
         ("mono", ["FC"]), ("stereo", ["FL", "FR"]), ("2.1", ["FL", "FR", "LFE"]),
         ("3.0", ["FL", "FR", "FC"]),
@@ -25,10 +26,10 @@ import Testing
         ("alac", ["m4a", "mov", "mkv"]),
         ("opus", ["mkv", "webm", "ogg", "mp4", "ts"]), ("vorbis", ["ogg", "mkv"]), ("mp3", ["mp3", "mkv"]),
     ]
-    /// The frequency of a channel's tone, low enough for LFE.
+    /// Returns the frequency of a channel's test tone in Hz, low enough for LFE.
     private static func tone(_ channel: Int) -> Double { 24 + 8 * Double(channel) }
 
-    /// A second of each tone, every sixteenth sample.
+    /// One second of each tone, every sixteenth sample.
     private static let waves: [[(cos: Double, sin: Double)]] = (0..<8).map { number in
         (0..<3000).map { index in
             let angle = 2 * Double.pi * tone(number) * Double(16 * index) / 48_000
@@ -36,12 +37,12 @@ import Testing
         }
     }
 
-    /// Returns the loudest tone of each channel of a file, by speaker; nearly silent channels have none.
+    /// Returns the loudest tone of each channel, by speaker; channels that are nearly silent are omitted.
     private func audibleChannels(_ path: String) throws -> [String: Int] {
         let stream = try FFmpegFile(path).stream("a:0", "channels,channel_layout")
         let count = try #require(stream["channels"] as? Int)
         let name = stream["channel_layout"] as? String ?? ""
-        // Matroska stores only the number of channels of PCM: players use the default layout.
+        // For PCM, Matroska stores only the number of channels, and players use the default layout.
         let defaultLayouts = [
             1: "mono", 2: "stereo", 3: "2.1", 4: "4.0", 5: "5.0", 6: "5.1", 7: "6.1", 8: "7.1",
         ]
@@ -54,13 +55,13 @@ import Testing
             throw ProgramError(message: "\(path): \(count) channels, \(name)")
         }
         let rate = 48_000
-        // All channels: a requested number of channels would be a mix.
+        // Without a requested number of channels, since ffmpeg would mix the channels.
         let decoded = try program(
             "ffmpeg", ["-v", "error", "-i", path, "-f", "f32le", "-c:a", "pcm_f32le", "-"])
         let samples = decoded.output.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
         var result: [String: Int] = [:]
         for (channel, speaker) in speakers.enumerated() {
-            // A second of samples separates tones that are 8 Hz apart.
+            // Separating tones that are 8 Hz apart requires one second of samples.
             guard samples.count / count > 14_400 + rate else {
                 throw ProgramError(message: "\(path): \(samples.count / count) samples")
             }
@@ -115,7 +116,7 @@ import Testing
         }
     }
 
-    /// Audio whose channels change in mid-stream is converted to one layout, keeps its times, and is reported.
+    /// Audio whose channel layout changes in mid-stream is converted to one layout with correct times, and reported.
     @Test func changedChannelLayoutIsReported() async throws {
         let scratch = try Scratch()
         var joined = Data()

@@ -3,8 +3,8 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Files whose codec tag fits their packets: a tag that libavformat guesses from format, size and rate can make readers interpret packets
-/// for another framing.
+/// Codec tags that match the packets. libavformat may guess a tag from format, size and rate for which readers assume
+/// another packet format.
 @Suite struct CodecTagTests {
     /// A class of AVC-Intra that libavformat recognizes by pixel format, size and rate.
     struct IntraClass: Sendable, CustomTestStringConvertible {
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// AVC-Intra itself, whose packets are Annex B under its tag, stays what it is.
+    /// AVC-Intra, whose packets are Annex B with its tag, is copied unchanged.
     @Test func avcIntra_copiedToMov_keepsItsTag() async throws {
         let scratch = try Scratch()
         let (raw, source, output) = (
@@ -101,7 +101,7 @@ import Testing
         return (streams?.first?["codec_tag_string"] as? String, streams?.first?["nb_read_frames"] as? String)
     }
 
-    /// Apple's players refuse `hev1`, which libavformat chooses.
+    /// Copies of HEVC have the tag `hvc1`: Apple's players reject `hev1`, which libavformat chooses.
     @Test(arguments: ["mkv", "ts", "mp4"], ["copied.mp4", "copied.mov", "fragments.mp4"])
     func hevc_copied_isHvc1(_ source: String, _ target: String) async throws {
         let scratch = try Scratch()
@@ -124,7 +124,7 @@ import Testing
         #expect(result.outputs[0].warnings.isEmpty, "\(result.outputs[0].warnings)")
     }
 
-    /// Parameter sets that change can't all be in the sample entry.
+    /// If parameter sets change, the sample entry can't contain all of them, so the tag is `hev1`, which is reported.
     @Test(arguments: ["mkv", "ts"]) func hevc_whoseParameterSetsChange_isHev1AndReported(_ source: String)
         async throws
     {

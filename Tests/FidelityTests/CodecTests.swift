@@ -14,7 +14,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
     var videoCodec: String?
     var audioCodec: String?
     var sampleRate = 48_000
-    /// Additional samples that a decoder produces where the container can't mark them as padding.
+    /// Additional samples that a decoder returns if the container can't mark them as padding.
     var slack = 0
     var testDescription: String {
         "\(container): \([videoCodec, audioCodec].compactMap { $0 }.joined(separator: " + "))"
@@ -69,12 +69,12 @@ struct Rendition: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct CodecTests {
-    /// Encodes into containers: all frames are at their times, and the audio isn't shifted.
+    /// Encoded frames are at their times, and the audio isn't shifted.
     @Test(arguments: Rendition.all) func encodedTracksKeepFramesAndTimes(_ rendition: Rendition) async throws
     {
         let scratch = try Scratch()
         let source = scratch.file("source.mkv")
-        // Noise, in which a shift is found.
+        // Noise, in which a shift can be measured.
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=2", "-f", "lavfi", "-i",
             "anoisesrc=d=2:r=48000:a=0.5:seed=7:c=pink", "-c:v", "ffv1",
@@ -103,7 +103,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         let audio = try ffmpegFile.audio(rate: rendition.sampleRate)
         let reference = try FFmpegFile(source).audio(rate: rendition.sampleRate)
         let found = lag(reference, audio, reach: 2400)
-        // Containers without time stamps can't hide an encoder's delay.
+        // Containers without timestamps can't hide the encoder's delay.
         let allowed = rendition.container == "adts" ? 2048 : rendition.sampleRate / 1000
         #expect(abs(found.lag) <= allowed, "lag of \(found.lag) samples")
         #expect(found.correlation > 0.85, "correlation \(found.correlation)")
@@ -115,7 +115,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Size, pixel aspect ratio, frame rate, pixel format, channels and sample rate are those of the job.
+    /// Size, pixel aspect ratio, frame rate, pixel format, channels and sample rate are as set by the job.
     @Test func requestedConversionsAreInTheOutput() async throws {
         let scratch = try Scratch()
         let yaml = """
@@ -154,9 +154,9 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         #expect(tags?["title"] as? String == "A title")
     }
 
-    /// Copied frames and samples equal the source's, as a whole and in ranges that its keyframes allow.
+    /// Copied frames and samples equal the source's, for the whole source and for ranges at keyframes.
     ///
-    /// The audio is a rising tone: AAC codes noise only as such, and decodes it differently at every position.
+    /// The audio is a rising tone, because AAC's noise substitution decodes differently at every position.
     @Test func copiesEqualTheSource() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -197,7 +197,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         #expect(found.lag == 0 && found.correlation > 0.99, "\(found)")
     }
 
-    /// Writes each codec into each container that declares to hold it.
+    /// Encodes each codec into each container that declares support for it.
     @Test func everyDeclaredPairOfCodecAndContainerIsWritten() async throws {
         let scratch = try Scratch()
         var yaml = """
@@ -241,7 +241,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// In containers that can't represent a late start of audio, it begins with silence, which isn't reported as damage.
+    /// Containers that can't represent a late start of audio begin with silence, which isn't reported as damage.
     @Test func lateAudioBeginsWithSilence() async throws {
         let scratch = try Scratch()
         let encoded = try program(
@@ -261,13 +261,13 @@ struct Rendition: Sendable, CustomTestStringConvertible {
                 """, in: scratch.path))
         let samples = try FFmpegFile(scratch.file("o.wav")).samples(channels: 1, rate: 48_000)
         #expect(samples.count == 192_000)
-        // ffmpeg presents the encoder's delay of a late track.
+        // ffmpeg presents the encoder's delay of a track that starts late.
         #expect(samples[..<46_900].allSatisfy { $0 == 0 })
         #expect(samples[48_100...].contains { abs($0) > 0.05 })
     }
 
-    /// libavformat doesn't report the duration of the last packet of a late track; with packets of hundreds of samples the audio seemed to
-    /// end too early.
+    /// Audio that starts late keeps its end: libavformat doesn't report the duration of such a track's last packet,
+    /// which may contain hundreds of samples.
     @Test(arguments: ["mp4", "mov", "mkv"]) func lateAudioKeepsItsEnd(_ container: String) async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -292,8 +292,8 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Matroska has no edit lists: samples of AAC that aren't presented are marked at its blocks, in copies and encodes, from the beginning
-    /// and late; copies from Matroska keep the end.
+    /// In Matroska, which has no edit lists, AAC samples that aren't presented are marked at their blocks, in copies
+    /// and encodes, for tracks that start at zero or late. Copies from Matroska keep the end.
     @Test func matroskaMarksSamplesThatAreNotPresented() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -322,7 +322,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
             // libavformat ignores the end of an edit.
             #expect(try Array(samples("a.mp4", track: track).prefix(96_000)) == audio)
             #expect(try samples("c.mkv", track: track).count == 96_000)
-            // A late start is filled with silence in encodes into Matroska.
+            // A late start is filled with silence when encoding to Matroska.
             #expect(try samples("e.mkv", track: track).count == (track == 0 ? 144_000 : 96_000))
             let edit = try #require(try MovieBoxes(scratch.file("d.mp4")).editDurations[1 + track])
             #expect(abs(edit.empty - (track == 0 ? 1 : 0)) < 0.002 && abs(edit.media - 2) < 0.002, "\(edit)")
@@ -331,7 +331,8 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         #expect(abs(edit.media - 2) < 0.002, "\(edit)")
     }
 
-    /// A copy of late audio hides the encoder's delay as its source does, whole or in fragments, and keeps the end.
+    /// A copy of audio that starts late hides the encoder's delay like its source, with and without fragments, and
+    /// keeps the end.
     @Test func copiedLateAudioHidesItsDelay() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -359,7 +360,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
                 "\(output): \(edit)")
         }
         let audio = try FFmpegFile(scratch.file("a.mp4")).samples(channels: 1, rate: 48_000)
-        // libavformat ignores edit lists of fragmented movies.
+        // libavformat ignores edit lists of fragmented mp4.
         for copy in ["b.mp4", "back.mov", "cut.mp4"] {
             #expect(try FFmpegFile(scratch.file(copy)).samples(channels: 1, rate: 48_000) == audio, "\(copy)")
         }

@@ -5,10 +5,10 @@ import Media
 import TestSupport
 import Testing
 
-/// Colors in conversions of pixel format, range and matrix: what is shown stays the same. Outputs are converted to RGB by zimg
-/// according to their color description.
+/// Displayed colors are preserved in conversions of pixel format, range and matrix. For comparison, outputs are
+/// converted to RGB by zimg according to their color description.
 @Suite struct ColorTests {
-    /// Returns red, green and blue of seven flat areas of the first frame.
+    /// Returns the RGB values of seven uniform areas of the first frame.
     private func shown(_ path: String) throws -> [[Int]] {
         let frame =
             try #require(
@@ -40,7 +40,7 @@ import Testing
         guard bytes.count == (format == "gray" ? 1 : 3) * plane else {
             throw ProgramError(message: "\(path): \(result.errors)")
         }
-        // Seven bars; green, blue and red planes.
+        // Seven bars; the planes are in the order green, blue, red.
         return (0..<7).map { bar in
             let at = height / 3 * width + width * (2 * bar + 1) / 14
             if format == "gray" {
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// Name and size of the source, filters from RGB bars to its format, and encoder options.
+    /// Name and size of a source, the filters that convert RGB bars to its format, and encoder options.
     private static let sources: [(name: String, size: String, chain: String, coding: [String])] = [
         (
             "hd", "1400x72", "zscale=matrix=709:range=limited,format=yuv420p",
@@ -77,7 +77,7 @@ import Testing
         ("gray", "1400x72", "format=gray", ["-c:v", "ffv1"]),
     ]
 
-    /// Requested outputs, and the permitted difference of a color value.
+    /// Requested outputs, and the tolerance for a color value.
     private static let requested: [(name: String, encode: String, container: String, slack: Int)] = [
         ("h264", "codec: h264, qp: 1", "mp4", 3),
         ("yuv420p", "codec: h264, qp: 1, pixel_format: yuv420p", "mp4", 3),
@@ -112,7 +112,8 @@ import Testing
                 "format=gbrp," + source.chain,
             ]
                 + source.coding + [path])
-        // Without a matrix in the source there is no conversion to another; libswscale treats all gray as full range.
+        // Without a matrix in the source, none can be converted to another; libswscale treats all gray formats as full
+        // range.
         let requested = Self.requested.filter {
             ($0.name != "matrix" || name != "untagged") && ($0.name != "limiter" || name != "gray")
         }
@@ -130,7 +131,7 @@ import Testing
         }
     }
 
-    /// Frames that change size or range in mid-stream: none is lost when the filter graph is replaced.
+    /// No frame is lost when frame size or range changes in mid-stream and the filter graph is replaced.
     @Test func changedFrameFormatsLoseNoFrame() async throws {
         let scratch = try Scratch()
         for (name, chain) in [("a", "scale=320:180"), ("b", "scale=160:90"), ("c", "scale=320:180")] {
@@ -182,7 +183,7 @@ import Testing
         var jobs = ""
         for (codec, format, containers) in codecs {
             for range in Self.ranges {
-                // Some containers store complete descriptions, but no partial ones.
+                // Some containers can store only complete color descriptions.
                 let whole = ["-color_primaries", "bt709", "-color_trc", "bt709"]
                 let colors =
                     range == "part"
@@ -204,7 +205,8 @@ import Testing
                 "-select_streams", "v:0", "-read_intervals", "%+#1", "-show_entries",
                 "stream=\(entries):frame=\(entries)",
             ])
-            // Frames have precedence: newer versions don't report for a stream what only its decoder determines.
+            // Values of frames take precedence: newer versions of ffprobe omit stream values that only the decoder
+            // determines.
             let levels = ["frames", "streams"].compactMap { (found[$0] as? [[String: Any]])?.first }
             func value(_ key: String) -> String? {
                 levels.lazy.compactMap { $0[key] as? String }.first { $0 != "unknown" }
@@ -228,11 +230,11 @@ import Testing
                 }
             }
         }
-        // More with a newer ffmpeg, whose sources state less.
+        // With newer versions of ffmpeg, sources declare less color, so fewer losses are possible.
         #expect(lost >= 10)
     }
 
-    /// The output's color description is that after the job's filters, and `color` converts from there.
+    /// The output's color description is that after the job's filters, and `color` converts from it.
     @Test func filtersDetermineTheColorDescription() async throws {
         let scratch = try Scratch()
         for (name, matrix, range, depth) in [
@@ -266,7 +268,7 @@ import Testing
         let records = try await run("version: 1\njobs:\n" + text.joined(), in: scratch.path)
         for job in jobs {
             _ = try success(records, job.id)
-            // Other primaries have other values for the same colors.
+            // Other primaries represent the same colors by other values.
             if job.color.contains("primaries") { continue }
             let (wanted, got) = (
                 try shown(scratch.file("\(job.source).mkv")), try shown(scratch.file("\(job.id).mkv"))
@@ -281,7 +283,7 @@ import Testing
         }
     }
 
-    /// Frames that are tone mapped by the job's filters aren't tone mapped again.
+    /// Frames that the job's filters tone-map aren't tone-mapped again.
     @Test func toneMappingOfFiltersIsNotRepeated() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -312,7 +314,8 @@ import Testing
         }
     }
 
-    /// Frames whose aspect ratio changes in mid-stream get bars, or are cropped with `fit: cover`, and are not distorted.
+    /// Frames whose aspect ratio changes in mid-stream get bars, or are cropped with `fit: cover`, and aren't
+    /// distorted.
     @Test func changedAspectRatiosAreNotDistorted() async throws {
         let scratch = try Scratch()
         for (name, size, aspect) in [("a", "160x120", "1"), ("b", "120x160", "1"), ("c", "160x120", "2")] {
@@ -329,7 +332,7 @@ import Testing
                 "-r", "25", "-i", scratch.file("\(name).h264"), "-c", "copy", "-bsf:v",
                 "setts=time_base=1/90000:pts=N*3600:dts=N*3600", scratch.file("\(name).ts"))
         }
-        // Settings, and width and height of the white area of the last frame.
+        // Settings, with the width and height of the white area in the last frame.
         let jobs: [(String, String, String, Int, Int)] = [
             ("whole", "ab", "", 90, 120), ("contain", "ab", ", size: 160x90, fit: contain", 68, 90),
             ("cover", "ab", ", size: 160x90, fit: cover", 160, 90), ("width", "ab", ", size: 80x", 45, 60),

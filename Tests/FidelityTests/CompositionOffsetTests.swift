@@ -4,8 +4,8 @@ import Media
 import TestSupport
 import Testing
 
-/// Movies with wrong times of packets: no composition offsets although frames are reordered, or negative ones that libavformat doesn't
-/// compensate.
+/// Movies with wrong packet times: frames are reordered without composition offsets, or have negative offsets that
+/// libavformat doesn't compensate.
 @Suite struct CompositionOffsetTests {
     private static let reordered = [
         "-c:v", "libx264", "-x264-params", "b-adapt=0:bframes=3:b-pyramid=normal:scenecut=0",
@@ -20,7 +20,7 @@ import Testing
         return scratch.file(name)
     }
 
-    /// Copies a movie without its `ctts`; the edit list stays.
+    /// Copies a movie without its `ctts` box. The edit list is kept.
     private func withoutOffsets(_ path: String, to target: String) throws {
         var data = try Data(contentsOf: URL(fileURLWithPath: path))
         let range = try #require(data.range(of: Data("ctts".utf8)))
@@ -61,7 +61,7 @@ import Testing
         #expect(times.enumerated().allSatisfy { abs($1 - 0.04 * Double($0)) < 0.001 })
         _ = try success(outcomes, "part")
         #expect(try FFmpegFile(scratch.file("part.mkv")).frameHashes() == Array(wanted[25..<50]))
-        // A cut requires the times of packets, which only decoding determines.
+        // A cut requires packet times, which only decoding determines here.
         guard case .failed(let failure)? = outcomes.first(where: { $0.id == "smart" })?.outcome else {
             Issue.record("\(outcomes)")
             return
@@ -69,7 +69,8 @@ import Testing
         #expect(failure.message.contains("composition offsets"), "\(failure.message)")
     }
 
-    /// Frames whose times don't increase are damage: a warning beside a success would hide that a third is missing.
+    /// Frames whose times don't increase are damage. In this source they are a third of all frames, so a warning isn't
+    /// sufficient.
     @Test func framesWithDecreasingTimesAreDamage() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -97,7 +98,8 @@ import Testing
         #expect(try #require(skipped.outputs.first?.tracks.first).droppedSamples > 2)
     }
 
-    /// Negative offsets as QuickTime writes them for Dolby Vision and MV-HEVC: decoding begins at zero, frames are shown earlier.
+    /// Negative composition offsets, as QuickTime writes them for Dolby Vision and MV-HEVC, are copied: decoding starts
+    /// at zero, and frames are presented earlier.
     @Test(arguments: ["mov", "mp4", "mkv", "ts"])
     func negativeCompositionOffsetsAreCopied(_ container: String) async throws {
         let scratch = try Scratch()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct CoverTests {
-    /// Returns the bytes of a cover; nil if the file has none.
+    /// Returns the bytes of a file's cover; nil if it has none.
     private func cover(of path: String) throws -> Data? {
         let result = try program(
             "ffmpeg",
@@ -61,7 +61,7 @@ import Testing
 
 /// Covers from image files (`metadata: { cover }`).
 @Suite struct CoverFileTests {
-    /// A folder with two images, and a source of video and audio with a cover of its own.
+    /// Creates a folder with two images, and a source with video, audio and a cover.
     private func folder() throws -> Scratch {
         let scratch = try Scratch()
         for (name, codec) in [("art.jpg", "mjpeg"), ("art.png", "png"), ("old.png", "png")] {
@@ -102,7 +102,8 @@ import Testing
         }
     }
 
-    /// The output has the file's bytes as its one picture, in every container that can hold it, in copies and encodes.
+    /// The bytes of the image file are the output's only cover, in every container that supports covers, for copies and
+    /// encodes.
     @Test(
         arguments: [
             ("a.mp4", "o.mp4", "{ video: first, copy: true }, { audio: first, copy: true }"),
@@ -140,7 +141,7 @@ import Testing
             #expect(try pictures(of: path) == [try bytes(scratch.file(art))])
             #expect(try FFmpegFile(path).decodeErrors() == "")
         }
-        // ID3 and FLAC state the type of a picture, and players show the front cover.
+        // ID3 and FLAC store the type of a picture, and players show the front cover.
         if output.name.hasSuffix("mp3") || output.name.hasSuffix("flac") {
             let stream = try FFmpegFile(scratch.file(output.name)).stream(
                 "v:0", "codec_name:stream_tags=comment")
@@ -148,7 +149,7 @@ import Testing
         }
     }
 
-    /// Outputs of one read, a composition and a preset: each has its own cover, or none.
+    /// Each output of a job, a composition and an export by preset can have its own cover.
     @Test func everyKindOfJobCanHaveACover() async throws {
         let scratch = try folder()
         let records = try await run(

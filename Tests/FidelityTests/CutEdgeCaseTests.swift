@@ -25,7 +25,7 @@ import Testing
             as? [[String: Any]] ?? []
     }
 
-    /// In a transport stream, parameter sets precede every frame at which decoding begins, IDR or not.
+    /// In a transport stream, parameter sets precede every frame from which decoding can start, IDR or not.
     @Test func openGOPsBeginWithParameterSets() async throws {
         let scratch = try Scratch()
         try source("s.mp4", in: scratch, isOpen: true)
@@ -38,7 +38,7 @@ import Testing
         #expect(try packets(scratch.file("o.ts")).count >= 100)
     }
 
-    /// Cuts from Matroska into Matroska at times that its time base rounds.
+    /// Cuts from Matroska to Matroska at times that its time base rounds keep every frame.
     @Test(arguments: ["3.3331s", "3.3335s", "3.333s"]) func cutsAtRoundedTimesKeepEveryFrame(_ start: String)
         async throws
     {
@@ -51,7 +51,7 @@ import Testing
         #expect(try packets(scratch.file("o.mkv")).count == 66)
     }
 
-    /// `limit` applies to the output, however far before the range its keyframe is.
+    /// `limit` applies to the output, regardless of the distance of the keyframe before the range.
     @Test func limitsApplyToKeyframeCuts() async throws {
         let scratch = try Scratch()
         try source("s.mp4", in: scratch)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// A range shorter than a frame shows the frame on screen.
+    /// A range within one frame shows this frame.
     @Test(arguments: ["start: 0.37s, end: 0.38s", "start: 9.99s"]) func rangeWithinAFrameShowsIt(
         _ range: String
     )
@@ -83,7 +83,7 @@ import Testing
         #expect(try packets(scratch.file("o.mp4")).count == 1)
     }
 
-    /// H.264 in AVI has decoding times only, and a rate that may count fields.
+    /// H.264 in AVI, which stores only decoding times and a rate that may count fields, keeps its speed.
     @Test func h264InAVIKeepsItsSpeed() async throws {
         let scratch = try Scratch()
         try source("s.mp4", in: scratch)
@@ -99,7 +99,8 @@ import Testing
         }
     }
 
-    /// Ranges that can't be joined are errors of the plan, and `smart-or-exact` re-encodes them.
+    /// Interlaced ranges in transport streams, which can't be joined, are errors of the plan; `smart-or-exact`
+    /// re-encodes them.
     @Test func interlacedRangesInTransportStreamsAreRejectedOrReencoded() async throws {
         let scratch = try Scratch()
         try ffmpeg(

@@ -57,7 +57,7 @@ struct CutSource: Sendable, CustomTestStringConvertible {
             container: "ts", output: "mkv"),
     ]
 
-    /// Options of open GOPs, whose leading frames refer to the GOP before; they are cut at recovery points.
+    /// Options for open GOPs, whose leading frames refer to the preceding GOP and which are cut at recovery points.
     private static let open =
         ["-c:v", "libx264", "-preset", "veryfast", "-g", "12", "-bf", "3", "-x264-params"]
     private static let openParameters = "open-gop=1:min-keyint=12:scenecut=0:b-adapt=0:"
@@ -74,7 +74,7 @@ struct CutSource: Sendable, CustomTestStringConvertible {
             container: "ts"),
     ]
 
-    /// Creates three seconds of different frames, with noise as audio.
+    /// Creates three seconds of video, in which all frames differ, with noise as audio.
     func make(in scratch: Scratch) throws -> String {
         let path = scratch.file("\(name).\(container)")
         let result = try program(

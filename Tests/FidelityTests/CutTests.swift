@@ -34,7 +34,7 @@ import Testing
         return try #require(result.plan.jobs.first, "\(rendered(result.diagnostics, yaml))")
     }
 
-    /// Returns the frames that the range shows: the one on screen at its start, and those after it.
+    /// Returns the frames that the range shows: the frame at its start, and the following ones.
     private func shown(_ frames: [DecodedFrame]) -> (first: Int, list: ArraySlice<DecodedFrame>) {
         let first = frames.lastIndex { $0.time <= Self.start + 1e-6 } ?? 0
         let last = frames.lastIndex { $0.time < Self.end - 1e-6 } ?? frames.count - 1
@@ -62,7 +62,7 @@ import Testing
         for (have, want) in zip(result, wanted) {
             #expect(abs(have.time - max(0, want.time - Self.start)) < tolerance)
         }
-        // Copied frames equal the source's, and there are some.
+        // At least one GOP is copied, and its frames equal the source's.
         let same = zip(result, wanted).map { $0.hash == $1.hash }
         #expect(cut.copiedFrames >= 12)
         #expect(same[cut.headFrames..<(cut.headFrames + cut.copiedFrames)].allSatisfy { $0 })
@@ -70,7 +70,7 @@ import Testing
             try ffmpegFile.lowestPSNR(against: FFmpegFile(path), first: first, count: wanted.count, own: 0)
                 > 38)
         #expect(try ffmpegFile.decodeErrors() == "")
-        // Seeking to each seam shows what playing up to it shows.
+        // Seeking to a boundary shows the same frame as playing up to it.
         for seam in [cut.headFrames, cut.headFrames + cut.copiedFrames - 1, result.count - 1] {
             let hash = try ffmpegFile.frameHash(at: result[seam].time)
             #expect(hash == result[seam].hash, "frame \(seam)")
@@ -84,7 +84,8 @@ import Testing
         #expect(found.correlation > 0.95)
     }
 
-    /// Wrong parameter sets change neither counts nor times: only decoded frames reveal them.
+    /// Cuts with wrong parameter sets fail the verification. Counts and times are correct; only decoded frames reveal
+    /// the error.
     @Test func cutWithWrongParameterSetsFailsVerification() async throws {
         let scratch = try Scratch()
         let path = try CutSource.all[1].make(in: scratch)
@@ -116,14 +117,14 @@ import Testing
             }
             let result = Asset(.file(output))
             let verifier = SmartCutVerifier(cut: cut, source: asset, track: track)
-            // Garbage may also cause a decoding error.
+            // Invalid data may also cause a decoding error.
             var problem: String? = "it can't be decoded"
             do {
                 problem = try verifier.problem(
                     output: result, track: try result.loadSynchronously().tracks[0])
             } catch {}
             #expect((problem == nil) == isRight, "\(problem ?? "")")
-            // Source frames of the edges that were kept aren't decoded again.
+            // Source frames that were kept from creating the edges aren't decoded again.
             let part = cut.parts[0]
             let (kept, foreign) = (session.cutEvidence[0], CutEvidence())
             #expect(
@@ -149,8 +150,8 @@ import Testing
         }
     }
 
-    /// Frames that are pairs of fields, which current encoders don't produce; the range begins before, at and after the keyframe of an
-    /// open GOP.
+    /// Frames that are pairs of fields, which current encoders don't create, in open GOPs. The range starts before, at
+    /// and after a keyframe.
     @Test(arguments: [0.2, 0.48, 0.56]) func fieldPairsOfOpenGOPsAreCut(_ start: Double) async throws {
         let scratch = try Scratch()
         let path = scratch.file("fields.mkv")
@@ -179,12 +180,12 @@ import Testing
             let same = zip(have, wanted).map { $0 == $1 }
             #expect(same[cut.headFrames...].prefix(cut.copiedFrames).allSatisfy { $0 })
             #expect(cut.copiedFrames >= 16)
-            // ffmpeg reports the first frame that is decoded field by field as corrupt, and shows it unchanged.
+            // ffmpeg reports the first frame that is decoded by fields as corrupt, and outputs it unchanged.
             if output != "ts" { #expect(try FFmpegFile(result).decodeErrors() == "") }
         }
     }
 
-    /// An open GOP is followed by an IDR frame, and that by another sequence: everything except the edges is copied.
+    /// After an open GOP and an IDR frame with other parameter sets, everything except the edges is copied.
     @Test func anotherSequenceAfterAnOpenGOPIsCopied() async throws {
         let scratch = try Scratch()
         let open = "open-gop=1:keyint=24:min-keyint=24:scenecut=0:b-adapt=0:bframes=3"
@@ -232,14 +233,14 @@ import Testing
         #expect(
             refused.diagnostics.diagnostics.first?.message.contains("no IDR frame or recovery point")
                 == true)
-        // After a seek, the parameter sets of an edge would be used for copied frames.
+        // After a seek, decoders would use the parameter sets of an edge for copied frames.
         let hevc = try #require(CutSource.all.first { $0.name == "hevc" }).make(in: scratch)
         let (stream, _) = decode(job(hevc, to: scratch.file("cut.ts"), cut: "smart"))
         let refusedToo = BatchPlanner.plan([try #require(stream)])
         #expect(refusedToo.diagnostics.diagnostics.map(\.rule) == [.copyRange])
         #expect(
             refusedToo.diagnostics.diagnostics.first?.message.contains("after a seek in ts") == true)
-        // `encode` configures the edges; it doesn't permit to re-encode everything.
+        // `encode` configures the edges; it doesn't permit re-encoding the whole range.
         let withEdges = job(
             path, to: scratch.file("cut.mp4"), cut: "smart", video: "copy: true, encode: { codec: h264 }")
         let stillRefused = BatchPlanner.plan([try #require(decode(withEdges).file)])
@@ -254,7 +255,7 @@ import Testing
         #expect(zip(result, wanted).allSatisfy { abs($0.time - max(0, $1.time - Self.start)) < 1e-5 })
     }
 
-    /// `encode` beside `copy` configures the encoder of the edges, if it fits the source.
+    /// With `copy`, `encode` configures the encoder of the edges, if it is compatible with the source.
     @Test func edgesAreEncodedWithTheSettingsOfTheJob() throws {
         let scratch = try Scratch()
         let path = try CutSource.all[1].make(in: scratch)
@@ -285,7 +286,7 @@ import Testing
                 video: "copy: true, encode: { codec: h264, b_frames: 4, keyframe_interval: 1s }"))
         #expect(noted.outputs[0].notes.contains { $0.contains("`b_frames`, `keyframe_interval`") })
 
-        // Under `exact`, what can't be copied is re-encoded.
+        // With `exact`, tracks that can't be copied are re-encoded.
         let exact = try planned(
             job(
                 path, to: scratch.file("c.mp4"), cut: "exact",
@@ -324,7 +325,7 @@ import Testing
         }
     }
 
-    /// Cuts two seconds of real files that another tool cuts wrongly; one of them has a single GOP.
+    /// Cuts two seconds from real files that other tools cut incorrectly; one of them has a single GOP.
     @Test(
         .enabled(if: TestPaths.media != nil),
         arguments: ["bikes.mp4", "bigbuckbunny.mp4", "interlaced_crop.mp4"])

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Copies of DVB subtitles whose display sets build on each other, rendered by ffmpeg.
+/// Copies of DVB subtitles whose display sets update earlier ones, rendered by ffmpeg.
 @Suite struct DVBSubtitleTests {
-    /// Segments of a page (ETSI EN 300 743): one region of 8 bits with a bar of 40 by 10, narrower
-    /// than its region: ffmpeg reads the end of a line that fills it wrongly.
+    /// The segments of a page (ETSI EN 300 743): a region with 8 bits per pixel that contains a bar of 40 × 10 pixels.
+    /// The region is wider than the bar, because ffmpeg parses the end of a full line incorrectly.
     private struct Page {
         private(set) var bytes: [UInt8] = []
 
@@ -35,7 +35,8 @@ import Testing
         mutating func end() { segment(0x80, []) }
     }
 
-    /// Pages with a bar at 0 s; its color changes at 0.4 s, its position at 0.8 s, it is gone at 1.2 s, and back at 1.6 s.
+    /// Returns pages with a bar at 0 s, another color at 0.4 s, another position at 0.8 s, no bar at 1.2 s, and a bar
+    /// at 1.6 s.
     private func pages(whole: Bool) -> [[UInt8]] {
         (UInt8(0)..<5).map { number in
             var page = Page()
@@ -62,7 +63,7 @@ import Testing
             "copy", "-muxdelay", "0", scratch.file(name))
     }
 
-    /// Returns a number for the content of each frame of two seconds; a display set stays for 20 s.
+    /// Returns a number that identifies the content of each frame, for two seconds. A display set lasts 20 s.
     private func shown(_ name: String, in scratch: Scratch) throws -> [Int] {
         let result = try program(
             "ffmpeg",
@@ -84,8 +85,8 @@ import Testing
         try write(pages(whole: false), to: "s.ts", in: scratch)
         let wanted = try shown("whole.ts", in: scratch)
         #expect(wanted.count == 50 && Set(wanted).count >= 4, "\(wanted)")
-        // ffmpeg shows no region that an update doesn't redraw: only the first set is compared, until the next one. ffmpeg 7.1 omits the
-        // last frame.
+        // ffmpeg doesn't show regions that an update doesn't redraw, so only the first set, until the next one, is
+        // compared. ffmpeg 7.1 omits the last frame.
         for (start, until) in [(0.48, 0.8), (0.88, 1.2), (1.28, 1.6), (1.68, 1.96)] {
             _ = try success(
                 try await run(

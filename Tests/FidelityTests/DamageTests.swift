@@ -5,10 +5,10 @@ import Media
 import TestSupport
 import Testing
 
-/// Damaged sources under both policies: the first damage is an error with its time, or damaged data is skipped and counted, and
-/// everything else keeps its time.
+/// Damaged sources with both policies: the first damage is an error with its time, or damaged data is skipped and
+/// counted. All other data keep their times.
 @Suite struct DamageTests {
-    /// Returns position and size of a packet in a file.
+    /// Returns offset and size of a packet in a file.
     private func packet(_ number: Int, of selector: String, in path: String) throws -> (at: Int, size: Int) {
         let json = try FFmpegFile(path).probe([
             "-select_streams", selector, "-show_entries", "packet=pos,size",
@@ -53,7 +53,7 @@ import Testing
             "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=4", "-f", "lavfi", "-i", "sine=d=4", "-c:v",
             "libx264", "-x264-params", "keyint=1", "-c:a", "flac", "-strict", "-2", source)
         let whole = try FFmpegFile(source).frames().times
-        // The length of the frame's first NAL unit: nothing of the frame can be read.
+        // Overwrites the length of the frame's first NAL unit, so that no part of the frame can be decoded.
         try overwrite(
             source, at: try packet(30, of: "v:0", in: source).at, with: [0xff, 0xff, 0xff, 0xff])
         let tracks =
@@ -92,7 +92,7 @@ import Testing
         let audio = try FFmpegFile(scratch.file("o.wav")).audio(rate: 48_000)
         #expect(audio.count == whole.count)
         let different = audio.indices.filter { audio[$0] != whole[$0] }
-        // One packet of 4608 samples, within a millisecond of Matroska's time base.
+        // One packet of 4608 samples, with a tolerance of one millisecond for Matroska's time base.
         let section = (20 * 4608 - 48)..<(21 * 4608 + 48)
         #expect(
             different.allSatisfy { section.contains($0) }, "\(different.min() ?? 0) \(different.max() ?? 0)")
@@ -133,7 +133,7 @@ import Testing
         #expect(try FFmpegFile(scratch.file("o.mkv")).decodeErrors() == "")
     }
 
-    /// A transport stream that lost a packet: the damage is reported at its time, and doesn't affect a range after it.
+    /// Packet loss in a transport stream is reported at its time, and doesn't affect a range after it.
     @Test func packetLossIsReportedAtItsTime() async throws {
         let scratch = try Scratch()
         let source = scratch.file("s.ts")
@@ -165,7 +165,7 @@ import Testing
         #expect(try FFmpegFile(scratch.file("o.mkv")).frames().times.count == 25)
     }
 
-    /// A source of which nothing can be read is an error under either policy.
+    /// A source without intact frames is an error with both policies.
     @Test func sourceWithoutIntactFramesIsAnError() async throws {
         let scratch = try Scratch()
         let source = scratch.file("s.mp4")
@@ -182,7 +182,7 @@ import Testing
         #expect(!why.isEmpty && scratch.contents == ["s.mp4"], "\(why)")
     }
 
-    /// Packets after a hole in Matroska are kept, and damage is reported for every track.
+    /// Packets after a hole in a Matroska file are kept, and damage is reported for every track.
     @Test func packetsAfterAHoleAreKept() async throws {
         let scratch = try Scratch()
         let source = scratch.file("s.mkv")

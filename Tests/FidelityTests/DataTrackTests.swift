@@ -4,9 +4,9 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Data tracks: copied with their times into containers that can store them, rejected by name elsewhere.
+/// Data tracks: copied with their times into containers that support them, otherwise rejected by name.
 @Suite struct DataTrackTests {
-    /// Copies the frames of a transport stream, and adds metadata every half second, which no program at hand writes.
+    /// Copies the frames of a transport stream and adds metadata every half second, which the ffmpeg program can't do.
     private func addMetadata(to source: String, output: String) throws {
         var input: UnsafeMutablePointer<AVFormatContext>?
         #expect(avformat_open_input(&input, source, nil, nil) == 0)
@@ -96,7 +96,7 @@ import Testing
         let zero = before[0].time
         let first = whole[0].time
         for (old, new) in zip(before, whole) { #expect(abs(new.time - first - (old.time - zero)) < 0.001) }
-        // Those of 1 s, 1.5 s, … 3 s.
+        // The packets at 1 s, 1.5 s, …, 3 s.
         let part = try packets(scratch.file("part.ts"))
         #expect(part.map(\.hash) == before[2...6].map(\.hash))
         let start = try FFmpegFile(scratch.file("part.ts")).frames().times[0]
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    /// Creates an mp4 with telemetry: a text track with the codec tag of telemetry.
+    /// Creates an mp4 with telemetry: a text track whose codec tag is changed to that of telemetry.
     private func telemetry(in scratch: borrowing Scratch) throws -> String {
         try scratch.write(
             "1\n00:00:00,000 --> 00:00:01,000\none\n\n2\n00:00:01,000 --> 00:00:02,500\ntwo\n\n"
@@ -157,7 +157,7 @@ import Testing
         #expect(after.map(\.hash) == before.map(\.hash))
         #expect(
             try FFmpegFile(whole).stream("d:0", "codec_tag_string")["codec_tag_string"] as? String == "gpmd")
-        // Data that began before a range begins with it.
+        // Data that started before a range is moved to its start.
         let part = try packets(scratch.file("part.\(container)"))
         #expect(part.map(\.hash) == [0, 1, 1, 2].map { before[$0].hash })
         for (packet, time) in zip(part, [0, 0.5, 1, 1.5]) { #expect(abs(packet.time - time) < 0.001) }
@@ -184,7 +184,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: scratch.file("o.ts")))
     }
 
-    /// A track of an unknown format is listed, selected only by its number, and doesn't affect the other tracks.
+    /// A track of an unknown format is listed, is selected only by its number, and doesn't affect the other tracks.
     @Test func unknownTrackDoesntAffectTheOthers() throws {
         let scratch = try Scratch()
         try ffmpeg(

@@ -4,9 +4,10 @@ import Media
 import TestSupport
 import Testing
 
-/// Interlaced video that only decoded frames report, or that begins in mid-stream: its fields are never scaled as one frame.
+/// Interlaced video that only decoded frames reveal, or that starts in mid-stream: its fields are never scaled as one
+/// frame.
 @Suite struct DecodedFieldTests {
-    /// File names and encoder options; each frame has two fields of a moving picture.
+    /// File names and encoder options; each frame consists of two fields of a moving test pattern.
     private static let kinds: [(name: String, arguments: [String])] = [
         ("dv.avi", ["-c:v", "dvvideo", "-pix_fmt", "yuv420p"]),
         ("asp.avi", ["-c:v", "mpeg4", "-flags", "+ilme+ildct", "-q:v", "2"]),
@@ -30,7 +31,8 @@ import Testing
         return path
     }
 
-    /// Returns the numbers of frames by the detection of ffmpeg's `idet`, and by their flags.
+    /// Returns the numbers of interlaced and progressive frames according to ffmpeg's `idet`, and of frames flagged as
+    /// interlaced.
     private func fields(of path: String) throws -> (interlaced: Int, progressive: Int, flagged: Int) {
         let result = try program(
             "ffmpeg",
@@ -79,7 +81,7 @@ import Testing
         #expect(whole.flagged == 25 && whole.interlaced >= 20, "\(whole)")
     }
 
-    /// The first second is progressive, the next one interlaced.
+    /// Frames that are interlaced from the second second on are deinterlaced.
     @Test func interlacedFramesInMidStreamAreDeinterlaced() async throws {
         let scratch = try Scratch()
         var stream = Data()
@@ -119,7 +121,8 @@ import Testing
         #expect(scaled.interlaced == 0 && scaled.flagged == 0 && scaled.progressive >= 40, "\(scaled)")
         _ = try success(outcomes, "whole")
         #expect(try fields(of: scratch.file("whole.mp4")).flagged == 0)
-        // Compared with ffmpeg's deinterlacer, since `idet` reports even progressive frames of this picture as interlaced.
+        // Compared with ffmpeg's deinterlacer, because `idet` reports even progressive frames of this test pattern as
+        // interlaced.
         let reference = scratch.file("reference.mkv")
         try ffmpeg("-i", path, "-vf", "bwdif=mode=send_frame:deint=interlaced", "-c:v", "ffv1", reference)
         let psnr = try FFmpegFile(scratch.file("whole.mp4")).lowestPSNR(

@@ -22,7 +22,7 @@ import Testing
         """
     }
 
-    /// Creates two seconds of video and audio, one of black and silence, and one of video and audio.
+    /// Creates two seconds of video and audio, one second of black and silence, and one second of video and audio.
     private func source(in scratch: Scratch) throws {
         try ffmpeg(
             "-f", "lavfi", "-i",
@@ -33,7 +33,7 @@ import Testing
             "-ac", "2", scratch.file("source.mkv"))
     }
 
-    /// Expectations that hold, and others that fail with the measured value, so that nothing is published.
+    /// Expectations that are met, and others that fail with the measured value, so that nothing is published.
     @Test(arguments: [
         ("duration: { is: 3s, within: 1ms }", true, ""),
         ("duration: { is: 2.9s, within: 10ms }", false, "measured 3 s"), ("duration: 3s", true, ""),
@@ -90,7 +90,7 @@ import Testing
             #expect(found.map(\.rule) == [.expectationImpossible], "\(expect): \(found.map(\.message))")
             #expect(found.first?.range.line == 10)
         }
-        // An index states duration and number of frames reliably.
+        // For a source with an index, duration and number of frames are reliable.
         try ffmpeg("-i", scratch.file("source.mkv"), "-c:v", "libx264", scratch.file("source.mp4"))
         for (expect, isWrong) in [
             ("frames: 99", true), ("duration: 5s", true), ("frames: 100", false), ("duration: 4s", false),
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    /// The similarity equals that measured by ffmpeg against the source, scaled and cut as in the job.
+    /// The similarity equals ffmpeg's measurement against the source, scaled and cut as by the job.
     @Test func similarityIsMeasuredAgainstTheEncodersInput() async throws {
         let scratch = try Scratch()
         try ffmpeg(

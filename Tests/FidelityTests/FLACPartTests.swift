@@ -55,7 +55,7 @@ import Testing
         #expect(times.first == 0 && times.count == (last - first) / frame)
     }
 
-    /// After a seek in Ogg, times of FLAC are only estimates.
+    /// Ranges of FLAC in Ogg are exact, although timestamps are only estimates after a seek.
     @Test func rangesOfOggAreExact() async throws {
         let scratch = try Scratch()
         try ffmpeg(

@@ -8,7 +8,7 @@ import Testing
 @Suite struct FieldTests {
     private static let count = 48
 
-    /// Creates a file of the same frames: with a packet for each frame, or for each field.
+    /// Creates a file with the same frames, with a packet for each frame or for each field.
     private func source(_ kind: String, in scratch: Scratch) throws -> String {
         let stream = FieldStream(count: Self.count)
         let (matroska, path) = (scratch.file("s.mkv"), scratch.file("\(kind).ts"))
@@ -19,7 +19,7 @@ import Testing
             return path
         case "fields":
             try stream.elementary().write(to: URL(fileURLWithPath: scratch.file("s.h264")))
-            // In decoding order: the first frame, then every third one with the two before it.
+            // Decoding order: the first frame, then every third one followed by the two before it.
             let frame = "(floor(N/2)-1)"
             let position = "if(lt(N,2),0,3*floor(\(frame)/3)+if(eq(mod(\(frame),3),0),3,mod(\(frame),3)))"
             let pts = "(\(position)+2)*3600+mod(N,2)*1800+90000".replacing(",", with: "\\,")
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// Each sample is a frame with a frame's duration, from all sources into all containers.
+    /// Each sample is a frame with a frame's duration, for all sources and containers.
     @Test(arguments: ["frames", "fields", "movie"], ["mp4", "mkv", "ts"])
     func copiesHaveWholeFrames(_ kind: String, _ container: String) async throws {
         let scratch = try Scratch()
@@ -68,7 +68,7 @@ import Testing
         #expect((packets["packets"] as? [Any])?.count == shown)
     }
 
-    /// Ranges have their duration, and cuts consist of whole frames.
+    /// Ranges have the requested duration, and cuts consist of whole frames.
     @Test(arguments: ["frames", "fields", "movie"], ["keyframe", "smart"])
     func rangesHaveWholeFrames(_ kind: String, _ cut: String) async throws {
         let scratch = try Scratch()
@@ -84,7 +84,7 @@ import Testing
                 tracks: [ { video: first, copy: true } ]
                 destination: \(scratch.file("cut.mp4"))
             """, in: scratch.path)
-        // The keyframe at 1.44 s is copied with the leading frames before it.
+        // The keyframe at 1.44 s is copied with its leading frames.
         let (first, count) = cut == "smart" ? (10, 25) : (0, 37)
         #expect(abs(try success(outcomes).outputs[0].duration.seconds - 0.04 * Double(count)) < 1e-6)
         let have = try FFmpegFile(scratch.file("cut.mp4")).frameHashes()
@@ -93,13 +93,13 @@ import Testing
         #expect(zip(have, wanted).count { $0 == $1 } >= (cut == "smart" ? 18 : count))
     }
 
-    /// Captures of broadcasts may begin with the second field of a frame, and inside a GOP.
+    /// Captures of broadcasts that start with the second field of a frame, or within a GOP, are copied.
     @Test func capturesWithIncompleteBeginningsAreCopied() async throws {
         let scratch = try Scratch()
         let whole = try Data(contentsOf: URL(fileURLWithPath: try source("frames", in: scratch)))
         for packets in [40, 60, 75] {
             let path = scratch.file("capture-\(packets).ts")
-            // The tables are repeated within the file.
+            // The tables (PAT, PMT) are repeated within the file.
             try (whole.prefix(3 * 188) + whole.dropFirst(packets * 188)).write(to: URL(fileURLWithPath: path))
             _ = try success(
                 try await run(
@@ -113,12 +113,13 @@ import Testing
                     """, in: scratch.path))
             let wanted = try FFmpegFile(scratch.file("s.mkv")).frameHashes()
             let copied = try FFmpegFile(scratch.file("copy-\(packets).mp4")).frameHashes()
-            // From the first key frame on.
+            // Compares the frames from the first keyframe on.
             #expect(copied.suffix(20) == wanted.suffix(20))
         }
     }
 
-    /// Interlaced frames that keep their size stay interlaced in codecs that can signal it, and chroma is upsampled within each field.
+    /// Interlaced frames that keep their size stay interlaced in codecs that can signal it, and chroma is upsampled
+    /// within each field.
     @Test(arguments: ["top", "bottom"]) func interlacedEncodesSignalTheirFieldOrder(_ first: String)
         async throws
     {

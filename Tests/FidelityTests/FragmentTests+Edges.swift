@@ -4,9 +4,9 @@ import Media
 import TestSupport
 import Testing
 
-/// Positions of fragments, and the last packet of a track.
+/// Tests of fragment boundaries, and of the last packet of a track.
 extension FragmentTests {
-    /// The last packet of a codec whose packets don't determine their duration is kept.
+    /// The last packet is kept for codecs whose packets don't determine their duration.
     @Test(arguments: ["", "fragment: 1s"]) func lastFrameIsKept(_ more: String) async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -29,7 +29,7 @@ extension FragmentTests {
         #expect(try MovieBoxes(scratch.file("o.mp4")).editDurations[0]?.media == 1.2)
     }
 
-    /// Sparse subtitles begin no fragments between keyframes, and a cover is dropped.
+    /// Fragments start only at video keyframes, even with sparse subtitles. A cover is dropped.
     @Test func onlyVideoKeyframesBeginFragments() async throws {
         let scratch = try Scratch()
         try scratch.write(

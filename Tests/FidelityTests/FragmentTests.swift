@@ -4,10 +4,11 @@ import Media
 import TestSupport
 import Testing
 
-/// `fragment`: the same samples at the same times as in an unfragmented file, in fragments that can be played separately.
+/// `fragment`: the same samples at the same times as in an unfragmented file, in fragments that can be played
+/// separately.
 @Suite struct FragmentTests {
-    /// Returns the packets of a track with the times in the file; with their bytes on request, since not all encoders are deterministic
-    /// within a process.
+    /// Returns the packets of a track with their times; with hashes of their data on request, since not all encoders
+    /// are deterministic within a process.
     private func packets(_ path: String, _ selector: String, withData: Bool) throws -> [String] {
         let result = try program(
             "ffprobe",
@@ -29,7 +30,7 @@ import Testing
         #expect(result.status == 0, "\(result.errors)")
     }
 
-    /// Runs a job twice: unfragmented, and with fragments of half a second.
+    /// Runs a job without fragments, and with fragments of half a second.
     private func both(
         _ video: String, _ audio: String, _ container: String, more: String = "",
         in scratch: borrowing Scratch
@@ -96,14 +97,14 @@ import Testing
         let keys = more.hasPrefix("{") ? "cut: smart\n    range: \(more)" : more
         let (whole, parts) = try await both(video, audio, container, more: keys, in: scratch)
         for selector in ["v:0", "a:0"] {
-            // libavformat chooses the packets of PCM in unfragmented files.
+            // libavformat determines the packet size of PCM in unfragmented files.
             if selector == "a:0", audio.contains("pcm") { continue }
             let isCopy = (selector == "v:0" ? video : audio) == "copy: true" && !more.hasPrefix("{")
             let before = try packets(whole, selector, withData: isCopy)
             let after = try packets(parts, selector, withData: isCopy)
             #expect(before.count > 50 && before == after)
         }
-        // ffmpeg ignores edit lists of fragmented files, except for the start of decoding.
+        // ffmpeg ignores edit lists of fragmented files, except for their start.
         let audio = try FFmpegFile(whole).samples(channels: 1, rate: 48_000)
         let fragmented = try FFmpegFile(parts).samples(channels: 1, rate: 48_000)
         let isThere = (0...max(0, fragmented.count - audio.count)).contains {
@@ -134,7 +135,7 @@ import Testing
         }
     }
 
-    /// A partial download plays up to its end.
+    /// A truncated file plays up to its end, like a partial download.
     @Test func truncatedFilePlaysUpToItsEnd() async throws {
         let scratch = try Scratch()
         try source(["-c:v", "libx264", "-g", "12", "-c:a", "aac"], in: scratch)
@@ -155,7 +156,7 @@ import Testing
         #expect(Double(lines.count) / 25 >= start - 0.1, "\(lines.count) of \(start)")
     }
 
-    /// Subtitles, chapters, timecode, title and language are in the output, and sparse subtitles don't delay other tracks.
+    /// Subtitles, chapters, timecode, title and language are kept, and sparse subtitles don't delay other tracks.
     @Test func subtitlesChaptersAndTagsAreKept() async throws {
         let scratch = try Scratch()
         try scratch.write(
@@ -212,8 +213,8 @@ import Testing
         #expect(try MovieBoxes(scratch.file("o.mp4")).fragmentStarts(trackID: 1).count >= 5)
     }
 
-    /// A fragmented source ends to the sample where its edit list does, and is read completely if a recorder's edit list covers only the
-    /// header.
+    /// A fragmented source ends to the sample at the end of its edit list. If the edit list covers only the header, as
+    /// recorders write it, the source is read completely.
     @Test(arguments: [nil, 1]) func editListsOfFragmentedSourcesAreApplied(_ seconds: Int?) async throws {
         let scratch = try Scratch()
         try source(["-c:v", "libx264", "-g", "12", "-c:a", "flac"], in: scratch)
@@ -237,11 +238,11 @@ import Testing
                     destination: o.wav
                 """, in: scratch.path))
         let count = try FFmpegFile(scratch.file("o.wav")).samples(channels: 1, rate: 48_000).count
-        // 6.03 s; without an end, the encoder's last packet is presented completely.
+        // 6.03 s; without an end, the last packet is presented completely.
         #expect(seconds == nil ? count == 289_440 : (289_440..<290_600).contains(count), "\(count)")
     }
 
-    /// Late audio of an encoder with a delay: its empty edit and its start are written and read.
+    /// Audio that starts late, of an encoder with a delay: the empty edit and the start are written and read.
     @Test func lateAudioKeepsItsStart() async throws {
         let scratch = try Scratch()
         let encoded = try program(
@@ -271,8 +272,8 @@ import Testing
         #expect(abs(found.lag) <= 2 && found.correlation > 0.99, "\(found)")
     }
 
-    /// ffmpeg's fragmented movies have the encoder's delay of late audio at zero, and a gap up to its start: a range that begins in the gap
-    /// isn't damaged.
+    /// A range that starts in a gap isn't damaged. ffmpeg's fragmented mp4 has the encoder's delay at zero, and a gap
+    /// until the start of late audio.
     @Test(arguments: ["mp4", "mkv", "wav"]) func rangeThatBeginsInAGapIsIntact(_ container: String)
         async throws
     {
@@ -305,7 +306,8 @@ import Testing
         #expect((47_900...49_100).contains(first), "\(first)")
     }
 
-    /// libavformat doesn't report the duration of packets in fragmented movies: copies equal those of an unfragmented movie.
+    /// Copies of fragmented sources equal those of unfragmented ones, although libavformat doesn't report the durations
+    /// of their packets.
     @Test(arguments: ["", "range: { start: 1.6s, end: 4s }", "fragment: 1s"])
     func copiesOfFragmentedSourcesEqualUnfragmentedOnes(_ more: String) async throws {
         let scratch = try Scratch()
@@ -343,7 +345,8 @@ import Testing
         }
         let (a, b) = (try MovieBoxes(whole).editDurations, try MovieBoxes(parts).editDurations)
         #expect(abs(a[0]!.media - b[0]!.media) < 1e-6)
-        // An unfragmented source states where its audio ends; ffmpeg's fragmented ones only to a packet.
+        // An unfragmented source states the exact end of its audio; in ffmpeg's fragmented files, it is exact to a
+        // packet.
         #expect(
             more.hasPrefix("range") ? a[1]!.media == b[1]!.media : abs(a[1]!.media - b[1]!.media) < 0.0214)
     }

@@ -4,21 +4,21 @@ import Media
 import TestSupport
 import Testing
 
-/// Frame numbers (`30f`) are those of the source's frames, whatever their times.
+/// Frame numbers (`30f`) count the source's frames, regardless of their times.
 @Suite struct FrameNumberTests {
-    /// Sources of 60 frames or more, whose frame numbers can't be computed from a constant rate or from times of packets.
+    /// Sources of at least 60 frames whose frame numbers can't be computed from a constant rate or from packet times.
     enum Source: String, CaseIterable {
-        /// Fast at first, then slow.
+        /// A variable rate: high at first, then low.
         case variable = "variable.mp4"
-        /// 29.97 frames/s in milliseconds.
+        /// 29.97 frames/s with timestamps in milliseconds.
         case milliseconds = "milliseconds.mkv"
-        /// Packets that aren't shown.
+        /// Packets whose frames aren't shown.
         case hidden = "hidden.webm"
-        /// Packets without times.
+        /// Packets without timestamps.
         case bare = "bare.h264"
-        /// Decoding times alone.
+        /// Packets with decoding times only.
         case decoding = "decoding.avi"
-        /// An undeclared duration.
+        /// A file that doesn't state its duration.
         case stream = "stream.ts"
 
         func make(in scratch: Scratch) throws {
@@ -89,7 +89,7 @@ import Testing
         for (own, other) in zip(smart, source[30..<55]) {
             #expect(abs(own.time - (other.time - source[30].time)) < 0.001)
         }
-        // Between two key frames of the source everything is copied.
+        // Between two keyframes of the source, all frames are copied.
         #expect(smart[6..<18].map(\.hash) == source[36..<48].map(\.hash))
         _ = try success(records, "chapters")
         let chapters =
@@ -113,7 +113,7 @@ import Testing
         #expect(try FFmpegFile(scratch.file("o.mkv")).frameHashes().count == 5)
     }
 
-    /// A range in frame numbers of a reported file.
+    /// Ranges in frame numbers start with the requested frame, for a real file with timestamps in milliseconds.
     @Test(
         .enabled(
             if: TestPaths.media != nil

@@ -4,9 +4,10 @@ import Media
 import TestSupport
 import Testing
 
-/// A new frame rate: each frame is the one that the source shows at its time, and the last one ends where the range does.
+/// Conversion of the frame rate: each frame is the one that the source shows at its time, and the last one ends with
+/// the range.
 @Suite struct FrameRateTests {
-    /// Returns the number of the source's frame of each frame, which is coded in its brightness.
+    /// Returns the source's frame number of each frame, which its brightness encodes.
     private func numbers(_ path: String) throws -> [Int] {
         let result = try program(
             "ffmpeg",
@@ -65,7 +66,7 @@ import Testing
         }
     }
 
-    /// Times that are rounded to milliseconds: at the source's own rate every frame is kept.
+    /// At the source's own rate every frame is kept, although times are rounded to milliseconds.
     @Test(arguments: ["30", "30000/1001", "24000/1001", "60"]) func framesWithRoundedTimesAreKept(
         _ rate: String
     )
@@ -86,7 +87,8 @@ import Testing
         }
     }
 
-    /// Matroska counts milliseconds: without a stated rate, readers interpret 29.97 as 1000/33.
+    /// Copies into Matroska declare the frame rate: without it, readers compute 1000/33 for 29.97 from timestamps in
+    /// milliseconds.
     @Test(arguments: ["mkv", "mp4"]) func nominalRate_ofCopiesIntoMatroska_isStated(_ source: String)
         async throws
     {
@@ -126,7 +128,7 @@ import Testing
         }
     }
 
-    /// A stated rate would give every frame the same length.
+    /// For a variable frame rate none is declared, because readers would assume equal frame durations.
     @Test func nominalRate_ofVariableSource_isNotStated() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -140,11 +142,11 @@ import Testing
                   copied: { asset: ./s.mp4, tracks: [ { video: first, copy: true } ], destination: copied.mkv }
                 """, in: scratch.path))
         let data = try Data(contentsOf: URL(filePath: scratch.file("copied.mkv")))
-        // DefaultDuration, by its id and the length of its value.
+        // The element DefaultDuration, by its id and the length of its value.
         #expect(!data.prefix(4096).contains([0x23, 0xe3, 0x83, 0x84]))
     }
 
-    /// The first decoding times lie a frame apart, as those that follow.
+    /// The first decoding times of a smart cut are one frame apart, like the following ones.
     @Test func decodingTimes_ofSmartCut_areAFrameApart() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -169,7 +171,7 @@ import Testing
         let times = try #require(json["packets"] as? [[String: Any]]).compactMap { $0["dts"] as? Int }
         let deltas = Set(zip(times.dropFirst(), times).map { $0 - $1 })
         #expect(times.count > 80)
-        // The first frame is the one on screen where the range begins, and lasts from there.
+        // The first frame is the one shown at the start of the range; its duration starts there.
         #expect(deltas.allSatisfy { $0 <= 1001 }, "\(deltas)")
     }
 }

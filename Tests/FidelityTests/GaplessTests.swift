@@ -4,12 +4,12 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Encoder delay and padding of AAC in movies: in an `iTunSMPB` tag alone, and in the edit lists of HE-AAC.
+/// Encoder delay and padding of AAC in mp4: in an `iTunSMPB` tag only, and in edit lists of HE-AAC.
 @Suite struct GaplessTests {
     @Test func tag_matchesTheMedia_determinesPresentedSamples() throws {
         let tag = try #require(GaplessTag(" 00000000 00000A40 00000138 0000000000015888 00000000 00000000"))
         #expect(tag.presented(ofMedia: 91_136, frame: 1024) == 2624..<90_824)
-        // Of HE-AAC either may be counted at the rate of the core, or of the output.
+        // For HE-AAC, the tag may count samples at the core's rate or at the output's.
         #expect(tag.presented(ofMedia: 45_568, frame: 1024) == 1312..<45_412)
         #expect(tag.presented(ofMedia: 182_272, frame: 2048) == 5248..<181_648)
     }
@@ -38,21 +38,21 @@ import Testing
         return bytes.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
     }
 
-    /// Returns the largest difference of two sections of audio.
+    /// Returns the largest difference between two sections of audio.
     private func difference(_ audio: some Collection<Float>, _ reference: some Collection<Float>) -> Float {
         zip(audio, reference).map { abs($0 - $1) }.max() ?? .infinity
     }
 
     enum Form: String, CaseIterable {
-        /// AAC-LC, a tag.
+        /// AAC-LC with a tag.
         case plain
-        /// HE-AAC, a tag that counts at the core's rate or at the output's.
+        /// HE-AAC with a tag that counts samples at the core's rate, or at the output's.
         case core, output
         /// HE-AAC with an edit list in the core's time base, or in the output's.
         case coreEdits, outputEdits
     }
 
-    /// Every sample that the encoder was given, and no other, at its time.
+    /// The output contains exactly the samples that were encoded, at their times.
     @Test(arguments: Form.allCases)
     func audio_isTheEncodersInput(_ form: Form) async throws {
         let scratch = try Scratch()
@@ -64,13 +64,13 @@ import Testing
         case .plain, .core: try GaplessFile.tag(source, delay: 1024, padding: 956, samples: 44_100)
         case .output: try GaplessFile.tag(source, delay: 2048, padding: 1912, samples: 88_200)
         case .outputEdits:
-            // FFmpeg's muxer writes the output's rate.
+            // FFmpeg's muxer uses the output's rate.
             try FileManager.default.moveItem(atPath: source, toPath: scratch.file("core.m4a"))
             try ffmpeg("-i", scratch.file("core.m4a"), "-c", "copy", source)
         case .coreEdits: break
         }
         let all = try decoded(source, ["-ignore_editlist", "1"])
-        // FFmpeg applies only the start of a tag, and for HE-AAC half of it or twice as much.
+        // FFmpeg applies only the start of a tag, and for HE-AAC half or twice of it.
         let reference: [Float]? =
             switch form {
             case .plain: Array(all.prefix(44_100))
@@ -93,7 +93,7 @@ import Testing
         let part = try decoded(scratch.file("part.wav"))
         #expect(part.count == 22_050 * factor)
         #expect(difference(part, whole.dropFirst(11_025 * factor)) < 0.001)
-        // A copy has the same start and end in an edit list, of which FFmpeg ignores the end.
+        // A copy has the same start and end in its edit list; FFmpeg ignores the end.
         let again = try decoded(scratch.file("again.wav"))
         #expect(again.count == whole.count)
         #expect(difference(again, whole) < 0.001)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    /// A tag that remained from before the media were cut.
+    /// A tag from before the media was cut hides no samples.
     @Test func staleTag_hidesNothing() async throws {
         let scratch = try Scratch()
         let source = scratch.file("s.m4a")
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    /// Beside video the tag is ignored, so that audio keeps its offset to video.
+    /// In a file with video the tag is ignored, so that audio stays in sync.
     @Test func tag_ofFileWithVideo_isIgnored() async throws {
         let scratch = try Scratch()
         let source = scratch.file("s.mp4")

@@ -6,7 +6,8 @@ import Media
 import TestSupport
 import Testing
 
-/// Sources with wrong timestamps, tags or data: an error that states it, never a plausible output, never a trap.
+/// Sources with wrong timestamps, tags or data cause an error that states the reason, never a plausible output or a
+/// trap.
 @Suite struct HostileSourceTests {
     private func outcome(
         _ source: String, in scratch: Scratch, video: Bool = false, copy: Bool = false,
@@ -26,7 +27,7 @@ import Testing
         return "\(outcome)"
     }
 
-    /// Two concatenated recordings: timestamps jump back in the middle.
+    /// Timestamps that jump back in the middle, as in two concatenated recordings, are errors.
     @Test(arguments: [(false, false), (true, false), (false, true), (true, true)])
     func timestampsThatJumpBackAreErrors(_ video: Bool, _ copy: Bool) async throws {
         let scratch = try Scratch()
@@ -40,7 +41,7 @@ import Testing
         #expect(why.contains("its timestamps jump") || why.contains("damaged"), "\(why)")
     }
 
-    /// Timestamps jump by ten years, and close to the limit of 64 bits, in the middle of a file.
+    /// Timestamps that jump ahead by ten years, or close to the limit of 64 bits, are errors.
     @Test(arguments: [Int64(315_360_000_000), 1 << 52]) func timestampsThatJumpAheadAreErrors(_ leap: Int64)
         async throws
     {
@@ -72,14 +73,14 @@ import Testing
             let why = reason(try await outcome("./leap.mkv", in: scratch, video: video, copy: copy))
             #expect(why.contains("its timestamps jump") || why.contains("damaged"), "\(why)")
         }
-        // Ten years of audio, which the file declares, exceed the free space.
+        // Ten years of audio, as declared by the file, exceed the free space.
         if leap < 1 << 52 {
             let why = reason(try await outcome("./leap.mkv", in: scratch, endlessSpace: false))
             #expect(why.contains("the estimated size of the output is "), "\(why)")
         }
     }
 
-    /// libavformat skips an unreadable cluster without an error; Tandem reports one.
+    /// An unreadable cluster, which libavformat skips without an error, is an error.
     @Test func unreadableClusterIsAnError() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -97,7 +98,7 @@ import Testing
         #expect(!(try await outcome("./hole.mkv", in: scratch, video: true, copy: true)).isSuccess)
     }
 
-    /// Checksums of the codec reveal damage that can be decoded.
+    /// Checksums of the codec reveal damage that decodes without an error.
     @Test(arguments: ["ffv1", "flac"]) func wrongChecksumOfTheCodecIsAnError(_ codec: String) async throws {
         let scratch = try Scratch()
         let isVideo = codec == "ffv1"
@@ -110,7 +111,7 @@ import Testing
         #expect(!(try await outcome("./bad.mkv", in: scratch, video: isVideo)).isSuccess)
     }
 
-    /// The duration tag of a late track in Matroska states where it ends, not how long it is.
+    /// The duration tag of a late track in Matroska states the end of the track, not its duration.
     @Test func lateTrackOfMatroskaDoesntExtendTheDuration() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -137,7 +138,7 @@ import Testing
         _ = try Asset(.file(scratch.file("b.mkv"))).loadSynchronously()
     }
 
-    /// Very late audio in a container without timestamps begins with silence.
+    /// Audio that starts very late begins with silence in a container without timestamps.
     @Test func lateAudioWithoutTimestampsBeginsWithSilence() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -151,7 +152,7 @@ import Testing
         #expect(try FFmpegFile(scratch.file("out.aac")).audio(rate: 48_000).count >= 301 * 48_000)
     }
 
-    /// A published file that was changed by others isn't replaced.
+    /// A published file that another program changed isn't replaced.
     @Test func changedPublishedFileIsNotReplaced() async throws {
         let scratch = try Scratch()
         let yaml =

@@ -4,13 +4,13 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Joined ranges: each shows what the source shows in it, one after the other.
+/// Joined ranges: the output shows the source's ranges one after the other.
 @Suite struct JoinTests {
     private static let ranges = [(0.5, 1.2), (3.1, 3.5), (0.1, 0.4)]
     private static let text =
         "[ { start: 0.5s, end: 1.2s }, { start: 3.1s, end: 3.5s }, { start: 0.1s, duration: 0.3s } ]"
 
-    /// Returns the expected frames: the time in the output, with the number of the source's frame.
+    /// Returns the expected frames: the time in the output, and the source's frame number.
     private func wanted(_ times: [Double]) -> [(time: Double, frame: Int)] {
         var offset = 0.0
         var list: [(Double, Int)] = []
@@ -38,7 +38,7 @@ import Testing
                 "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=4", "-f", "lavfi",
                 "-i", "aevalsrc='sin(2*PI*t*(200+150*t))':d=4:s=48000", "-c:v", "libx264", "-c:a",
                 container == "ts" ? "mp2" : container == "mov" ? "pcm_s16le" : "flac", "-strict", "-2",
-                // Newer versions of ffmpeg produce FLAC with 32 bits, of which Tandem writes 24.
+                // Newer versions of ffmpeg write FLAC with 32 bits, while Tandem writes 24.
                 "-sample_fmt", "s16",
             ] + options + [source])
         #expect(result.status == 0, "\(result.errors)")
@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    /// A range without samples of a track keeps its duration, also as the first one.
+    /// A range without samples of a track keeps its duration, even if it is the first one.
     @Test func firstRangeWithoutSamplesKeepsItsDuration() async throws {
         let scratch = try Scratch()
         try scratch.write("1\n00:00:03,000 --> 00:00:03,500\nlate\n", to: "c.srt")

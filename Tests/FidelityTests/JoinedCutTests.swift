@@ -6,9 +6,10 @@ import Media
 import TestSupport
 import Testing
 
-/// Smart cuts of joined ranges, as of a recording without its commercial breaks.
+/// Smart cuts of joined ranges, such as a recording without its commercial breaks.
 @Suite struct JoinedCutTests {
-    /// Four ranges: the second is within one GOP and is re-encoded as a whole, the third precedes the others in the source.
+    /// Four ranges: the second is within one GOP and is re-encoded completely; the third precedes the others in the
+    /// source.
     private static let ranges = [(0.713, 1.413), (1.9, 2.02), (0.32, 1.05), (2.0, 3.0)]
 
     private func job(_ source: String, to output: String, cut: String, audio: String = "copy: true") -> String
@@ -72,7 +73,7 @@ import Testing
         }
         #expect(result.count == index)
         #expect(try ffmpegFile.decodeErrors() == "")
-        // Copied packets of audio keep their times: none is outside of its range.
+        // Copied audio packets keep their times: none is outside of its range.
         let packets =
             try ffmpegFile.probe(["-show_packets", "-select_streams", "a"])["packets"] as? [[String: Any]]
             ?? []
@@ -105,7 +106,7 @@ import Testing
         var offset = 0
         for (start, end) in Self.ranges {
             let (from, count) = (Int((start * 48_000).rounded()), Int(((end - start) * 48_000).rounded()))
-            // AAC's decoder generates noise, which differs each time.
+            // AAC's decoder generates noise, which differs in each decode.
             let slice = Array(source[from..<min(source.count, from + count)])
             let found = lag(slice, Array(result.dropFirst(offset).prefix(slice.count)), reach: 24)
             #expect(found.lag == 0 && found.correlation > 0.97, "\(found) from \(start) s")
@@ -113,7 +114,7 @@ import Testing
         }
     }
 
-    /// `keyframe` widens each range so that it begins and ends where a copy can, and nothing is encoded.
+    /// `keyframe` extends each range to positions at which a copy can start and end, and nothing is encoded.
     @Test func keyframeWidensEveryRange() async throws {
         let scratch = try Scratch()
         let path = try CutSource.all[0].make(in: scratch)
@@ -137,7 +138,7 @@ import Testing
         #expect(result == wanted)
     }
 
-    /// Open GOPs after another range, where their frames' order must not depend on the GOP before.
+    /// Open GOPs after another range are decodable: the order of their frames doesn't depend on the preceding GOP.
     @Test(arguments: ["keyframe", "smart"], ["libx264", "libx265"])
     func openGOPsAfterAnotherRangeAreDecodable(_ cut: String, _ encoder: String) async throws {
         let scratch = try Scratch()
@@ -169,7 +170,7 @@ import Testing
         #expect(try FFmpegFile(scratch.file("o.mp4")).decodeErrors() == "")
     }
 
-    /// A track that begins after the start of its range, which follows another range.
+    /// A track that starts after the start of its range can follow another range.
     @Test func trackThatBeginsAfterItsRangeIsJoined() async throws {
         let scratch = try Scratch()
         let path = try CutSource(

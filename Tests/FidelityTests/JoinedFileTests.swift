@@ -4,7 +4,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Lost pages of Ogg, and audio files that were concatenated.
+/// Lost Ogg pages, and concatenated audio files.
 @Suite struct JoinedFileTests {
     private func tone(_ name: String, _ frequency: Int, _ codec: String, in scratch: Scratch) throws -> Data {
         try ffmpeg(
@@ -28,7 +28,7 @@ import Testing
         if case .failed(let failure) = outcomes[0].outcome { failure.message } else { "" }
     }
 
-    /// Returns where the pages of an Ogg file begin.
+    /// Returns the offsets of the pages of an Ogg file.
     private func pages(of data: Data) -> [Int] {
         var found: [Int] = []
         var start = data.startIndex
@@ -67,7 +67,7 @@ import Testing
         #expect(abs(result.outputs[0].duration.seconds - 6) < 0.03)
     }
 
-    /// An encoded pause isn't reported as a lost page.
+    /// A gap that was encoded isn't reported as a lost page.
     @Test(arguments: ["libvorbis", "libopus"]) func encodedPauseIsNotReported(_ codec: String) async throws {
         let scratch = try Scratch()
         try ffmpeg(

@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Completeness of the ledger: it contains everything that ffprobe and mediainfo report of real files.
+/// Completeness of the ledger: it contains everything that ffprobe and mediainfo report about real files.
 @Suite struct LedgerTests {
     private struct Account {
         var entries: [(track: Int?, item: String, outcome: String, reason: String)] = []
 
         func items(_ track: Int?) -> [String] { entries.filter { $0.track == track }.map(\.item) }
-        /// Whether the track as a whole is dropped or rewritten, so that its parts aren't listed.
+        /// Whether the whole track is dropped or rewritten, so that its items aren't listed.
         func isDropped(_ track: Int) -> Bool {
             entries.contains {
                 $0.track == track && !$0.item.hasPrefix("tag ")
@@ -56,7 +56,7 @@ import Testing
         return (account, "")
     }
 
-    /// Returns what ffprobe reports and the ledger lacks.
+    /// Returns the items that ffprobe reports and the ledger lacks.
     private func missing(_ account: Account, of path: String) throws -> [String] {
         let json = try FFmpegFile(path).probe(["-show_format", "-show_streams", "-show_chapters"])
         var missing: [String] = []
@@ -67,7 +67,7 @@ import Testing
             if account.isDropped(index) { continue }
             for (key, _) in stream["tags"] as? [String: String] ?? [:]
             where key.lowercased() != "timecode" && !items.contains("tag \(key)") {
-                // Tags of Ogg belong to the file.
+                // Tags of Ogg are listed for the file.
                 if !account.items(nil).contains("tag \(key)") { missing.append("\(index): tag \(key)") }
             }
             for datum in stream["side_data_list"] as? [[String: Any]] ?? [] {
@@ -93,7 +93,7 @@ import Testing
         return missing + (try missingOfMediainfo(account, path))
     }
 
-    /// Returns what mediainfo counts more of than the ledger contains.
+    /// Returns the kinds of items of which mediainfo reports more than the ledger contains.
     private func missingOfMediainfo(_ account: Account, _ path: String) throws -> [String] {
         let result = try program("mediainfo", ["--Output=JSON", path])
         guard let json = try JSONSerialization.jsonObject(with: result.output) as? [String: Any],

@@ -8,7 +8,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Chapters and tags in any number, of any length, with and without titles.
+/// Large numbers of chapters and tags, of any length, with and without titles.
 @Suite struct ManyChaptersTests {
     private func write(_ file: MatroskaFile, in scratch: Scratch) throws {
         try Data(file.bytes).write(to: URL(filePath: scratch.file("s.mka")))
@@ -29,7 +29,7 @@ import Testing
         (0..<count).map { ($0 * nanoseconds, ($0 + 1) * nanoseconds, "c\($0)") }
     }
 
-    /// mp4's chapter track has a sample for each chapter, including those without a title.
+    /// Chapters without a title keep their times: the chapter track of mp4 has a sample for each chapter.
     @Test(arguments: [("mp4", "aac"), ("mov", "aac"), ("m4a", "aac"), ("mkv", "flac"), ("ogg", "opus")])
     func untitledChapters_keepTheirTimes(_ container: String, _ codec: String) async throws {
         let scratch = try Scratch()
@@ -48,8 +48,8 @@ import Testing
         #expect(starts == ["A 0.0", " 0.2", "C 0.5"])
     }
 
-    /// mp4 loses a chapter that rounds to 0 at the end of the media: the plan drops those shorter than a millisecond, and names them in the
-    /// ledger.
+    /// Chapters shorter than a millisecond are dropped by the plan and listed in the ledger, because mp4 loses a
+    /// chapter at the end of the media that is rounded to 0.
     @Test func chaptersShorterThanAMillisecond_areDroppedByThePlan() async throws {
         let scratch = try Scratch()
         var file = MatroskaFile()
@@ -75,7 +75,8 @@ import Testing
             own.messages == ["the chapter lasts 0.0004 s; mp4 can't represent chapters shorter than 0.001 s"])
     }
 
-    /// Ogg numbers chapters with three digits: more are dropped in the ledger, or are an error in the job's own list.
+    /// Ogg numbers chapters with three digits: further chapters are dropped in the ledger, or are an error in the job's
+    /// list.
     @Test func oggHoldsAThousandChapters() async throws {
         let scratch = try Scratch()
         var file = MatroskaFile()
@@ -106,7 +107,8 @@ import Testing
         }
     }
 
-    /// Muxers search all tags for each one: tags beyond the limit are in the ledger, with the key that selects tags.
+    /// Tags beyond the limit are listed in the ledger, with the key that selects tags. Muxers search all tags for each
+    /// tag.
     @Test func tagsBeyondTheLimit_areInTheLedger() throws {
         let scratch = try Scratch()
         var file = MatroskaFile()
@@ -124,7 +126,8 @@ import Testing
                 == ["K10999"])
     }
 
-    /// Matroska's muxer compares the identifier of each chapter with all before it, unless the first is 0.
+    /// Chapters are numbered by the muxer: Matroska's muxer compares the id of each chapter with all preceding ones,
+    /// unless the first id is 0.
     @Test func chaptersAreNumberedByTheMuxer() throws {
         let scratch = try Scratch()
         let file = try FileHandle(

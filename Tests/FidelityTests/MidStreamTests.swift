@@ -6,9 +6,10 @@ import Media
 import TestSupport
 import Testing
 
-/// Transport streams that begin between keyframes, as recordings of broadcasts do: frames without their references are not shown.
+/// Transport streams that start between keyframes, as recordings of broadcasts do: frames without their references
+/// aren't shown.
 @Suite struct MidStreamTests {
-    /// Creates a stream that begins with the 17th packet of video of `whole.ts`.
+    /// Creates a stream that starts with the 17th video packet of `whole.ts`.
     private func source(_ codec: [String], in scratch: Scratch) throws -> String {
         let whole = scratch.file("whole.ts")
         try ffmpeg(
@@ -51,7 +52,7 @@ import Testing
         #expect(report.damage.skipped == 0)
         let hashes = try FFmpegFile(scratch.file("o.mkv")).frameHashes()
         let wanted = try FFmpegFile(scratch.file("whole.ts")).frameHashes()
-        // The first frame of the second GOP is frame 24; what follows is the source's, frame by frame.
+        // The first frame of the second GOP is frame 24; all frames from there on equal the source's.
         #expect(hashes == Array(wanted.suffix(hashes.count)))
         #expect(hashes.count == wanted.count - 24)
         _ = try success(outcomes, "stills")
@@ -63,7 +64,7 @@ import Testing
         #expect(psnr > 35)
     }
 
-    /// The plan notes that frames are dropped, unless the stream begins with a keyframe.
+    /// The plan notes that frames are dropped, unless the stream starts with a keyframe.
     @Test(arguments: codecs) func planNotesThatFramesAreDropped(_ codec: [String]) throws {
         let scratch = try Scratch()
         _ = try source(codec, in: scratch)

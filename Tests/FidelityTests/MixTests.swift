@@ -8,7 +8,7 @@ import Testing
 @Suite struct MixTests {
     private let rate = 48_000
 
-    /// Creates three tracks: two of full length, one that begins late and ends early.
+    /// Creates three tracks: two of full length, and one that starts late and ends early.
     private func source(in scratch: Scratch) throws -> String {
         let path = scratch.file("s.mov")
         try ffmpeg(

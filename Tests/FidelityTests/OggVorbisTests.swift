@@ -3,9 +3,9 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Old files whose pages have other positions than libavformat expects: lengths are computed from the packets.
+/// Old files with granule positions that differ from libavformat's expectation: lengths are computed from the packets.
 @Suite struct OggVorbisTests {
-    /// Creates a file with correct positions of pages, and one whose middle positions are off by a block.
+    /// Creates a file with correct granule positions, and one whose middle positions are off by a block.
     private func sources(in scratch: Scratch) throws {
         let noise =
             "aevalsrc='if(lt(mod(t,0.7),0.02),0.9*(random(0)*2-1),0.2*sin(2*PI*t*(300+40*t)))':s=44100:d=6"
@@ -61,7 +61,7 @@ import Testing
         let part = Array(whole[(2 * 145_530)..<(2 * 224_910)])
         #expect(try samples("right-part.flac", in: scratch) == part)
         #expect(try samples("off-part.flac", in: scratch) == part)
-        // Samples are converted from float to integers at another stage than in an encode.
+        // The conversion from float to integer samples occurs at another stage than in an encode.
         let source = try samples("right.ogg", in: scratch)
         for name in ["right-copy.ogg", "off-copy.ogg", "right-matroska.mka", "off-matroska.mka"] {
             #expect(try samples(name, in: scratch) == source, "\(name)")

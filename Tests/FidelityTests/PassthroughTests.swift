@@ -6,7 +6,7 @@ import Media
 import TestSupport
 import Testing
 
-/// A source with its container and codecs, and the containers that its tracks are copied into.
+/// A source with its container and codecs, and the containers into which its tracks are copied.
 struct CopyPath: Sendable, CustomTestStringConvertible {
     let container: String
     var video: [String] = []
@@ -53,7 +53,7 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct PassthroughTests {
-    /// A copied track decodes to the same frames and the same audio, at the same times.
+    /// A copied track decodes to the same frames and audio, at the same times.
     @Test(arguments: CopyPath.all) func copyEqualsTheSource(_ path: CopyPath) async throws {
         let scratch = try Scratch()
         let source = scratch.file("source.\(path.container)")
@@ -93,12 +93,12 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
                 continue
             }
             let result = FFmpegFile(output)
-            // Transport streams can't hide samples before zero: all tracks are shifted by the same time.
+            // Transport streams can't hide samples before zero, so all tracks are shifted by the same time.
             var shift = 0.0
             if !path.video.isEmpty {
                 let copied = try result.decodedFrames()
                 #expect(copied.map(\.hash) == frames.map(\.hash), "\(target)")
-                // Matroska counts milliseconds, transport streams 90,000ths.
+                // Timestamps are in milliseconds in Matroska, and in units of 1/90,000 s in transport streams.
                 if target == "ts" { shift = (copied.first?.time ?? 0) - (frames.first?.time ?? 0) }
                 let tolerance = target == "mkv" || target == "webm" ? 0.00101 : 2e-5
                 let worst = zip(copied, frames).map { abs($0.time - $1.time - shift) }.max() ?? 0
@@ -108,7 +108,7 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
                 let copied = try result.audio(rate: 48_000)
                 let found = lag(Array(audio.prefix(30_000)), Array(copied.prefix(30_000)), reach: 1100)
                 let isCoarse = [target, path.container].contains { ["mkv", "webm"].contains($0) }
-                // ADTS can't mark the first packet as the encoder's delay.
+                // ADTS can't mark the first packet as encoder delay.
                 let priming =
                     target == "aac" && path.container == "m4a" ? 1024 : Int((shift * 48_000).rounded())
                 #expect(
@@ -119,7 +119,8 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// AVI has decoding times only, elementary streams have none: every frame is in the output at its presentation time.
+    /// Every frame of AVI, which stores only decoding times, and of elementary streams, which store none, is output at
+    /// its presentation time.
     @Test(arguments: [
         ("avi", ["mpeg4", "-bf", "0"], "copy: true"), ("avi", ["mpeg4", "-bf", "2"], "copy: true"),
         ("avi", ["mpeg2video", "-bf", "2"], "copy: true"),
@@ -188,7 +189,8 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
         #expect(frames.count == 15)
     }
 
-    /// A stream may declare a frame rate of its own, often half or twice the actual one: the durations in the movie have precedence.
+    /// Durations in an mp4 take precedence over the frame rate that the stream declares, which is often half or twice
+    /// the actual rate.
     @Test(arguments: [10, 25, 100], ["+faststart", "+frag_keyframe+empty_moov+delay_moov"])
     func durationsOverrideTheDeclaredFrameRate(_ ticks: Int, _ flags: String) async throws {
         let scratch = try Scratch()
@@ -215,8 +217,8 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// An edit that ends before the last frames: a copy shows as many, whatever the last ones refer to. With 30 and 31 frames those are
-    /// B-frames, which refer to a hidden one.
+    /// If an edit ends before the last frames, a copy shows the same frames, regardless of references. With 30 and 31
+    /// frames, the last ones are B-frames that refer to a hidden frame.
     @Test(arguments: [29, 30, 31, 41]) func endOfAnEditIsKept(_ frames: Int) async throws {
         let scratch = try Scratch()
         let source = scratch.file("source.mp4")
@@ -226,7 +228,7 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
             "-x264-params", "b-adapt=0:b-pyramid=none:scenecut=0", source)
         var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: source)))
         let list = try #require(bytes.indices.first { bytes[$0...].starts(with: Array("elst".utf8)) })
-        // Milliseconds, after the box's version and the number of entries.
+        // The duration in milliseconds, after the box's version and the number of entries.
         for i in 0..<4 { bytes[list + 12 + i] = UInt8(truncatingIfNeeded: (frames * 40) >> (24 - 8 * i)) }
         try Data(bytes).write(to: URL(fileURLWithPath: source))
         let outcomes = try await run(
@@ -276,7 +278,7 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
         var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: source)))
         let list = try #require(bytes.indices.first { bytes[$0...].starts(with: Array("stts".utf8)) })
         func word(_ at: Int) -> Int { bytes[at..<(at + 4)].reduce(0) { $0 << 8 | Int($1) } }
-        // After the box's version: the number of entries, then each one's count and duration.
+        // After the box's version: the number of entries, then count and duration of each.
         let odd = try #require((0..<word(list + 8)).first { word(list + 12 + 8 * $0 + 4) == 768 })
         let at = list + 12 + 8 * odd
         #expect(word(at) == 1)
@@ -304,7 +306,7 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Fragments that overlap can't be copied, which is an error of the plan at `copy`.
+    /// Copying overlapping fragments is an error of the plan, at `copy`.
     @Test(arguments: [512, 4096]) func copiesOfOverlappingFragmentsAreErrors(_ overlap: Int) throws {
         let scratch = try Scratch()
         let source = scratch.file("source.mp4")

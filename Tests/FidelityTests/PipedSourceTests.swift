@@ -3,7 +3,7 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Files that were written to a pipe and have no length in their header: they are read to their end.
+/// Files that were written to a pipe have no length in their header, and are read to their end.
 @Suite struct PipedSourceTests {
     /// Writes the output of ffmpeg through a pipe to a file.
     private func piped(_ arguments: [String], to path: String) throws {
@@ -42,7 +42,7 @@ import Testing
         #expect(format == "ivf" ? frames == 25 : (24...26).contains(frames), "\(frames)")
     }
 
-    /// A file with a length that ends early is damaged.
+    /// A file that states its length and ends early is damaged.
     @Test func truncatedWave_isDamaged() async throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=2", scratch.file("whole.wav"))
@@ -54,7 +54,7 @@ import Testing
         #expect(throws: ProgramError.self) { try success(records) }
     }
 
-    /// Positions of Ogg that don't begin at 0, as in a recording that was cut from a stream.
+    /// Ogg whose positions don't start at 0, as if cut from a stream, is read to its end.
     @Test(arguments: ["flac", "libopus", "libvorbis"])
     func oggWithOffsetPositions_isReadToItsEnd(_ codec: String) async throws {
         let scratch = try Scratch()
@@ -79,7 +79,7 @@ import Testing
                 """, in: scratch.path)
             for record in records { _ = try success(records, record.id) }
             let whole = try FFmpegFile(scratch.file("whole.wav")).samples(channels: 1, rate: rate)
-            // For Vorbis libavformat counts half a short block before the first page's first sample.
+            // For Vorbis, libavformat counts half a short block before the first sample of the first page.
             #expect(
                 (5 * rate...5 * rate + (codec == "libvorbis" ? 128 : 0)).contains(whole.count),
                 "\(whole.count)")

@@ -2,23 +2,23 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every readable real file, encoded without loss: frames and samples of the output equal the source's; of long files two seconds are
-/// compared. The comparison is an independent script beside the media; the table is printed.
+/// Every readable real file, encoded losslessly: frames and samples of the output equal the source's. Of long files,
+/// two seconds are compared. An independent script in the media folder compares; the table is printed.
 @Suite(.enabled(if: TestPaths.verificationScript != nil && !TestPaths.isQuick))
 struct RealFileTableTests {
-    /// Files whose figures differ for a known reason.
+    /// Files whose results differ for a known reason.
     private static let exceptions = [
-        // The decoder hides its first samples; the script counts them, so that everything is later by as much.
+        // The decoder hides its first samples, which the script counts, so that later samples are shifted.
         "bear-vbr-xing-header.mp3": "audio", "gapless.mp3": "audio", "bear.opus": "audio",
-        // Single timestamps are 10 ms late: the script treats that as a pause, and inserts silence. `RealFileTests` compares this file's
-        // samples with ffmpeg's own decoding.
+        // Some timestamps are 10 ms late. The script treats this as a gap and inserts silence; `RealFileTests` compares
+        // this file's samples with ffmpeg's decoding.
         "big_buck_bunny_0_30.webm": "audio",
-        // Packed frames have no times of their own, and the script doesn't split them.
+        // Packed B-frames have no times, and the script doesn't split them.
         "packed_bframes.avi": "frames",
     ]
 
-    /// Numbers of presented samples of files whose end only `iTunSMPB` states: FFmpeg 5.1 removes the delay at the beginning, but not the
-    /// padding at the end.
+    /// Numbers of presented samples of files whose end only `iTunSMPB` states: FFmpeg 5.1 removes the delay at the
+    /// beginning, but not the padding at the end.
     private static let heardSamples = ["102400samples_qt-lc-aac.m4a": 102_400]
 
     static let names = TestPaths.mediaFiles.filter { !$0.contains("/") && !$0.hasSuffix(".png") }
@@ -41,8 +41,8 @@ struct RealFileTableTests {
             "-show_entries", "stream=codec_type,pix_fmt:stream_disposition=attached_pic",
         ])
         let streams = json["streams"] as? [[String: Any]] ?? []
-        // The script requests yuv420p, and ffmpeg then converts full range only if the name of the pixel format states it: source and output
-        // must both have such a format, which FFV1 never has.
+        // The script requests yuv420p, and ffmpeg converts full range only if the pixel format's name implies it.
+        // Source and output must both have such a format, which FFV1 doesn't support.
         let isFullRange = streams.contains { ($0["pix_fmt"] as? String)?.hasPrefix("yuvj") == true }
         let lossless = isFullRange ? "h264, lossless: true" : "ffv1"
         var rules: [String] = []
@@ -56,13 +56,13 @@ struct RealFileTableTests {
         return rules
     }
 
-    /// Returns the table's row of a file; nil if it has neither frames nor audio.
+    /// Returns the table row of a file; nil if it has neither frames nor audio.
     private func row(_ name: String, in scratch: Scratch) throws -> String? {
         let source = try #require(TestPaths.media) + "/" + name
         let rules = (try? rules(source)) ?? []
         let format =
             try FFmpegFile(source).probe(["-show_entries", "format=duration"])["format"] as? [String: Any]
-        // One file's header states two days; one has its first keyframe at 3.1 s of 4.004.
+        // The header of one file states two days; another file has its first keyframe at 3.1 s of 4.004 s.
         let length = (format?["duration"] as? String).flatMap(Double.init) ?? 0
         let isLong = length > 4.5 && length < 1000
         guard !rules.isEmpty else { return nil }
@@ -82,7 +82,7 @@ struct RealFileTableTests {
             return "refused: \(why.dropFirst(8))"
         }
         let output = scratch.file("o.mkv")
-        // ffmpeg 7 crops frames to the clean aperture of a movie, which can't be compared with whole frames.
+        // ffmpeg 7 crops frames to the clean aperture of an mp4, so they can't be compared with whole frames.
         let isCut = "\(try FFmpegFile(source).probe(["-show_streams"]))".contains("Frame Cropping")
         let exception = Self.exceptions[name] ?? (isCut ? "frames" : nil)
         var cells: [String] = []
@@ -95,7 +95,7 @@ struct RealFileTableTests {
             let (wanted, same) = (frames["expected"] as? Int ?? -1, frames["identical"] as? Int ?? -2)
             if exception != "frames" {
                 #expect(same == wanted && frames["got"] as? Int == wanted, "\(name): \(frames)")
-                // Matroska's millisecond.
+                // The tolerance of Matroska's milliseconds.
                 #expect(error <= 0.51, "\(name): \(times)")
             }
             cells.append("\(same) of \(wanted) frames identical, times within \(error) ms")
@@ -110,7 +110,7 @@ struct RealFileTableTests {
             let audio = try figures("audio", source, output, isLong: isLong)
             let (lag, alike) = (audio["lag_ms"] as? Double ?? .infinity, audio["correlation"] as? Double ?? 0)
             if exception != "audio" {
-                // AAC's decoder generates noise, which depends on where decoding begins.
+                // AAC's decoder generates noise, which depends on where decoding starts.
                 #expect(abs(lag) <= 0.5 && alike > 0.999, "\(name): \(audio)")
             }
             cells.append("audio within \(lag) ms, correlation \(alike)")

@@ -4,13 +4,13 @@ import Media
 import TestSupport
 import Testing
 
-/// One real file and what a re-encode of it must keep.
+/// A real file, with the properties that re-encoding must keep.
 struct RealFile: Sendable, CustomTestStringConvertible {
     let name: String
     var range: (start: String, end: String)?
     var hasVideo = true
     var hasAudio = true
-    /// Samples that the source's edit list shows, where ffprobe, which ignores an edit's end, counts more.
+    /// Number of samples that the source's edit list shows; ffprobe, which ignores the end of an edit, counts more.
     var samples: Int?
 
     var testDescription: String { name + (range == nil ? " whole" : " 1.1 s to 3.3 s") }
@@ -42,7 +42,8 @@ struct RealFile: Sendable, CustomTestStringConvertible {
 
 @Suite(.enabled(if: TestPaths.media != nil), .serialized)
 struct RealFileTests {
-    /// Re-encodes, then compares times, frames, audio, orientation, pixel aspect ratio and color with the source.
+    /// Re-encodes a file, then compares times, frames, audio, orientation, pixel aspect ratio and color with the
+    /// source.
     @Test(arguments: RealFile.all)
     func reencodeKeepsTimesFramesAndAudio(_ file: RealFile) async throws {
         let scratch = try Scratch()
@@ -121,14 +122,14 @@ struct RealFileTests {
         let found = lag(source, output, reach: min(480, source.count / 4), step: 1)
         #expect(abs(Double(found.lag)) / Double(rate) <= 0.001)
         #expect(found.correlation > 0.9)
-        // Audio is the last of the job's tracks; chapters may follow as a track of text.
+        // Audio is the last track of the job; chapters may follow as a text track.
         let all = try after.editDurations()
         let last = result.outputs[0].tracks.count - 1
         let edits = last < all.count ? all[last] : nil
         let shown = Int(((edits?.media ?? 0) * Double(rate)).rounded())
         let appended = result.outputs[0].tracks.last?.appendedSamples ?? 0
-        // The edit list shows exactly what was read, and what was read is exactly what the source shows.
-        // A start of less than the encoder's delay is filled with silence.
+        // The edit list shows exactly the samples that were read, and these are exactly the samples that the source
+        // shows. A late start of less than the encoder's delay is filled with silence.
         #expect(shown == appended + (result.outputs[0].tracks.last?.filledSamples ?? 0))
         if let samples = file.samples { #expect(appended == samples) }
         if let range = file.range, let start = Double(range.start), let end = Double(range.end),

@@ -5,8 +5,8 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Settings that a job requests: those that can't be met are errors at their key before the run, the others are read back from the
-/// output.
+/// Settings that a job requests: those that can't be met are errors at their key before the run, and the others are
+/// read back from the output.
 @Suite struct RequestedSettingsTests {
     private func source(in scratch: Scratch, format: String = "yuv420p") throws {
         try ffmpeg(
@@ -66,7 +66,7 @@ import Testing
         #expect(text.contains(words), "\(text)")
     }
 
-    /// Profiles with the other settings that they require.
+    /// Profiles are in the output if the settings that they require are set.
     @Test(arguments: [
         ("video: first, encode: { codec: hevc, profile: main10, pixel_format: yuv420p10le }", "Main 10"),
         ("video: first, encode: { codec: h264, profile: high10, pixel_format: yuv420p10le }", "High 10"),
@@ -106,7 +106,7 @@ import Testing
             ("mp4", "language: eng", "language=eng"), ("mp4", "title: Mine", "handler_name=Mine"),
             ("mp4", "disposition: [default, dub]", "default dub"),
             ("mp4", "disposition: [default, comment]", "comment default"),
-            // libavformat's role for the hard of hearing in mp4 is that of captions.
+            // libavformat writes `hearing_impaired` to mp4 as the role for captions.
             ("mp4", "disposition: [default, hearing_impaired]", "captions default hearing_impaired"),
             ("mov", "language: eng", "language=eng"), ("mov", "disposition: default", "default"),
             ("m4a", "title: Mine", "handler_name=Mine"), ("mkv", "metadata: { MOOD: good }", "MOOD=good"),
@@ -158,7 +158,7 @@ import Testing
         #expect(found.map(\.rule) == [.containerSetting] && found.first?.range.line == 6, "\(found)")
     }
 
-    /// Languages that are no valid codes are errors of the job file.
+    /// Invalid language codes are errors of the job file.
     @Test(arguments: ["language: english", "language: e", "language: de_DE"])
     func invalidLanguagesAreErrors(_ setting: String) throws {
         let (_, sink) = decode(
@@ -175,7 +175,7 @@ import Testing
         #expect(sink.diagnostics.map(\.rule) == [.containerSetting], "\(sink.diagnostics)")
     }
 
-    /// Creation time and location of a recording are kept in every container that can store them.
+    /// Creation time and location of a recording are kept in every container that supports them.
     @Test(arguments: ["mp4", "mov"], ["mp4", "mov", "m4a", "mkv", "webm", "ts"])
     func creationTimeAndLocationAreKept(_ source: String, _ container: String) async throws {
         let scratch = try Scratch()
@@ -205,7 +205,7 @@ import Testing
         #expect(result.warnings.isEmpty, "\(result.warnings)")
     }
 
-    /// The creation time 0 of a clock that was never set is dropped, since a movie can't represent it.
+    /// The creation time 0, of a clock that was never set, is dropped, because mp4 can't represent it.
     @Test func creationTimeOfAnUnsetClockIsDropped() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -222,8 +222,8 @@ import Testing
             }, "\(planned.jobs[0].outputs[0].ledger)")
     }
 
-    /// A changed tag of the source is a warning, one that the job sets is an error; also in a worker, which doesn't receive the source's
-    /// tags.
+    /// A source tag that the muxer changes is a warning, and a tag that the job sets is an error, also in a worker,
+    /// which doesn't receive the source's tags.
     @Test(arguments: ["none", "worker"], [false, true])
     func tagThatTheMuxerDropsIsReported(_ isolation: String, _ isRequested: Bool) throws {
         let scratch = try Scratch()
@@ -242,7 +242,8 @@ import Testing
         #expect(scratch.contents.contains("o.mp4") == !isRequested)
     }
 
-    /// QuickTime stores a complete color description or none: a requested partial one is an error, one of the source is a warning.
+    /// QuickTime stores only complete color descriptions: a requested partial one is an error, and one of the source is
+    /// a warning.
     @Test(arguments: ["none", "worker"], [false, true])
     func colorThatTheMuxerDropsIsReported(_ isolation: String, _ isRequested: Bool) throws {
         let scratch = try Scratch()

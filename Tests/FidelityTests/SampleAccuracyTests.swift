@@ -7,7 +7,7 @@ import Testing
 
 /// Sample accuracy of audio from containers with coarse time bases: milliseconds in Matroska and FLV, 1/90,000 s in transport streams.
 @Suite struct SampleAccuracyTests {
-    /// A tone that never repeats, so that positions are found to the sample.
+    /// Returns an expression for a tone that never repeats, so that positions can be found to the sample.
     private static func tone(_ rate: Int) -> String {
         "aevalsrc=0.4*sin(2*PI*t*(300+80*t))+0.05*sin(2*PI*3000*t):d=5.1231:s=\(rate)"
     }
@@ -25,7 +25,7 @@ import Testing
         try Array(decoded(path).dropFirst(FFmpegFile(path).samplesBeforeZero()))
     }
 
-    /// Returns the offset in samples from the `expected` position at which audio correlates best with `reference`.
+    /// Returns the offset in samples from the `expected` position at which the audio correlates best with `reference`.
     private func lag(_ audio: ArraySlice<Float>, in reference: [Float], from expected: Int) -> Int? {
         let inner = audio.dropFirst(3000).prefix(3000)
         guard inner.count == 3000 else { return nil }
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    /// TrueHD begins at a packet from which decoding can start, and the delay of Opus isn't rounded to milliseconds.
+    /// TrueHD starts at a packet from which decoding can start, and the delay of Opus isn't rounded to milliseconds.
     @Test func editListsOfTrueHDAndOpusAreExact() async throws {
         let scratch = try Scratch()
         for (codec, name) in [("truehd", "t.mkv"), ("libopus", "o.mkv")] {
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    /// A range decoded from the middle of Matroska has the same samples as when decoded from the beginning.
+    /// Decoding a range from the middle of a Matroska file returns the same samples as decoding from the beginning.
     @Test(arguments: [
         ("aac", 44_100), ("libmp3lame", 44_100), ("flac", 44_100), ("pcm_s16le", 44_100), ("libopus", 48_000),
         ("libvorbis", 44_100), ("libvorbis", 48_000),
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    /// The first packet of Matroska, whose duration is unknown, isn't hidden.
+    /// The first packet of Matroska, whose duration is unknown, is presented.
     @Test func firstPacketIsPresented() async throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", Self.tone(44_100), "-c:a", "aac", scratch.file("s.mkv"))
@@ -135,7 +135,7 @@ import Testing
         #expect(all == copied)
     }
 
-    /// Without edit lists, copies contain the packets that are completely in the range, which the plan notes.
+    /// Without edit lists, copies contain only packets that are completely in the range; the plan notes this.
     @Test func cutBetweenPacketsIsNoted() async throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", Self.tone(44_100), "-c:a", "flac", scratch.file("s.flac"))
@@ -145,12 +145,12 @@ import Testing
         _ = try success(records)
         let notes = try #require(records[0].plan?.outputs[0].notes)
         #expect(notes.contains { $0.contains("is cut between packets") }, "\(notes)")
-        // Blocks of 4608 samples: the first that begins at 1.1 s or later.
+        // Blocks of 4608 samples, from the first one that starts at 1.1 s or later.
         let (all, part) = (try decoded(scratch.file("s.flac")), try decoded(scratch.file("o.flac")))
         #expect(Array(all[(11 * 4608)..<(31 * 4608)]) == part)
     }
 
-    /// Pauses are preserved: the count of samples restarts after them.
+    /// Gaps are preserved: samples are counted anew after them.
     @Test func pausesArePreserved() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -175,7 +175,7 @@ import Testing
         if case .failed(let failure) = records[0].outcome { failure.message } else { "" }
     }
 
-    /// Pauses are errors in containers without timestamps, and so are copies of a range without samples.
+    /// In containers without timestamps, gaps are errors, and so are copies of a range without samples.
     @Test func pausesInContainersWithoutTimestampsAreErrors() async throws {
         let scratch = try Scratch()
         let pause = ["-af", "aselect='lt(t,2)+gte(t,3.01)'"]
@@ -193,7 +193,7 @@ import Testing
         #expect(!scratch.contents.contains { $0.hasPrefix("o.") })
     }
 
-    /// The padding of MP3 may be longer than a packet, and isn't presented.
+    /// Padding of MP3 that is longer than a packet isn't presented.
     @Test func paddingOfSeveralPacketsIsNotPresented() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -222,8 +222,8 @@ import Testing
         #expect(try decoded(scratch.file("o.wav")).count == all.count - rate * 3 / 2)
     }
 
-    /// Packets of MP3 use bytes of those before them, and packets of AAC overlap and are long at low rates: copies include what decoding
-    /// requires.
+    /// Copies include packets that are required for decoding: MP3 packets use bytes of preceding ones, and AAC packets
+    /// overlap, which matters most at low rates.
     @Test(arguments: ["libmp3lame", "aac"]) func packetsRequiredForDecodingAreCopied(_ codec: String)
         async throws
     {
@@ -242,7 +242,8 @@ import Testing
         #expect(wrong < 0.001, "\(wrong)")
     }
 
-    /// The delay of Opus that begins late (6 ms early with ffmpeg) is hidden, and samples before zero survive Matroska.
+    /// The delay of Opus that starts late (with ffmpeg, 6 ms too early) is hidden, and samples before zero are kept in
+    /// Matroska.
     @Test func delaysArePreserved() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -251,7 +252,7 @@ import Testing
         _ = try success(
             try await run(job("s.webm", "copy: true", range: nil, to: "o.mp4"), in: scratch.path))
         let late = try #require(try MovieBoxes(scratch.file("o.mp4")).edits[0])
-        // Newer versions of ffmpeg begin it at its time.
+        // Newer versions of ffmpeg start the track at its exact time.
         let isInPlace = [0.994, 1.0005].contains { abs(late.empty - $0) < 0.0011 }
         #expect(
             abs(late.start * 48_000 - 312) < 0.001 && isInPlace,
@@ -274,7 +275,7 @@ import Testing
         #expect(abs(after.start - before.start) < 0.001)
     }
 
-    /// Samples before an edit are cut exactly, however close to it a packet begins.
+    /// Samples before an edit are removed exactly, even if a packet starts close to it.
     @Test(arguments: ["libopus", "truehd"]) func editListsOfFragmentedFilesAreApplied(_ codec: String)
         async throws
     {

@@ -14,7 +14,7 @@ import Testing
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=64x48:d=0.2,setsar=4/3", "-c:v", "libx265", "-x265-params",
             "log-level=none", "-tag:v", "hvc1", scratch.file("a.mp4"))
-        // The box of the pixel aspect ratio gets another name.
+        // The box of the pixel aspect ratio is renamed.
         var bytes = [UInt8](try Data(contentsOf: URL(filePath: scratch.file("a.mp4"))))
         let (old, new) = (Array("pasp".utf8), Array("lhvC".utf8))
         let at = try #require(bytes.indices.first { bytes[$0...].starts(with: old) })

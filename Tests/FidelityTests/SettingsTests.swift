@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Publishing
 
-/// Settings of `encode` and of the job beyond codecs, measured by ffmpeg and ffprobe.
+/// Settings of `encode` and of the job other than codecs, measured by ffmpeg and ffprobe.
 @Suite struct SettingsTests {
     /// Creates a source whose corners are red, green, blue and white.
     private func frame(_ name: String, _ more: String..., in scratch: Scratch) throws {
@@ -26,7 +26,7 @@ import Publishing
         "version: 1\njobs:\n  one: { asset: ./\(source), tracks: [ { video: first, encode: { codec: h264, crf: 5, preset: ultrafast, \(encode) } } ]\(more), destination: { path: \(destination), if_exists: replace } }\n"
     }
 
-    /// Returns the lowest PSNR of any frame against the source filtered by ffmpeg.
+    /// Returns the lowest PSNR of all frames, compared with the source filtered by ffmpeg.
     private func likeness(_ output: String, _ source: String, chain: String, in scratch: Scratch) throws
         -> Double
     {
@@ -69,7 +69,7 @@ import Publishing
         #expect(psnr > (encode.contains("inside") ? 24 : 34), "\(psnr)")
     }
 
-    /// Players rotate a source with a display matrix; a baked output looks the same without one.
+    /// Players rotate a source with a display matrix; an output with baked-in orientation looks the same without one.
     @Test(arguments: [90, 180, 270]) func orientationIsBaked(_ degrees: Int) async throws {
         let scratch = try Scratch()
         try frame("flat.mp4", in: scratch)
@@ -113,7 +113,7 @@ import Publishing
         #expect(try likeness("o.mp4", "a.mp4", chain: chain, in: scratch) > 34)
     }
 
-    /// HDR frames aren't merely tagged as SDR: they are tone mapped as by ffmpeg's filters, and HDR metadata is dropped.
+    /// HDR frames aren't just tagged as SDR: they are tone-mapped as by ffmpeg's filters, and HDR metadata is dropped.
     @Test(
         arguments: ["smpte2084", "arib-std-b67"],
         ["color: { primaries: bt709, transfer: bt709, matrix: bt709 }, pixel_format: yuv420p", "color: sdr"])
@@ -140,7 +140,7 @@ import Publishing
         #expect(try likeness("o.mp4", "a.mp4", chain: chain, in: scratch) > 34)
     }
 
-    /// `color: sdr` converts only HDR sources.
+    /// `color: sdr` changes only HDR sources.
     @Test func sdrKeepsOtherColors() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -153,7 +153,7 @@ import Publishing
             #expect(stream[key] as? String == "smpte170m", "\(key)")
         }
         #expect(try likeness("o.mp4", "a.mp4", chain: "null", in: scratch) > 34)
-        // A source with a partial color description isn't tone mapped, either.
+        // A source with a partial color description isn't tone-mapped either.
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=1", "-c:v", "libx264", "-color_trc", "smpte2084",
             scratch.file("a.mp4"))
@@ -180,7 +180,7 @@ import Publishing
         #expect(scratch.contents.sorted() == ["a.mkv", "o.mkv"])
     }
 
-    /// Loudness as measured by ffmpeg; the number of samples doesn't change.
+    /// The target loudness is reached, as measured by ffmpeg, and the number of samples doesn't change.
     @Test(arguments: [("-14", "-1"), ("-23", "-2"), ("-12", "-1")])
     func loudnessIsReached(_ integrated: String, _ peak: String) async throws {
         let scratch = try Scratch()
@@ -201,7 +201,7 @@ import Publishing
         print("measured: loudness \(integrated): \(loudness) LUFS, peak \(truePeak) dBTP, \(samples) samples")
     }
 
-    /// Loudness is that of the encoded output: LAME scales its input, every lossy codec overshoots peaks.
+    /// Loudness is that of the encoded output: LAME scales its input, and lossy codecs overshoot peaks.
     @Test(arguments: [
         ("codec: mp3, bitrate: 64k", "mp3"), ("codec: mp3, bitrate: 128k", "mp3"),
         ("codec: mp3, bitrate: 192k", "mp3"), ("codec: aac, bitrate: 64k", "m4a"),
@@ -227,7 +227,7 @@ import Publishing
             "\(reported)")
     }
 
-    /// A loudness that can't be reached within the limit of the true peak is an error.
+    /// A target loudness that can't be reached within the true-peak limit is an error.
     @Test func loudnessOutOfReachIsAnError() async throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=440:d=3:r=44100", "-c:a", "pcm_s16le", scratch.file("a.wav"))
@@ -256,7 +256,7 @@ import Publishing
         #expect(try FFmpegFile(scratch.file("o.wav")).audio(rate: 48_000).count == before.count)
     }
 
-    /// The source's chapters move with the range; the job's own replace them.
+    /// The source's chapters are shifted with the range, or replaced by the job's own.
     @Test(arguments: ["mp4", "mkv", "mov", "m4a"]) func chaptersMoveWithTheRange(_ container: String)
         async throws
     {
@@ -301,7 +301,7 @@ import Publishing
         #expect(try FFmpegFile(scratch.file("o.mp4")).frames().times.count == 10)
     }
 
-    /// A session that hangs in a sleeping filter ends with an error that names the tracks.
+    /// A session that hangs in a filter ends with an error that names the tracks.
     @Test func hangingSessionEndsWithAnError() async throws {
         let scratch = try Scratch()
         let asset = Asset(
@@ -318,7 +318,7 @@ import Publishing
         for track in contents.tracks {
             let isVideo = track.mediaType == .video
             var video = VideoOutputSettings(pixelFormat: .yuv420p)
-            // Sleeps forty seconds for a frame's time of one twenty-fifth.
+            // The filter sleeps forty seconds for each frame of 1/25 s.
             video.filters = FilterChain([
                 FilterStep("realtime", ["speed": "0.001", "limit": "1000000"])
             ])

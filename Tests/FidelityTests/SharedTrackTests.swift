@@ -6,7 +6,7 @@ import Testing
 
 /// Several rules that read the same source track: each receives the complete track.
 @Suite struct SharedTrackTests {
-    /// Returns for each track a hash of what ffmpeg decodes, and the number of packets.
+    /// Returns for each track a hash of the data decoded by ffmpeg, and the number of packets.
     private func tracks(_ path: String) throws -> [String] {
         let hashes = try program(
             "ffmpeg", ["-v", "error", "-i", path, "-map", "0", "-f", "streamhash", "-hash", "md5", "-"]
@@ -34,8 +34,8 @@ import Testing
         return try tracks(scratch.file("o.mkv"))
     }
 
-    /// Concurrent copies, encodes and mixes of one track equal separate ones, whichever rule reads first and however far they drift apart.
-    /// (x264 isn't deterministic within a process, so it isn't among the encoders here.)
+    /// Concurrent copies, encodes and mixes of one track equal separate ones, regardless of which rule reads first and
+    /// by how much. (x264, which isn't deterministic within a process, isn't among the encoders.)
     @Test(
         arguments: [
             ["audio: all, copy: true", "audio: first, encode: { codec: flac }"],
@@ -58,7 +58,7 @@ import Testing
         ], ["", "    range: { start: 1.3, end: 3.1 }"])
     func concurrentRulesEqualSeparateOnes(_ rules: [String], _ range: String) async throws {
         let range = rules[0].hasPrefix("video") ? range : range.isEmpty ? "" : range + "\n    cut: keyframe"
-        // A copied video track aligns the others to its keyframes, which doesn't happen if they are alone.
+        // A copied video track aligns the other tracks to its keyframes; alone, they aren't aligned.
         if !range.isEmpty, rules.contains("video: first, copy: true") { return }
         let scratch = try Scratch()
         try ffmpeg(
@@ -73,7 +73,7 @@ import Testing
         #expect(together == alone, "\(together) instead of \(alone)")
     }
 
-    /// The packets that wait for the slower rule exceed the queue: the rule continues from a read position of its own.
+    /// If the packets that wait for a slower rule exceed the queue, the rule continues from a separate read position.
     @Test func slowRuleContinuesFromItsOwnPosition() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -89,7 +89,7 @@ import Testing
         #expect(output[0].hasSuffix(" 150") && output[1].hasSuffix(" 30"), "\(output)")
     }
 
-    /// The last packet lasts no longer than its decoded samples, whatever the index declares.
+    /// The last packet ends with its decoded samples, regardless of the duration that the index declares.
     @Test func declaredDurationOfTheLastPacketIsLimited() async throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=5:r=44100", "-c:a", "aac", scratch.file("s.m4a"))
@@ -123,14 +123,14 @@ import Testing
         #expect(try FFmpegFile(scratch.file("f.flac")).samples(rate: 44_100).count == 221_184)
     }
 
-    /// A stream in which libavformat finds no packet, and an index that points past the end, are reported as such.
+    /// A source in which libavformat finds no packet, or whose index points past the end, is an error that states this.
     @Test(arguments: ["s.flac", "past.mp4"]) func sourceWithoutPacketsIsAnError(_ name: String) async throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=3", scratch.file("s.wav"))
         try ffmpeg("-i", scratch.file("s.wav"), scratch.file("s.flac"))
         try ffmpeg("-i", scratch.file("s.wav"), "-c:a", "aac", scratch.file("past.mp4"))
         if name == "s.flac" {
-            // Its headers, and nothing that is a frame.
+            // Only the headers, followed by data that contains no frame.
             var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: scratch.file(name))))
             let first = try #require(
                 bytes.indices.dropLast().first { bytes[$0] == 0xff && bytes[$0 + 1] & 0xfc == 0xf8 })

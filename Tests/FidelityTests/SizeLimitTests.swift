@@ -4,7 +4,8 @@ import Media
 import TestSupport
 import Testing
 
-/// `limit: { size }`: the file is never larger, all tracks end together, and their samples are those without the limit.
+/// `limit: { size }`: the file is never larger, all tracks end together, and their samples equal those without the
+/// limit.
 @Suite struct SizeLimitTests {
     private func size(_ path: String) throws -> Int {
         try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
@@ -23,11 +24,11 @@ import Testing
         return path
     }
 
-    /// Expects that the output has the source's first frames, each at its time, and can be decoded.
+    /// Verifies that the output contains the source's first frames at their times, and that it can be decoded.
     private func expectPrefix(_ output: FFmpegFile, of source: FFmpegFile, isCopy: Bool) throws -> Int {
         let (before, after) = (try source.decodedFrames(), try output.decodedFrames())
         #expect(after.count > 0 && after.count < before.count)
-        // A transport stream counts from its first packet, which may be an encoder's delay.
+        // Times of a transport stream are relative to its first packet, which may be encoder delay.
         let shift = (after.first?.time ?? 0) - (before.first?.time ?? 0)
         #expect(abs(shift) < (output.path.hasSuffix(".ts") ? 0.022 : 0.0011))
         for (frame, original) in zip(after, before) {
@@ -38,7 +39,7 @@ import Testing
         return after.count
     }
 
-    /// Expects that the last edit of the second track ends at a time.
+    /// Verifies that the last edit of the second track ends at the given time.
     private func expectAudioEnds(at end: Double, in output: String) throws {
         let edit = try #require(try FFmpegFile(output).editDurations()[1])
         #expect(abs(edit.empty + edit.media - end) < 0.0001, "\(edit)")
@@ -77,7 +78,7 @@ import Testing
             if container == "mp4" || container == "mov" {
                 try expectAudioEnds(at: end, in: output)
             } else {
-                // Whole packets inside.
+                // Only whole packets within the limit.
                 let decoded = try FFmpegFile(output).samples(channels: 1, rate: 48_000).count
                 let audio = Double(decoded - (try FFmpegFile(path).samplesBeforeZero())) / 48_000
                 #expect(audio <= end + 0.001 && audio > end - 0.045)
@@ -229,7 +230,7 @@ import Testing
         #expect(abs((clock?.last ?? 0) - end) < 0.0021, "\(times)")
     }
 
-    /// Tracks that end long before the others neither delay them nor are cut.
+    /// A track that ends long before the others doesn't delay them and isn't cut.
     @Test(arguments: ["2", "0.04"]) func videoThatEndsEarlyIsComplete(_ seconds: String) async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -259,7 +260,7 @@ import Testing
         #expect(abs(edit.empty + edit.media - result.outputs[0].duration.seconds) < 0.0001)
     }
 
-    /// Frames of long duration: the output may end while one is on screen, which is kept.
+    /// Frames of long duration are kept: the output may end while one is shown.
     @Test(arguments: [
         ("testsrc2=s=320x240:r=1/4:d=20", "mp4", 60_000), ("testsrc2=s=320x240:r=1/4:d=20", "mkv", 60_000),
         ("testsrc2=s=160x120:r=1/480:d=960", "mp4", 500_000_000),
@@ -292,7 +293,7 @@ import Testing
         let bytes = try size(output)
         #expect(bytes <= limit)
         if limit < 100_000_000 {
-            // Where the next slides don't fit, it ends before them.
+            // If the next slides don't fit, the output ends before them.
             #expect(bytes > limit / (isSlides ? 2 : 4) * (isSlides ? 1 : 3), "\(bytes) of \(limit)")
             #expect(result.warnings.count == 1)
         } else {
@@ -337,7 +338,7 @@ import Testing
         let text = try String(contentsOfFile: scratch.file("o.srt"), encoding: .utf8)
         let kept = text.components(separatedBy: "-->").count - 1
         #expect(text.utf8.count <= 4000 && kept > 15 && kept < 70, "\(kept) cues")
-        // The last ones end with the output.
+        // The last cues end with the output.
         #expect(text.contains("--> 00:00:\(kept),000"), "\(text.suffix(200))")
     }
 

@@ -4,8 +4,8 @@ import LibAV
 import TestSupport
 import Testing
 
-/// Still images of every real file, compared with the frames on screen in a complete decode: at the frames' times and just before them,
-/// in any order.
+/// Still images of every real file, compared with the frames shown in a complete decode: at the frames' times and just
+/// before them, in any order.
 @Suite(.enabled(if: TestPaths.media != nil))
 struct StillImageTests {
     private struct Shown: Hashable {
@@ -26,7 +26,7 @@ struct StillImageTests {
         hasher.combine(frame.height)
         for plane in 0..<4 {
             _ = frame.withPlane(plane) { bytes, stride in
-                // The padding after a row is undefined.
+                // Bytes between the end of a row and the stride are undefined.
                 let width = min(stride, plane == 0 || plane == 3 ? frame.width : frame.width / 2)
                 guard stride > 0, width > 0 else { return }
                 for row in 0..<(bytes.count / stride) {
@@ -70,12 +70,12 @@ struct StillImageTests {
         let asset = Asset(.file(try #require(TestPaths.media) + "/" + name), timing: .fast)
         guard let contents = try? asset.loadSynchronously(),
             let track = contents.tracks.first(where: { $0.mediaType == .video && !$0.isAttachedPicture }),
-            // Damaged frames depend on where decoding begins; other tests cover them.
+            // The decoding of damaged frames depends on where it starts; other tests cover it.
             let all = try? Self.all(of: track, in: asset), !all.isEmpty
         else { return }
         let tick = MediaTime(ticks: 1, timeBase: track.timeBase)
         var random = SeededGenerator(UInt64(all.count))
-        // The frames' times, those just before them, random times, and one after the end.
+        // The frames' times, times just before them, random times, and one after the end.
         var times: [MediaTime] = [.zero]
         let picked =
             all.count > 60
@@ -96,7 +96,7 @@ struct StillImageTests {
         for (time, still) in zip(times, found) {
             #expect(still == expected(time), "\(name) at \(time) s")
         }
-        // In random order, and each by itself.
+        // Several images in random order, and each one separately.
         let few = (0..<6).map { _ in times.randomElement(using: &random) ?? .zero }
         for (time, still) in zip(few, try Self.stills(at: few, of: track, in: asset)) {
             #expect(still == expected(time), "\(name) at \(time) s, out of order")
@@ -106,7 +106,7 @@ struct StillImageTests {
                 try Self.stills(at: [time], of: track, in: asset) == [expected(time)],
                 "\(name) at \(time) s, alone")
         }
-        // With a tolerance, the image is a frame within it, or the one on screen.
+        // With a tolerance, the image is a frame within it, or the frame shown at the time.
         let half = MediaTime(value: 1, timescale: 2)
         let loose = ImageTolerance(before: half, after: half)
         for (time, still) in zip(times, try Self.stills(at: times, of: track, in: asset, tolerance: loose)) {

@@ -6,9 +6,10 @@ import Media
 import TestSupport
 import Testing
 
-/// Properties that packets contain and their containers don't state.
+/// Tests of properties that only packets contain, not their containers.
 extension StreamPropertyTests {
-    /// Matroska has no decoding times: they are generated for copies that begin with an open GOP, with or without leading frames.
+    /// Decoding times, which Matroska doesn't store, are generated for copies that start with an open GOP, with and
+    /// without leading frames.
     @Test(arguments: ["libx264", "libx265"]) func openGOPsOfMatroskaAreCopied(_ encoder: String)
         async throws
     {
@@ -41,7 +42,7 @@ extension StreamPropertyTests {
         }
     }
 
-    /// Packets of Vorbis determine their length; the last one is trimmed in Matroska and in WebM.
+    /// Vorbis packets determine their length; the last packet is trimmed in Matroska and WebM.
     @Test func vorbisEndsInMatroskaWhereItsSourceDoes() async throws {
         let scratch = try Scratch()
         for count in [1, 441, 50_001] {
@@ -102,7 +103,7 @@ extension StreamPropertyTests {
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=1", "-c:v", "libx264", "-bf", "0", "-x264-params",
             "sliced-threads=0:slices=1", scratch.file("plain.h264"))
-        // A message of ATSC A/53 with one pair of bytes before each frame.
+        // An ATSC A/53 message with one pair of bytes before each frame.
         let message: [UInt8] =
             [0, 0, 0, 1, 6, 4, 14, 0xb5, 0, 0x31] + Array("GA94".utf8) + [
                 3, 0x41, 0xff, 0xfc, 0x94, 0x20, 0xff, 0x80,
@@ -147,7 +148,7 @@ extension StreamPropertyTests {
         }
     }
 
-    /// A lower frame rate drops the captions of dropped frames, which the plan notes.
+    /// With a lower frame rate, captions of dropped frames are lost, which the plan notes.
     @Test func captionsOfDroppedFramesAreNoted() async throws {
         let scratch = try Scratch()
         try ffmpeg(

@@ -6,7 +6,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Properties that containers and streams state beside frames and audio, and sources that state too little.
+/// Properties of containers and streams in addition to frames and audio, and sources that state too few of them.
 @Suite struct StreamPropertyTests {
     static func copy(_ asset: String, _ output: String) -> String {
         "  \(output.replacingOccurrences(of: ".", with: "_")): { asset: \(asset), tracks: [ { video: first, copy: true } ], leftover: drop, destination: \(output) }\n"
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    /// The pixel aspect ratio is stored only in the container.
+    /// Copies keep a pixel aspect ratio that only the container stores.
     @Test func copiesKeepThePixelAspectRatioOfTheContainer() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// A movie that begins inside a GOP hides the frames before; a copy hides them too, or is an error.
+    /// If a movie starts within a GOP, the preceding frames are hidden in a copy too, or copying is an error.
     @Test func hiddenFramesStayHiddenInCopies() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -68,7 +68,7 @@ import Testing
         #expect(refused.first?.plan == nil, "the plan must report the error")
     }
 
-    /// The last reference frame in these containers has no time of its own; it is shown last.
+    /// The last reference frame, which has no presentation time in these containers, is shown last.
     @Test(arguments: ["avi", "mpg"]) func lastReferenceFrameIsShownLast(_ container: String) async throws {
         let scratch = try Scratch()
         let codec = container == "avi" ? ["mpeg4", "-g", "20"] : ["mpeg2video", "-g", "15"]
@@ -81,7 +81,7 @@ import Testing
             Self.copy("./s.\(container)", "c.mp4")
                 + Self.copy("./s.\(container)", "e.mkv").replacingOccurrences(
                     of: "copy: true", with: "encode: { codec: ffv1 }"), in: scratch)
-        // ffmpeg itself finds no time for the last frame.
+        // ffmpeg doesn't determine a time for the last frame either.
         let source = try FFmpegFile(scratch.file("e.mkv")).decodedFrames().map(\.hash)
         for name in ["c.mp4", "e.mkv"] {
             let frames = try FFmpegFile(scratch.file(name)).decodedFrames()
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// HEVC has its HDR metadata in SEI messages; encodes state it in the container.
+    /// HDR metadata, which HEVC stores in SEI messages, is stored in the container by encodes.
     @Test(arguments: ["mp4", "ts"]) func hdrMetadataIsKept(_ source: String) async throws {
         let scratch = try Scratch()
         let parameters =
@@ -119,8 +119,8 @@ import Testing
         }
     }
 
-    /// Smart cuts into transport streams, which are shifted by the delay of their audio, and into Matroska, whose milliseconds could round
-    /// a frame's duration to 0.
+    /// Smart cuts into coarse time bases keep every frame: into transport streams, which are shifted by the delay of
+    /// their audio, and into Matroska, whose milliseconds could round a frame's duration to 0.
     @Test func smartCutsIntoCoarseTimeBasesKeepEveryFrame() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    /// The profile of ProRes, which determines its bit depth, is only in the sample description, and is kept in Matroska.
+    /// The ProRes profile, which determines the bit depth and is only in the sample description, is kept in Matroska.
     @Test func proResKeepsItsProfile() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -160,7 +160,7 @@ import Testing
         #expect(frames[0] == frames[1])
     }
 
-    /// FLAC's header states the number of samples and the checksum of the encoded audio.
+    /// The FLAC header states the number of samples and the checksum of the encoded audio.
     @Test func flacHeaderHasLengthAndChecksum() async throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=0.7:r=48000", scratch.file("s.wav"))
@@ -177,7 +177,8 @@ import Testing
         #expect(header[26..<42].contains { $0 != 0 })
     }
 
-    /// The last page of Ogg is marked as the last and states its number of samples; the last block of WebM states its padding.
+    /// The last page of an Ogg copy is marked and states the number of samples; the last block of a WebM copy states
+    /// its padding.
     @Test func copiesOfOggAndWebMKeepTheirEnd() async throws {
         let scratch = try Scratch()
         for (codec, name) in [("libopus", "o.ogg"), ("libvorbis", "v.ogg"), ("libopus", "w.webm")] {
@@ -194,13 +195,13 @@ import Testing
         }
         for (source, copy) in jobs {
             let count = try FFmpegFile(scratch.file(copy)).samples(channels: 1, rate: 48_000).count
-            // WebM counts milliseconds.
+            // WebM timestamps are in milliseconds.
             #expect(
                 abs(count - 144_000) <= (source.hasSuffix("webm") ? 48 : 0), "\(source) to \(copy): \(count)")
         }
     }
 
-    /// In containers that store samples contiguously, copies of audio with a pause are errors.
+    /// Copying audio with a gap is an error for containers that store samples contiguously.
     @Test func pauseInPCMIsNotDropped() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -227,7 +228,8 @@ import Testing
         #expect(abs(filled - 144_000) <= 1100, "\(filled)")
     }
 
-    /// A parser that begins in the middle of a program stream finds a partial frame first, which is before the range.
+    /// Ranges of program streams are complete: a parser that starts in the middle finds a partial frame first, which
+    /// precedes the range.
     @Test func rangesOfProgramStreamsAreComplete() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -269,7 +271,7 @@ import Testing
         #expect(hashes[0] == hashes[1] && hashes[0] != hashes[2])
     }
 
-    /// An encoder delay that a container can't hide is in the ledger.
+    /// An encoder delay that the container can't hide is listed in the ledger.
     @Test func delayThatCantBeHiddenIsReported() async throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=1:r=48000", "-c:a", "aac", scratch.file("s.m4a"))
@@ -291,7 +293,7 @@ import Testing
         }
     }
 
-    /// FLAC of libavcodec 5.1 has at most 24 bits.
+    /// FLAC encoded by libavcodec 5.1 has at most 24 bits, which is noted.
     @Test func reducedBitDepthIsNoted() async throws {
         let scratch = try Scratch()
         for format in ["s16", "s24", "s32"] {

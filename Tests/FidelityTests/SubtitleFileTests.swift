@@ -4,7 +4,7 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Subtitle files as they occur: with styles, in other encodings, with times in another format.
+/// Real-world subtitle files: with styles, in other encodings, with times in another format.
 @Suite struct SubtitleFileTests {
     private func job(_ asset: String, _ action: String, to target: String) -> String {
         "version: 1\njobs:\n  it: { asset: ./\(asset), tracks: [ { subtitle: first, \(action) } ], destination: { path: \(target), if_exists: replace } }\n"
@@ -18,7 +18,7 @@ import Testing
         if case .failed(let failure) = records[0].outcome { failure.message } else { "" }
     }
 
-    /// Blocks that aren't cues are skipped and reported; libavformat ends the file at the first one.
+    /// Blocks that aren't cues are skipped and reported; libavformat stops reading at the first one.
     @Test func blocksThatAreNotCuesAreReported() async throws {
         let scratch = try Scratch()
         try write(
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    /// A line with times begins a cue, also without an empty line before it.
+    /// A line with times starts a cue, even without a preceding empty line.
     @Test func cuesNeedNoEmptyLine() async throws {
         let scratch = try Scratch()
         try write(
@@ -84,7 +84,7 @@ import Testing
         #expect(text.contains("00:00:03,000 --> 00:00:04,000\nTwo"), "\(text)")
     }
 
-    /// Times in another format, at which libavformat ends the file, too.
+    /// Times in another format, at which libavformat stops reading, are errors.
     @Test func invalidTimesAreErrors() async throws {
         let scratch = try Scratch()
         try write(
@@ -95,7 +95,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: scratch.file("o.vtt")))
     }
 
-    /// Text that isn't UTF-8 is an error of the plan; UTF-16 with a byte order mark is read.
+    /// Text that isn't UTF-8 is an error of the plan; UTF-16 with a byte order mark is supported.
     @Test func otherEncodingsAreReadOrRejected() async throws {
         let scratch = try Scratch()
         let cue = "1\n00:00:05,000 --> 00:00:06,000\nCafé\n\n"
@@ -110,7 +110,8 @@ import Testing
         #expect(try String(contentsOfFile: scratch.file("o.srt"), encoding: .utf8) == cue)
     }
 
-    /// Hard spaces of ASS become no-break spaces, lost styles are in the ledger, and unusual event fields are errors.
+    /// Hard spaces of ASS become no-break spaces, lost styles are listed in the ledger, and unusual event fields are
+    /// errors.
     @Test func lostStylesOfASSAreReported() async throws {
         let scratch = try Scratch()
         let text = """

@@ -3,7 +3,7 @@ import JobRun
 import TestSupport
 import Testing
 
-/// A conversion from one text format to another, as a track or a file.
+/// A conversion between text subtitle formats, as a track or a file.
 struct SubtitlePath: Sendable, CustomTestStringConvertible {
     let source: String
     let container: String
@@ -31,7 +31,7 @@ struct SubtitlePath: Sendable, CustomTestStringConvertible {
     ]
 }
 
-/// A cue as ffmpeg writes it in SubRip.
+/// A subtitle event as ffmpeg writes it in SubRip.
 struct Cue: Hashable {
     var start: Double
     var end: Double
@@ -39,7 +39,7 @@ struct Cue: Hashable {
 }
 
 extension FFmpegFile {
-    /// Returns the cues of the first subtitle track, in the file's own times.
+    /// Returns the events of the first subtitle track, with the file's own times.
     func cues() throws -> [Cue] {
         let result = try program(
             "ffmpeg",
@@ -94,13 +94,14 @@ extension FFmpegFile {
         return source
     }
 
-    /// Complete sources keep their cues; in a range, cues are cut to it and count from its start.
+    /// Complete sources keep their events. In a range, events are trimmed to it, and their times are relative to its
+    /// start.
     @Test(arguments: SubtitlePath.all) func cuesFollowTheRange(_ path: SubtitlePath) async throws {
         let scratch = try Scratch()
         let source = try make(path, in: scratch)
         let all = try FFmpegFile(source).cues()
         #expect(all.count == 4)
-        // Video is copied where the target can hold it, and determines time zero.
+        // Video is copied if the target supports it, and determines time zero.
         let hasVideo = !["srt", "ass", "vtt"].contains(path.target)
         let frames = hasVideo ? "{ video: first, copy: true }," : ""
         for (name, range) in [("whole", ""), ("cut", "range: { start: 1, end: 3 }")] {
@@ -123,7 +124,7 @@ extension FFmpegFile {
             let written = try FFmpegFile(output).cues()
             #expect(written.count == wanted.count, "\(name)")
             for (have, want) in zip(written, wanted) {
-                // SubStation Alpha counts hundredths.
+                // Times of SubStation Alpha are in hundredths of a second.
                 #expect(abs(have.start - want.start) < 0.011, "\(name)")
                 #expect(abs(have.end - want.end) < 0.011, "\(name)")
                 #expect(plain(have.text) == plain(want.text))
@@ -155,7 +156,7 @@ extension FFmpegFile {
                 """, in: scratch.path))
     }
 
-    /// mov_text shows one sample at a time: overlapping cues are merged, with their styles.
+    /// Overlapping events are merged with their styles, because mov_text shows one sample at a time.
     @Test func overlapsAreMerged() async throws {
         let scratch = try Scratch()
         try scratch.write(
@@ -189,7 +190,7 @@ extension FFmpegFile {
         for (cue, end) in zip(cues, [1.5, 1.7, 1.9, 2, 3, 4]) { #expect(abs(cue.end - end) < 0.002) }
     }
 
-    /// Cues beyond the limit of concurrent ones are dropped with a warning.
+    /// Events beyond the limit on concurrent ones are dropped with a warning.
     @Test func tooManyConcurrentCuesAreReported() async throws {
         let scratch = try Scratch()
         let cues = (1...20).map { "\($0)\n00:00:01,\(100 + $0) --> 00:00:03,000\nCue \($0)\n" }
@@ -200,12 +201,12 @@ extension FFmpegFile {
         #expect(last.text.split(whereSeparator: \.isNewline).count == 16)
     }
 
-    /// Bitmap subtitles are copied, and can't be encoded as text.
+    /// Bitmap subtitles can be copied, but not encoded as text.
     @Test func bitmapSubtitlesAreNotEncodedAsText() async throws {
         let scratch = try Scratch()
         let captions = try scratch.write(Self.captions, to: "captions.srt")
         let source = scratch.file("source.mkv")
-        // A handmade PGS stream without objects, since dvdsub's encoder accepts only bitmaps.
+        // A PGS stream written by the test, because the dvdsub encoder accepts only bitmaps.
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=1", "-i", captions, "-c:v",
             "libx264", "-c:s", "srt", source)
@@ -242,10 +243,11 @@ extension FFmpegFile {
         }
     }
 
-    /// Bitmap subtitles have no duration: the set on screen at the start of a range comes first, also at a joint.
+    /// Bitmap subtitles have no duration: the set shown at the start of a range is output first, also at the join of
+    /// two ranges.
     @Test func bitmapSubtitlesOnScreenComeFirst() async throws {
         let scratch = try Scratch()
-        // Display sets with a number each, every 0.4 s: odd ones show a small bar, the others clear.
+        // Numbered display sets, one every 0.4 s: odd ones show a small bar, the others are empty.
         var bytes: [UInt8] = []
         for number in UInt8(0)..<5 {
             let time = 36_000 * Int(number)
@@ -296,7 +298,7 @@ extension FFmpegFile {
             #expect(found.map(\.number) == wanted.map(\.1), "\(range)")
             #expect(zip(found, wanted).allSatisfy { abs($0.time - $1.0) < 0.0015 }, "\(range): \(found)")
         }
-        // The same as DVB subtitles, from a transport stream into one.
+        // The same for DVB subtitles in transport streams.
         try ffmpeg(
             "-i", scratch.file("s.mkv"), "-i", scratch.file("one.sup"), "-map", "0:v", "-map", "1", "-c:v",
             "copy", "-c:s", "dvbsub", scratch.file("s.ts"))
@@ -320,11 +322,11 @@ extension FFmpegFile {
         #expect(!packets[0].isEmpty && packets[0] == packets[1], "\(packets)")
     }
 
-    /// A display set that only updates the one before, for example its color, is copied as a complete set.
+    /// A display set that only updates the preceding one, such as its color, is copied as a complete set.
     @Test func bitmapUpdatesAreCopiedAsCompleteSets() async throws {
         let scratch = try Scratch()
         var bytes: [UInt8] = []
-        // A bar at 0 s; its color changes at 0.4 s, its position at 0.8 s, it is gone at 1.2 s, and back at 1.6 s.
+        // A bar at 0 s, another color at 0.4 s, another position at 0.8 s, no bar at 1.2 s, and a bar at 1.6 s.
         for number in UInt8(0)..<5 {
             let time = 36_000 * Int(number)
             let stamp = (0..<4).map { UInt8(truncatingIfNeeded: time >> (24 - 8 * $0)) } + [0, 0, 0, 0]

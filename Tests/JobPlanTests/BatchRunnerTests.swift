@@ -10,9 +10,10 @@ import Testing
 import LibAV
 import Media
 
-/// Start of jobs, with a performer that does no work: order, processors, memory, free space.
+/// Scheduling of jobs by order, processors, memory and free space, with a performer that does no work.
 @Suite struct BatchRunnerTests {
-    /// A performer that holds its jobs until the expected number is in flight, and slightly longer, so that surplus jobs are counted.
+    /// A performer that completes its jobs only once the expected number is in flight, and slightly later, so that
+    /// surplus jobs are counted.
     private final class Idler: WorkPerformer {
         private final class Handle: WorkHandle {
             func cancel() {}
@@ -49,7 +50,7 @@ import Media
                 jobs.most = max(jobs.most, jobs.held.count)
                 return jobs.held.count >= atOnce || jobs.begun == all
             }
-            // Too few jobs are released as well, after 20 s, and counted.
+            // If too few jobs arrive, they are completed after 20 s, and counted.
             DispatchQueue.global().asyncAfter(deadline: .now() + (isEnough ? 0.05 : 20)) { @Sendable in
                 for completion in self.jobs.withLock({ jobs in
                     defer { jobs.held = [] }
@@ -60,7 +61,7 @@ import Media
         }
     }
 
-    /// Runs jobs; `atOnce` is the expected number of concurrent jobs, `most` the observed one.
+    /// Runs jobs. `atOnce` is the expected number of concurrent jobs, `most` the observed maximum.
     private func run(
         _ jobs: String, budget: ResourceBudget, atOnce: Int = 1, space: Int64? = nil,
         suiting: Set<String>? = nil, in scratch: Scratch
@@ -103,7 +104,7 @@ import Media
         #expect(try await run(large, budget: budget(cores: 18), atOnce: 2, in: scratch).most == 2)
     }
 
-    /// A performer that holds its jobs until `letGo()`.
+    /// A performer that completes its jobs only when `letGo()` is called.
     private final class Holder: WorkPerformer {
         private final class Handle: WorkHandle {
             func cancel() {}
@@ -125,7 +126,7 @@ import Media
         }
     }
 
-    /// After the first interrupt, jobs that won't start aren't counted as finished while another one runs.
+    /// After the first interrupt, jobs that won't start aren't counted as finished while another job runs.
     @Test func jobsThatNeverStartAreNotCountedAsFinished() async throws {
         let scratch = try Scratch()
         let (file, _) = decode(
@@ -146,7 +147,8 @@ import Media
         #expect(runner.snapshot().finished == 1)
     }
 
-    /// Among jobs of similar cost, one whose source a free worker has open starts first; jobs of much higher cost or priority precede it.
+    /// Among jobs of similar cost, one whose source an idle worker has opened starts first; jobs of much higher cost or
+    /// higher priority precede it.
     @Test func jobsWithAPreparedWorkerStartFirst() async throws {
         let scratch = try Scratch()
         let equals = (0..<5).map { audio("j\($0)") }.joined()
@@ -165,7 +167,7 @@ import Media
                 == ["urgent", "long", "j3"])
     }
 
-    /// Publishing takes no processor, but the number of outputs being published is limited.
+    /// Publishing uses no processor, but the number of concurrently published outputs is limited.
     @Test func publishingFreesTheProcessorWithinALimit() async throws {
         let scratch = try Scratch()
         let (file, _) = decode("version: 1\njobs:\n" + audio("a"), directory: scratch.path)
@@ -237,7 +239,7 @@ import Media
         }
     }
 
-    /// Free space is required only for the outputs that run, not for the job's other outputs.
+    /// Only outputs that are created require free space, not the job's other outputs.
     @Test func onlyMissingOutputsRequireFreeSpace() async throws {
         let scratch = try Scratch()
         let jobs = """
@@ -266,7 +268,7 @@ import Media
         }
     }
 
-    /// Pass files of two-pass encodes are on another file system than the output, whose free space is checked too.
+    /// Pass files of two-pass encodes require free space on their own file system.
     @Test(arguments: [(nil, true), (Int64(1) << 40, true), (Int64(10_000), false)])
     func passFilesRequireFreeSpace(_ free: Int64?, _ fits: Bool) async throws {
         let scratch = try Scratch()
@@ -285,7 +287,7 @@ import Media
             performer: Idler(atOnce: 1, of: 1, suiting: nil),
             prober: LocalProber(), observer: RecordingObserver()
         ).run()
-        // The idle performer ends jobs as cancelled, which shows that the job started.
+        // The performer reports jobs as cancelled, which proves that they were started.
         guard case .failed(let failure)? = records.first?.outcome else { return #expect(fits) }
         #expect(
             !fits && failure.rule == .lowSpace && failure.message.contains("free in /notes"), "\(failure)")

@@ -61,7 +61,7 @@ import Testing
         #expect(text.components(separatedBy: "ledger").count == 2, "only the output has one: \(text)")
     }
 
-    /// The digest depends on source, range and expectations only.
+    /// The digest depends only on source, range and expectations.
     @Test func digest_dependsOnWhatIsChecked() throws {
         let plain = try digest("")
         for keys in [", priority: 3", ", timeout: 10s", ", on_damage: skip", ", threads: 1"] {
@@ -71,7 +71,7 @@ import Testing
         let expecting = try digest(", expect: { frames: 50 }")
         #expect(expecting.relation(to: plain.value) == .unevaluated)
         #expect(expecting.changes(since: plain) == ["added expectation: frames 50"])
-        // A pass with skipped damage doesn't count for a check that fails on damage.
+        // A pass with skipped damage isn't valid for a check that fails on damage.
         let damaged = try digest(", on_damage: skip").afterDamage.value
         #expect(try digest(", on_damage: skip").relation(to: damaged) == .current)
         #expect(plain.relation(to: damaged) == .other)
@@ -97,7 +97,7 @@ import Testing
             })
     }
 
-    /// Video and audio are decoded; for a whole file, the packets of other tracks are read. `decode: false` reads only
+    /// Video and audio are decoded. For a whole file, packets of other tracks are read too. `decode: false` reads only
     /// packets.
     @Test func file_isReadWithAllItsTracks() throws {
         let scratch = try Scratch()

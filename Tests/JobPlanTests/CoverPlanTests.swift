@@ -7,16 +7,16 @@ import Media
 import TestSupport
 import Testing
 
-/// `metadata: { cover }` in a plan, without a file.
+/// `metadata: { cover }` in a plan, without an image file.
 @Suite struct CoverPlanTests {
-    /// An image whose digest consists of one digit.
+    /// Returns an image whose digest repeats one digit.
     static func image(_ digit: String) -> CoverImage {
         CoverImage(
             codec: "mjpeg", width: 600, height: 400, pixelFormat: .yuv420p, size: 90_000,
             digest: String(repeating: digit, count: 64))
     }
 
-    /// Returns a prober of covers with these digests, by path, that tries settings itself.
+    /// Returns a prober with cover images of the given digests, by path, that validates settings itself.
     private static func prober(of covers: [String: String]) -> FakeProber {
         FakeProber { request in
             switch request.subject {
@@ -83,7 +83,7 @@ import Testing
         #expect(result.plan.jobs[0].localFiles == ["/jobs/art.jpg"])
     }
 
-    /// The content counts, wherever the file is and whenever it was changed.
+    /// The digest depends on the cover's content, not on its path or time.
     @Test func theDigestFollowsTheContent() throws {
         let bare = try PlanDigest(task(""))
         let one = try PlanDigest(task("metadata: { cover: art.jpg }"))
@@ -106,7 +106,7 @@ import Testing
         #expect(file.planProblem(now: now.plan) == "the cover of the job one changed")
     }
 
-    /// Plans from outside are checked before anything is done by them.
+    /// Plans with impossible covers, as an untrusted file may contain, are invalid.
     @Test func impossibleCoversAreInvalid() throws {
         let (result, _) = try planned("metadata: { cover: art.jpg }")
         let plan = result.plan.jobs[0]
@@ -144,7 +144,7 @@ import Testing
         #expect(result.plan.jobs.isEmpty)
     }
 
-    /// Outputs of one job have their own covers, or the job's; a file is probed and listed once.
+    /// Each output of a job has its own cover, or the job's. An image file is probed and listed once.
     @Test func outputsHaveTheirOwn() throws {
         let yaml = """
             version: 1
@@ -167,7 +167,7 @@ import Testing
         #expect(job.localFiles == ["/jobs/web.jpg", "/jobs/art.jpg"])
     }
 
-    /// The ledger lists the source's own covers, with the reason why they are dropped.
+    /// The ledger lists the source's covers, with the reason why they are dropped.
     @Test func theSourcesCoverIsReplaced() throws {
         let scratch = try Scratch()
         try ffmpeg(

@@ -7,11 +7,11 @@ import Media
 import TestSupport
 import Testing
 
-/// A prober on whose machine some encoders don't open.
+/// A prober on whose machine certain encoders can't be opened.
 private struct ProberWithoutDevices: SourceProber {
     let trials = SettingsValidationCache()
     let environment = MediaEnvironment().sources
-    /// Names of the encoders that don't open.
+    /// Names of encoders that can't be opened.
     let missing: Set<String>
 
     func respond(to request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
@@ -22,7 +22,7 @@ private struct ProberWithoutDevices: SourceProber {
     }
 }
 
-/// `encoder`: the encoder that a job gets, and the diagnostics if it isn't available.
+/// `encoder`: the encoder that a job uses, and the diagnostics if it isn't available.
 @Suite struct EncoderChoiceTests {
     private static func yaml(_ encode: String, destination: String = "o.mkv") -> String {
         """
@@ -53,7 +53,7 @@ private struct ProberWithoutDevices: SourceProber {
 
     private static let device = EncoderInfo(named: "h264_nvenc") != nil
 
-    /// The same keys of the job file set the options that each encoder uses for them.
+    /// The same keys of the job file set the corresponding options of each encoder.
     @Test func settings_ofTwoEncodersOfOneCodec_becomeTheOptionsOfEach() throws {
         let svt = try encoding("codec: av1, crf: 40, preset: 8").0.encoder
         #expect(svt.encoder == "libsvtav1" && svt.bitRate == nil)
@@ -65,7 +65,7 @@ private struct ProberWithoutDevices: SourceProber {
         #expect(lossless.optionsText == "aom-params=lossless=1")
     }
 
-    /// The plan contains an encoder that isn't the default, with its origin, and the digest contains it.
+    /// The plan contains an encoder that isn't the default, with its origin, and the digest depends on it.
     @Test func planAndDigest_containTheEncoder() throws {
         let (plain, digest) = try encoding("codec: av1, crf: 40")
         #expect(!plain.settings.contains { $0.key == "encoder" })
@@ -80,7 +80,7 @@ private struct ProberWithoutDevices: SourceProber {
         #expect(changed.parts.contains { $0.key == "encoder libaom-av1" && $0.value.hasPrefix("libaom.so") })
     }
 
-    /// The dry open reports the encoder at the key `encoder`, once, as an error of the environment.
+    /// The dry open reports an encoder that can't be opened once, at the key `encoder`, as an error of the environment.
     @Test(.enabled(if: device)) func hardwareThatDoesNotOpen_isReportedByTheDryOpenAlone() throws {
         let encode =
             "codec: h264, encoder: h264_nvenc, profile: high, pixel_format: nv12, options: { zerolatency: true }"
@@ -96,7 +96,7 @@ private struct ProberWithoutDevices: SourceProber {
         #expect(!ProberWithoutDevices(missing: []).validateSettings([try file(encode)]).hasErrors)
     }
 
-    /// An encoder opens on this machine, or the dry open reports the encoder's own message.
+    /// Each encoder opens on this machine, or the dry open reports its error message.
     @Test(arguments: ["h264_nvenc", "h264_vaapi", "h264_qsv", "libaom-av1", "librav1e", "libx264"])
     func everyEncoderOfThisBuild_opensOrIsReported(_ name: String) throws {
         guard let model = EncoderModel.named(name), EncoderInfo(named: name) != nil else { return }
@@ -108,7 +108,7 @@ private struct ProberWithoutDevices: SourceProber {
         }
     }
 
-    /// Encoders that this build of FFmpeg lacks are errors of the file's check.
+    /// Encoders that this build of FFmpeg lacks are errors of `validate`.
     @Test func encodersThatThisBuildLacks_areReportedWhereTheyAreNamed() throws {
         for model in EncoderModel.table where EncoderInfo(named: model.name) == nil {
             guard model.purposes.contains(.tracks), model.mediaType == .video else { continue }

@@ -31,7 +31,7 @@ import Testing
 
     @Test(arguments: ExportPreset.names) func everyPresetFitsItsContainers(_ name: String) throws {
         let preset = try #require(ExportPreset.named(name))
-        // A test signal has no packets to copy.
+        // A test signal has no packets that could be copied.
         if name == "passthrough" { return }
         for container in preset.containers {
             let plan = try plan(preset, container)
@@ -44,7 +44,7 @@ import Testing
             }
             #expect(encoding.settings[0].origin == .preset)
         }
-        // The rules that `tandem presets` prints are equivalent.
+        // The rules that `tandem presets` prints are equivalent to the preset.
         let written = """
             version: 1
             jobs:
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// Sizes are never enlarged, follow the orientation, and keep the aspect ratio.
+    /// Sizes are never enlarged, are swapped for portrait sources, and keep the aspect ratio.
     @Test(arguments: [
         ("1920x1080", "1280x720"), ("1080x1920", "720x1280"), ("640x360", "640x360"),
         ("2048x858", "1280x536"),

@@ -6,7 +6,7 @@ import Testing
 
 /// Frame numbers beyond the source's last frame.
 @Suite struct FrameNumberPlanTests {
-    /// The message contains the number and the valid range.
+    /// The error message contains the frame number and the valid range.
     @Test(arguments: [
         ("range: { start: 75f }", "frame 75 doesn't exist: the video track has 75 frames, 0f to 74f"),
         (

@@ -6,7 +6,7 @@ import Testing
 
 @testable import JobRun
 
-/// The order of jobs: those without pending dependencies, by priority, then by cost, then by position in the file.
+/// The order of jobs without open dependencies: by priority, then by cost, then by their order in the file.
 @Suite struct JobQueueTests {
     private func plan(_ jobs: [(id: String, more: String)]) throws -> BatchPlan {
         let lines = jobs.map { job in
@@ -17,7 +17,7 @@ import Testing
         return BatchPlanner.plan([try #require(file, "\(sink.diagnostics)")]).plan
     }
 
-    /// Returns the ids in order if each job ends before the next one starts.
+    /// Returns the ids in starting order, if each job ends before the next one starts.
     private func order(_ plan: BatchPlan, work: @escaping (String) -> Double = { _ in 1 }) -> [String] {
         var queue = JobQueue(plan) { work($0.id) }
         var order: [String] = []
@@ -58,7 +58,8 @@ import Testing
         #expect(order(whole).last == "all" && order(whole).count == 4)
     }
 
-    /// Among jobs of similar cost, a suitable one is brought forward; not one of lower priority or much lower cost.
+    /// Among jobs of similar cost, a suitable one is brought forward, but not if it has a lower priority or a much
+    /// lower cost.
     @Test func suitableJobsOfSimilarCostAreBroughtForward() throws {
         let plan = try plan([("a", ""), ("b", ""), ("c", ""), ("d", "priority: -1,")])
         let lengths = ["a": 10.0, "b": 9, "c": 5, "d": 10]
@@ -74,7 +75,8 @@ import Testing
         #expect(first([]) == "a")
     }
 
-    /// In any graph each job comes once, after its dependencies; the remaining jobs can be removed at any time.
+    /// In random graphs, each job is returned once, after its dependencies. The remaining jobs can be removed at any
+    /// time.
     @Test(arguments: 0..<30) func everyJobComesOnceAfterItsDependencies(seed: UInt64) throws {
         var random = SeededGenerator(seed)
         let count = 24

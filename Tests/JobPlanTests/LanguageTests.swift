@@ -4,7 +4,7 @@ import LibAV
 import TestSupport
 import Testing
 
-/// Track languages are written in a code that the container supports, or are errors at their line.
+/// Languages of tracks are written as codes that the container supports, or are errors at their line.
 @Suite struct LanguageTests {
     @Test(arguments: [
         ("mp4", "de", "deu"), ("mp4", "ger", "ger"), ("mov", "deu", "ger"), ("mov", "nl", "dut"),

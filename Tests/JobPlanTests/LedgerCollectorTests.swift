@@ -16,7 +16,7 @@ import Testing
         #expect(unnamed.allSatisfy { $0.outcome == .left && $0.reason == LedgerCollector.unnamed })
         #expect(unnamed.contains { $0.track == nil && $0.item == .tag("title") })
         #expect(Set(unnamed.compactMap(\.track)) == [0, 1])
-        // Items of a track are listed if the track is used.
+        // Items of a track are listed only if the track is used.
         let audio = LedgerItem.track(source.tracks[1])
         let taken = LedgerCollector.ledger(
             [LedgerEntry(track: 1, item: audio, outcome: .copied, reason: "as track 0")], of: source)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import JobPlan
 
-/// The digest contains the recipe of an output, and no annotation.
+/// The digest depends on everything that determines an output, and on no annotation.
 @Suite struct PlanDigestTests {
     private static func task() throws -> OutputTask {
         let yaml = """

@@ -17,7 +17,7 @@ import Publishing
         return BatchPlanner.plan([file])
     }
 
-    /// A warning is emitted if a pattern matches the destinations of its own job, since the second run would fail.
+    /// A pattern that matches the destinations of its own job causes a warning, because the second run would fail.
     @Test(arguments: [
         ("*.wav", "${asset.stem}.x.wav", true), ("**/*.wav", "out/${asset.stem}.wav", true),
         ("*.wav", "out/${asset.stem}.wav", false), ("*.wav", "${asset.stem}.flac", false),
@@ -41,7 +41,7 @@ import Publishing
         #expect(result.plan.jobs.count == 1)
     }
 
-    /// The note on H.264 that many players don't support names the simplest fix, and with that fix there is no note.
+    /// The note on H.264 that few players support names the simplest fix; with that fix, there is no note.
     @Test(arguments: [
         ("hdr.mkv", "", "`color: sdr`"), ("hdr.mkv", ", color: sdr", nil),
         ("ten.mkv", "", "`pixel_format: yuv420p`"),
@@ -70,7 +70,7 @@ import Publishing
         if let fix { #expect(notes.first?.contains(fix) == true, "\(notes)") }
     }
 
-    /// An output without audio of a source with audio is probably unintended.
+    /// An output without audio from a source with audio is noted as probably unintended.
     @Test(arguments: [
         ("- { audio: { language: fra }, encode: { codec: aac }, optional: true }", "a.mkv", true),
         ("- { audio: { language: fra }, encode: { codec: aac }, optional: true }", "silent.mkv", false),
@@ -108,8 +108,8 @@ import Publishing
         #expect(warnings.allSatisfy { $0.range.line == 7 })
     }
 
-    /// A size with both sides is a bounding box: the frame keeps its aspect ratio and gets square pixels. The plan prints the size, and a
-    /// pixel aspect ratio other than 1:1.
+    /// A size with both sides is a bounding box: the frame keeps its aspect ratio and gets square pixels. The plan
+    /// prints the size, and a pixel aspect ratio other than 1:1.
     @Test(arguments: [
         ("flat", "size: 1280x720", "size 1280x550|fit inside (default)"),
         ("flat", "size: 1280x720, fit: stretch", "size 1280x720|fit stretch"),
@@ -140,7 +140,8 @@ import Publishing
                 == expected.contains("stretch"))
     }
 
-    /// Every track and tag of the source is in the ledger, and the plan is unchanged by coding to JSON and back.
+    /// Every track and tag of the source is listed in the ledger, and the plan is unchanged by encoding to JSON and
+    /// decoding.
     @Test func ledgerIsCompleteAndPlanRoundTrips() throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -195,7 +196,7 @@ import Publishing
         #expect(try rules("{ start: 1.1s, end: 3s }", "audio", "o.mkv") == ["copy-range"])
     }
 
-    /// A level that the frame size, frame rate or reference frames exceed is an error.
+    /// A level that frame size, frame rate or reference frames exceed is an error.
     @Test func levelsMustFitTheEncodedVideo() throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -224,7 +225,7 @@ import Publishing
         }
     }
 
-    /// Two paths are the same destination if they resolve to the same file, whatever symbolic links they contain.
+    /// Two paths are the same destination if they resolve to the same file through symbolic links.
     @Test func destinationsAreComparedByResolvedPath() throws {
         let scratch = try Scratch()
         for folder in ["a", "b"] {
@@ -313,7 +314,7 @@ import Publishing
         let plan = BatchPlanner.plan([file], prober: prober).plan
         #expect(plan.jobs.count == 5)
         let probes = prober.requests.withLock { $0.filter { $0.path != nil } }
-        // The sequence at each of two rates, and the card.
+        // The image sequence at two rates, and the title image.
         #expect(probes.count == 3, "\(probes)")
         #expect(plan.sourceFiles.count == 5 + 1)
         var finder = SourceFinder()

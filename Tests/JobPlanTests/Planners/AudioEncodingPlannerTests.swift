@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobPlan
 
-/// The encoding of audio tracks: settings of the job, else the source's, else the encoder's nearest.
+/// The encoding of audio tracks: settings of the job, otherwise of the source, otherwise the encoder's nearest.
 @Suite struct AudioEncodingPlannerTests {
     private func decision(
         _ encode: String, of track: TrackDescription = .audio(), in container: String = "mkv"
@@ -54,7 +54,7 @@ import Testing
         #expect(notes == ["stereo is mixed down to mono"])
     }
 
-    /// A rate that the encoder doesn't support becomes the next higher one, which loses nothing, else the highest.
+    /// A sample rate that the encoder doesn't support is replaced by the next higher one, or by the highest.
     @Test(
         arguments: [
             ("opus", 44_100, 48_000), ("opus", 22_050, 24_000), ("opus", 96_000, 48_000),
@@ -97,7 +97,7 @@ import Testing
         #expect(encoding.encoder.bitsPerSample == depth)
     }
 
-    /// Gain precedes the job's filters; a gain of 0 is none.
+    /// Gain precedes the job's filters; a gain of 0 adds no filter.
     @Test func gainPrecedesFilters() throws {
         let (both, _) = try decision("codec: flac, gain: -3dB, filters: \"highpass=f=200\"")
         #expect(both.audio?.filters?.steps.count == 2)
@@ -112,7 +112,7 @@ import Testing
         #expect(!loudness.writesTags)
     }
 
-    /// What the output loses is noted.
+    /// Properties that the output loses are noted.
     @Test(arguments: [
         (
             "codec: aac", "adts", TrackDescription.audio(),

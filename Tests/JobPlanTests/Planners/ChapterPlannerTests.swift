@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobPlan
 
-/// Chapters: the source's moved with the range, a composition's, or the job's list.
+/// Chapters: the source's, shifted with the range; a composition's; or the job's list.
 @Suite struct ChapterPlannerTests {
     private static let source = [
         AssetChapter(timeRange: span(0, 2), title: "one"), AssetChapter(timeRange: span(2, 6), title: "two"),
@@ -34,7 +34,7 @@ import Testing
         chapters?.map { "\($0.timeRange.start)-\($0.timeRange.end) \($0.title ?? "")" }
     }
 
-    /// Chapters are clipped to the range and moved; those outside of it are dropped.
+    /// Chapters are clipped to the range and shifted; chapters outside of it are dropped.
     @Test(
         arguments: [
             ([], ["0-2 one", "2-6 two", "6-10 "], "3 chapters copied: kept"),
@@ -58,7 +58,7 @@ import Testing
         #expect(try decide(source: []).decision.reasons.ledger.isEmpty)
     }
 
-    /// Chapters that the container can't hold are dropped; requested ones are errors.
+    /// Chapters that the container doesn't support are dropped; requested ones are errors.
     @Test(
         arguments: [
             ("", "wav", "aac", [], "3 chapters dropped: wav can't hold chapters"),
@@ -79,7 +79,7 @@ import Testing
         #expect((decision.value == nil) == !expected.isEmpty)
     }
 
-    /// A chapter of the list ends where the next one begins, the last at the end of the output.
+    /// A chapter of the job's list ends where the next one starts; the last one ends with the output.
     @Test func listsReplaceTheSources() throws {
         let (decision, findings) = try decide(
             "[ { start: 0s, title: A }, { start: 25%, title: B }, { start: -1s, title: C } ]")
@@ -87,7 +87,7 @@ import Testing
         #expect(decision.reasons.lines == ["3 chapters dropped: replaced by the job's list"])
     }
 
-    /// Frame numbers count the frames of the range that is read.
+    /// Frame numbers of chapters count the frames of the selected range.
     @Test func framesCountFromTheRange() throws {
         let (decision, _) = try decide(
             "[ { start: 0f, title: A }, { start: 50f, title: B } ]", ranges: [span(4, 8)], lasting: s(4))
@@ -109,7 +109,8 @@ import Testing
         #expect(decision.value == nil && findings == [finding], "\(decision.reasons.messages)")
     }
 
-    /// mp4 counts milliseconds: a chapter that would be rounded to 0 is dropped, and refused in a list.
+    /// mp4 chapters have times in milliseconds: a chapter whose duration is rounded to 0 is dropped, or rejected in a
+    /// list.
     @Test func chaptersHaveAShortestDuration() throws {
         let tiny = AssetChapter(
             timeRange: TimeRange(start: .zero, end: MediaTime(value: 1, timescale: 2000)), title: "x")
@@ -123,7 +124,7 @@ import Testing
         #expect(refused.value == nil && at == ["container-setting at 1s"])
     }
 
-    /// Ogg numbers chapters with three digits.
+    /// Ogg numbers chapters with three digits, which limits their number.
     @Test func chaptersHaveALargestNumber() throws {
         let many = (0..<1001).map {
             AssetChapter(timeRange: span(Double($0), Double($0 + 1)), title: "\($0)")
@@ -152,7 +153,7 @@ import Testing
         #expect(text(decision.value) == ["0-4 talk"])
         #expect(decision.reasons.lines == ["3 chapters dropped: replaced by a chapter for each clip"])
         #expect(snippet.findings(try decide(clips, in: "ts").reasons) == ["container-setting at clips"])
-        // The key may come from `defaults`; other sources have no clips.
+        // The key may come from `defaults`, where it has no effect on sources without clips.
         #expect(try text(decide(nil).value)?.count == 3)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobPlan
 
-/// Checks: the tracks that are read, and what is expected of them.
+/// Checks: the tracks that are read, and the expectations on them.
 @Suite struct CheckPlannerTests {
     private static let source = SourceDescription.file(
         .video(), .audio(), .other(2, codec: "subrip"), .cover(3), .other(4, .data) { $0.isTimecode = true })
@@ -25,7 +25,7 @@ import Testing
         return (decision, snippet.findings(decision.reasons))
     }
 
-    /// Video and audio are decoded, other packets are read; covers and timecodes are not.
+    /// Of whole files, video and audio are decoded, and packets of other tracks are read, except covers and timecodes.
     @Test func wholeFilesAreReadCompletely() throws {
         let (decision, findings) = try decide()
         let (input, output) = try #require(decision.value)
@@ -46,7 +46,7 @@ import Testing
         #expect(decision.value?.output.tracks.allSatisfy { $0.action == .read(decodes: false) } == true)
     }
 
-    /// A range has no complete packets of subtitles.
+    /// Of ranges, only video and audio are read, because packets of subtitles may exceed the range.
     @Test func rangesAreReadOfVideoAndAudio() throws {
         let (decision, _) = try decide("true", "range: { start: 1s, end: 3s }")
         let (input, output) = try #require(decision.value)
@@ -68,7 +68,7 @@ import Testing
         #expect(decision.reasons.notes == ["the source is truncated: 9 bytes are missing"])
     }
 
-    /// Each refusal is at `check`, or at the range that contains nothing.
+    /// Each error is located at `check`, or at the range that contains nothing.
     @Test func sourcesMustBeDecodable() throws {
         let undecodable = SourceDescription.file(.video(codec: "prores") { $0.isDecodable = false })
         let (decision, findings) = try decide("true", "", undecodable)
@@ -81,7 +81,7 @@ import Testing
         #expect(empty == ["no-such-track at { start: 5s, end: 6s }"])
     }
 
-    /// A test signal has no packets.
+    /// A test signal has no packets, so it is decoded.
     @Test func generatedSourcesAreDecoded() throws {
         let pattern = TestPattern(
             name: "smpte", width: 64, height: 48, frameRate: Rational(25, 1), duration: s(1),

@@ -48,7 +48,7 @@ import Testing
         decision.value?.composition.clips.map(\.placement.timeRange)
     }
 
-    /// Size, rate and audio format are those of the first clip; each source is listed once.
+    /// Clips follow each other. Size, rate and audio format are those of the first clip; each source is listed once.
     @Test func clipsFollowEachOther() throws {
         let (decision, findings) = try decide("[ a.mp4, b.mp4, a.mp4 ]")
         let (composition, known) = try #require(decision.value)
@@ -62,7 +62,7 @@ import Testing
         #expect(known.chapters.map(\.title) == ["a", "b", "a"] && known.left.isEmpty)
     }
 
-    /// Ranges, speeds, gaps and joins determine the positions.
+    /// Ranges, speeds, gaps and joins determine the positions of clips.
     @Test(
         arguments: [
             ("[ { asset: a.mp4, range: { start: 2s, end: 5s } }, b.mp4 ]", [span(0, 3), span(3, 7)], 7),
@@ -76,7 +76,7 @@ import Testing
         #expect(findings == [])
     }
 
-    /// The keys of the composition override the first clip.
+    /// Keys of the composition override the format of the first clip.
     @Test func formatsAreSet() throws {
         let (decision, _) = try decide(
             "{ sequence: [ a.mp4 ], size: 640x360, frame_rate: 50, sample_rate: 44100, channels: mono }")
@@ -89,7 +89,8 @@ import Testing
         #expect(silent.value?.known.left.map(\.isUnstated) == [false])
     }
 
-    /// Without `frame_rate` the rate shows every frame of the first clip; a variable one is a warning at the clip.
+    /// Without `frame_rate`, the rate is one that shows every frame of the first clip; a variable rate causes a warning
+    /// at the clip.
     @Test func variableRatesAreWarned() throws {
         let cadence = FrameCadence(frameRate: Rational(60, 1), isConstant: false, omittedFrames: 2)
         let (decision, findings) = try decide("[ a.mp4 ]", cadence: cadence)
@@ -199,7 +200,7 @@ import Testing
         #expect(decision.reasons.messages.first?.hasPrefix(message) == true, "\(decision.reasons.messages)")
     }
 
-    /// Layers and audio items are anchored to clips and to each other; a shorter source ends them.
+    /// Layers and audio items are anchored to clips and to each other; an item ends with its source.
     @Test func itemsAreAnchored() throws {
         let (decision, findings) = try decide(
             """
@@ -212,7 +213,7 @@ import Testing
         #expect(composition.audio.last?.isRepeated == true)
     }
 
-    /// Fades and joins are volumes; ducking follows an item or a clip.
+    /// Fades and joins become volume envelopes; audio is ducked under an item or a clip.
     @Test func volumesFollowFadesAndJoins() throws {
         let (decision, _) = try decide(
             """
@@ -228,7 +229,7 @@ import Testing
         #expect(composition.audio[2].ducking == Ducking(under: 0, billionths: 100_000_000))
     }
 
-    /// A clip whose first frame comes more than 0.5 s late begins black, which is noted.
+    /// A clip whose first frame is more than 0.5 s late starts with black, which is noted.
     @Test(arguments: [
         (0.3, "", false), (0.5, "", false), (0.8, "", true), (0.3, "lead_in: black", false),
         (0.8, "lead_in: hold", false),
@@ -242,7 +243,7 @@ import Testing
         #expect(decision.reasons.notes == (isNoted ? [note] : []))
     }
 
-    /// What is not used is accounted for: text subtitles move along, styles and images are lost.
+    /// Tracks that aren't used are listed: text subtitles are kept, styles and image subtitles are dropped.
     @Test func unusedTracksAreListed() throws {
         let (decision, findings) = try decide("[ text.mkv ]")
         let (composition, known) = try #require(decision.value)
@@ -252,7 +253,7 @@ import Testing
     }
 }
 
-/// The search for fonts.
+/// Tests of the search for fonts.
 @Suite struct FontFinderTests {
     private let fonts = FontFinder(paths: [
         "/f/DejaVuSans-Bold.ttf", "/f/NotoSans-Regular.otf", "/z/NotoSans-Regular.ttf", "/f/README.txt",

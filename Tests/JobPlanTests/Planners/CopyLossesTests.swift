@@ -21,7 +21,7 @@ import Testing
             (colored("h264"), "ts", []), (colored("mpeg4"), "mkv", []),
             (colored("mpeg4"), "ts", ["colour (bt709, bt709, bt709) dropped: ts can't store it for mpeg4"]),
             (colored("mpeg4"), "mp4", []),
-            // `colr` has all three or none.
+            // `colr` contains all three values or none.
             (
                 colored("mpeg4") { $0.matrix = nil }, "mp4",
                 ["colour (bt709, bt709) dropped: mp4 can't store it for mpeg4"]

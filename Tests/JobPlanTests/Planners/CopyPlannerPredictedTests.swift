@@ -7,9 +7,9 @@ import Testing
 
 @testable import JobPlan
 
-/// Copies of clips that other jobs publish: what is known of them without their packets is checked.
+/// Copies of clips that other jobs publish: properties that are known before publishing are checked.
 @Suite struct CopyPlannerPredictedTests {
-    /// A composition of two clips, of which the second is published by the job `first`.
+    /// Plans the copy of a composition with two clips, of which the job `first` publishes the second.
     private func decide(
         _ own: SourceDescription, cut: String = "smart", in container: String = "mp4", audio: Bool = false
     ) throws -> (decision: Decision<CopyPlanner.Result>, findings: [String]) {
@@ -66,7 +66,7 @@ import Testing
             ])
     }
 
-    /// Codec and size of a clip must be those of the others, unless what differs may be re-encoded.
+    /// Codec and size of a clip must be those of the others, unless it may be re-encoded.
     @Test(arguments: [
         (TrackDescription.video(codec: "hevc"), "its codec is hevc, the others' is h264"),
         (.video(640, 480), "its frames are 640x480, the composition's are 1280x720"),

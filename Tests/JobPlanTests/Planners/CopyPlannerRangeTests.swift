@@ -29,7 +29,7 @@ import Testing
         return FakeProber(.cut(found))
     }
 
-    /// `exact` requires that the range begins at a keyframe and ends where a copy can.
+    /// `exact` requires a range that starts at a keyframe and ends where a copy can end.
     @Test(arguments: [
         (
             CutScan.Problem.startsInsideGroup(before: s(0), after: s(2)),
@@ -53,14 +53,14 @@ import Testing
         #expect(try self.copy("", prober: Self.possible()).isWhole)
     }
 
-    /// For `keyframe` leading frames are dropped, and a range that was widened for the track needs no check.
+    /// With `keyframe`, leading frames are dropped, and a range that was extended for the track needs no check.
     @Test func keyframeRangesDropLeadingFrames() throws {
         #expect(try copy("keyframe", prober: Self.possible { $0.problem = .hasLeadingFrames }).isWhole)
         let widened = try copy("keyframe", widened: 0, prober: FakeProber())
         #expect(widened.isWhole && widened.prober.requests == [])
     }
 
-    /// A prober of ranges that need edges, which are cut only on request.
+    /// Returns a prober of ranges that require re-encoded edges, which it reports only on request.
     private static func broken() -> FakeProber {
         FakeProber { request in
             var found = CutPossibilities()
@@ -78,11 +78,11 @@ import Testing
         guard case .cut(_, _, _, .encoded(nil))? = prober.requests.first?.subject else {
             return #expect(Bool(false), "\(prober.requests)")
         }
-        // A range that needs no edges is copied whole.
+        // A range that needs no re-encoded edges is copied completely.
         #expect(try self.copy("smart", prober: Self.possible()).isWhole)
     }
 
-    /// `smart` refuses what can't be cut; `smart-or-exact` re-encodes it, with the reason.
+    /// `smart` rejects a range that can't be cut; `smart-or-exact` re-encodes it, with the reason.
     @Test(arguments: [SmartCut.Obstacle.nothingToCopy, .dolbyVision, .edits])
     func obstaclesAreErrorsOrFallbacks(_ obstacle: SmartCut.Obstacle) throws {
         let prober = Self.possible {
@@ -98,7 +98,7 @@ import Testing
         #expect(spec.codec.value.name == "h264" && spec.rateControl?.value == .crf(12_000))
     }
 
-    /// A codec without near-lossless settings requires `encode`.
+    /// For a codec without near-lossless settings, the fallback requires `encode`.
     @Test func fallbacksOfOtherCodecsNeedEncode() throws {
         let prober = Self.possible {
             ($0.problem, $0.obstacle) = (.startsInsideGroup(before: nil, after: nil), .codec("mpeg4"))
@@ -115,8 +115,7 @@ import Testing
         #expect(try copy("smart", of: track, encode: "codec: h264", prober: prober).fallback == nil)
     }
 
-    /// The edges have the codec, the size and the format of the copied frames, and the keys that they can't heed are
-    /// noted.
+    /// Edges have the codec, size and format of the copied frames. Keys that don't apply to edges are noted.
     @Test func encodeConfiguresTheEdges() throws {
         let prober = Self.broken()
         let copy = try copy(
@@ -144,7 +143,7 @@ import Testing
             ])
     }
 
-    /// Several ranges are one cut. Without `smart` it has no edges.
+    /// Several ranges form one cut. Without `smart`, it has no edges.
     @Test func joinedRangesAreOneCut() throws {
         let ranges = [span(1, 2), span(3, 4)]
         let whole = try copy("", ranges: ranges, prober: Self.possible { $0.smart = .cut() })
@@ -155,7 +154,7 @@ import Testing
         #expect(try copy("smart", ranges: ranges, prober: Self.broken()).cut == .cut(head: 5, tail: 3))
     }
 
-    /// The error names what cuts the track: the range, or the limit.
+    /// The error names the cause of the cut: the range or the limit.
     @Test(arguments: [
         ("range: { start: 1s, end: 5s }", "the range is here", "{ start: 1s, end: 5s }"),
         ("limit: { duration: 4s }", "`limit` is here", "4s"),
@@ -167,7 +166,7 @@ import Testing
         #expect(notes.map(\.message) == [note] && notes.compactMap(\.range).map(snippet.text) == [text])
     }
 
-    /// Copied audio is exact to the sample only by an edit list, or if every sample is a packet.
+    /// Copied audio is exact to the sample only with an edit list, or if every sample is a packet.
     @Test(arguments: [
         ("mp4", "", "aac", 1, true, false), ("mkv", "", "aac", 1, false, false),
         ("mkv", "keyframe", "aac", 1, true, true), ("mkv", "smart", "aac", 1, true, true),

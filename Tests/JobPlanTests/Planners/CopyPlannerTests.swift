@@ -8,13 +8,13 @@ import Testing
 @testable import JobPlan
 @testable import Media
 
-/// A copy that is planned in a test.
+/// The planned copy of a track, for tests.
 struct PlannedCopy {
     let snippet: JobSnippet
     let decision: Decision<CopyPlanner.Result>
     let prober: FakeProber
 
-    /// Plans the copy of a track, by the first rule of the job.
+    /// Plans the copy of a track, according to the first rule of the job.
     init(
         _ track: TrackDescription, _ snippet: JobSnippet, ranges: [TimeRange] = [],
         of source: InputPlan.Source = .file, in format: String = SourceDescription.movie,
@@ -37,13 +37,13 @@ struct PlannedCopy {
     var isWhole: Bool { if case .copy? = decision.value { true } else { false } }
     var cut: SmartCut? { if case .smartCut(let cut)? = decision.value { cut } else { nil } }
 
-    /// The encoding in place of the copy, with the reason.
+    /// Action in place of the copy, with the reason; nil if the track is copied.
     var fallback: (action: TrackRule.Action, why: String)? {
         if case .fallBack(let action, let why)? = decision.value { (action, why) } else { nil }
     }
 }
 
-/// Copies of whole tracks: what the container can hold is copied, the rest is refused where the job copies it.
+/// Copies of whole tracks: tracks that the container supports are copied; others are rejected at `copy`.
 @Suite struct CopyPlannerTests {
     private func copy(
         _ track: TrackDescription, _ type: String = "video", to container: String = "mp4", keys: String = "",
@@ -56,7 +56,7 @@ struct PlannedCopy {
             of: source, in: format, prober)
     }
 
-    /// Nothing is probed for a track whose timestamps the container states.
+    /// A track whose timestamps the container stores is copied without a probe.
     @Test(arguments: [
         (TrackDescription.video(), "video", "mp4"), (.audio(), "audio", "mkv"),
         (.other(codec: "subrip"), "subtitle", "mkv"),
@@ -74,7 +74,7 @@ struct PlannedCopy {
         #expect(copy.prober.requests == [])
     }
 
-    /// Each refusal is located at `copy`.
+    /// Each error is located at `copy`.
     @Test(arguments: [
         (TrackDescription.video(codec: "vp9"), "video", "mov", "container-codec", "mov can't hold vp9"),
         (.other(3, .data, codec: "klv"), "data", "mp4", "container-codec", "mp4 can't hold klv"),
@@ -122,7 +122,7 @@ struct PlannedCopy {
         }
     }
 
-    /// AVI stores decoding times only; the packets decide.
+    /// For AVI, which stores only decoding times, the probe of the packets decides.
     @Test func packetsNeedPresentationTimes() throws {
         for (saysTimes, expected) in [(true, []), (false, ["container-codec at copy"])] {
             let copy = try copy(.video(), in: "avi", prober: FakeProber(.presentationTimes(saysTimes)))
@@ -147,7 +147,7 @@ struct PlannedCopy {
         }
     }
 
-    /// Players ignore the edit that hides frames in a fragmented file.
+    /// Hidden frames require an edit list, which players ignore in fragmented files.
     @Test func hiddenFramesNeedEditLists() throws {
         let track = TrackDescription.video { $0.sideData = [TrackDescription.hiddenInside] }
         #expect(try copy(track, prober: FakeProber(.order(nil))).isWhole)
@@ -159,7 +159,7 @@ struct PlannedCopy {
             ])
     }
 
-    /// `encode` beside `copy` applies to a track that can't be copied, with the reason.
+    /// With `copy`, `encode` applies if the track can't be copied, with the reason.
     @Test func encodeIsTheFallback() throws {
         let snippet = try JobSnippet(
             rule: "{ video: first, copy: true, encode: { codec: h264 } }", to: "o.mov")

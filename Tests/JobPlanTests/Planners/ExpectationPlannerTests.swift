@@ -36,7 +36,7 @@ import Testing
         #expect(unknown.frames == nil && !unknown.isExact)
     }
 
-    /// The frame on screen at the start is the first one; the last one ends at the end of the range.
+    /// The frame shown at the start of a range is its first frame; the last frame ends with the range.
     @Test(arguments: [
         (span(1, 3), 50, span(0, 2)), (span(0.5, 1.5), 26, span(0, 1)), (span(0.99, 1), 1, span(0, 0.01)),
         (span(9.9, 10), 3, span(0, 0.1)), (span(1.01, 1.02), 1, span(0, 0.01)),
@@ -46,7 +46,7 @@ import Testing
         #expect(expected.frames == frames && expected.timeRange == shown && expected.isExact)
     }
 
-    /// A variable frame rate is an average; a requested rate counts from 0.
+    /// Counts are estimates for a variable frame rate; at a requested rate, frames are counted from 0.
     @Test func countsAreEstimatedWhereTheRateIsNotTheSources() throws {
         let variable = TrackDescription.video { $0.hasConstantFrameRate = false }
         #expect(try !expectation(variable, .copy, span(1, 3)).isExact)
@@ -56,7 +56,7 @@ import Testing
         #expect(try expectation(.video(), action, span(1, 1.001)).frames == 1)
     }
 
-    /// At a requested rate, a late track begins with its first frame, which is repeated.
+    /// At a requested rate, a track that starts late begins at zero with its first frame repeated.
     @Test func requestedRatesBeginAtZero() throws {
         let late = TrackDescription.video(over: span(1, 5))
         let action = Self.encoded(late) { $0.video?.frameRate = Rational(25, 1) }
@@ -67,7 +67,7 @@ import Testing
         #expect(try expectation(late, action, in: "mp4", span(0, 0.5)).timeRange.duration == .zero)
     }
 
-    /// A late track keeps its offset to the others, unless the container has no timestamps.
+    /// A track that starts late keeps its offset, unless the container has no timestamps.
     @Test func lateStartsAreKept() throws {
         let late = TrackDescription.audio(1, over: span(0.5, 10))
         #expect(try expectation(late).timeRange == span(0.5, 10))
@@ -83,7 +83,7 @@ import Testing
         let resampled = Self.encoded(.audio()) { $0.encoder.sampleRate = 44_100 }
         #expect(try expectation(.audio(), resampled, span(1, 3)).samples == 88_200)
         #expect(try expectation(.audio(), .copy, span(1, 3)).samples == nil)
-        // The sample that a range divides belongs to it or not, by its start.
+        // A sample at the end of a range belongs to it if the sample starts in it.
         let odd = TimeRange(start: .zero, duration: MediaTime(value: 1001, timescale: 30_000))
         #expect(try expectation(.audio(), Self.encoded(.audio()), odd).samples == 1602)
     }
@@ -122,7 +122,7 @@ import Testing
         return try #require(SourceDescription(foretoldBy: task).tracks.first)
     }
 
-    /// The first frame of a range that begins within a frame is shorter than the others.
+    /// If a range starts within a frame, its first frame is shorter than the others, so the rate isn't constant.
     @Test(
         arguments: [
             ([], true), ([span(1, 3)], true), ([span(1.01, 3)], false), ([span(1, 3.01)], true),
@@ -138,7 +138,7 @@ import Testing
         #expect(try description(rated, ranges: ranges).hasConstantFrameRate)
     }
 
-    /// An encoding has the encoder's format; the tags are those of the output.
+    /// An encoded track has the encoder's format and the output's tags.
     @Test func encodingsHaveTheEncodersFormat() throws {
         let track = TrackDescription.video(codec: "ffv1") { $0.language = "eng" }
         var plan = TrackPlan.planned(
@@ -153,7 +153,7 @@ import Testing
     }
 }
 
-/// Expectations that a plan contradicts.
+/// Expectations that contradict the plan.
 @Suite struct ExpectationForecastTests {
     private func findings(
         _ expect: String, _ tracks: [TrackPlan], skips: Bool = false, limit: Int64? = nil
@@ -177,7 +177,7 @@ import Testing
     private static let opus = TrackPlan.planned(
         .audio(), .encoded(.audio(), as: "opus", by: "libopus"))
 
-    /// A value that the plan determines must be the expected one.
+    /// A value that the plan determines must equal the expected one.
     @Test(arguments: [
         ("{ duration: 10s }", nil), ("{ duration: { is: 10.2s, within: 0s } }", nil),
         ("{ duration: { is: 11s, within: 1s } }", nil), ("{ duration: 12s }", "10 s"),
@@ -185,7 +185,7 @@ import Testing
         ("{ frames: 251 }", "250"), ("{ video: { codec: h264 } }", nil),
         ("{ video: { codec: hevc } }", "h264"),
         ("{ video: { width: 1920 } }", "1280"), ("{ video: { height: 720 } }", nil),
-        // The packets determine the pixel format of a copy.
+        // For a copy, only the packets determine the pixel format.
         ("{ video: { pixel_format: yuv444p } }", nil), ("{ audio: { codec: flac } }", nil),
         ("{ audio: { sample_rate: 44100 } }", "48000"), ("{ audio: { channels: mono } }", "stereo"),
         ("{ size: { max: 1kB } }", nil), ("{ decodes: true }", nil),
@@ -200,12 +200,12 @@ import Testing
         }
     }
 
-    /// Opus is always decoded at 48 kHz, whatever the job sets.
+    /// Opus is always decoded at 48 kHz, regardless of the job's setting.
     @Test func rateOfOpusIsItsOwn() throws {
         #expect(try findings("{ audio: { sample_rate: 44100 } }", [Self.opus]).findings == [])
     }
 
-    /// Skipped damage and a size limit may shorten the output.
+    /// If damage is skipped or a size limit is set, the duration isn't certain.
     @Test func shortenedOutputsHaveNoCertainDuration() throws {
         for expect in ["{ duration: 12s }", "{ frames: 251 }"] {
             #expect(try findings(expect, [Self.video], skips: true).findings == [])
