@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    /// The single audio track of a test signal can have a volume, too.
+    /// A volume also applies to the only audio track of a test signal.
     @Test func volumeOfATestSignalIsApplied() async throws {
         let scratch = try Scratch()
         let yaml = """

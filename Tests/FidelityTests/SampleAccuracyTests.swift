@@ -203,7 +203,7 @@ import Testing
         _ = try success(
             try await run(job("s.mkv", "copy: true", range: nil, to: "o.mp4"), in: scratch.path))
         let edit = try #require(try MovieBoxes(scratch.file("o.mp4")).edits[0])
-        // With the delay of 1105 samples, if it isn't declared.
+        // With the encoder delay of 1105 samples if it isn't declared.
         #expect(
             [279_891, 278_786].contains(decodedSamples)
                 && abs(edit.media * 44_100 - Double(decodedSamples)) < 0.001)

@@ -7,9 +7,9 @@ import Media
 import TestSupport
 import Testing
 
-/// Objects that a run creates for a job are released with it: a process with many runs doesn't grow.
+/// Objects that a run creates for a job are released with it, so that a process with many runs doesn't grow.
 @Suite struct RunLifetimeTests {
-    /// A performer that does the work and keeps weak references to its handles.
+    /// A performer that executes the work and keeps weak references to its handles.
     private final class Watcher: WorkPerformer {
         private struct Weak: Sendable {
             weak let handle: (any WorkHandle & AnyObject)?

@@ -8,7 +8,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Properties of sources that the plan limits: loudness tags, bit rates for their audio, and incomplete dates.
+/// Properties of sources that the plan changes: loudness tags, bit rates for the source's audio, and incomplete dates.
 @Suite struct SourceLimitTests {
     private func plan(_ yaml: String, in scratch: Scratch) throws -> BatchPlanner.Result {
         let (file, sink) = decode(yaml, directory: scratch.path)
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    /// `tags: true` writes the measured loudness in place of the source's tags.
+    /// `tags: true` replaces the source's tags by the measured loudness.
     @Test(arguments: [
         ("flac", "flac", false), ("mp3", "mp3", false), ("opus", "ogg", true), ("flac", "mkv", false),
     ])
@@ -116,7 +116,7 @@ import Testing
 
     // MARK: Bit rates
 
-    /// A bit rate above the limit for the source's sample rate or channels is a warning, and is lowered to the limit.
+    /// A bit rate above the limit for the source's sample rate or channels is lowered to the limit, with a warning.
     @Test(arguments: [
         ("aac", "160k", 16_000, 1, "m4a", Int64(96_000)), ("aac", "320k", 8000, 2, "m4a", 96_000),
         ("mp3", "320k", 22_050, 1, "mp3", 160_000), ("mp3", "24k", 44_100, 1, "mp3", 32_000),
@@ -150,7 +150,7 @@ import Testing
                 in: scratch.path))
     }
 
-    /// A bit rate that is invalid for any source, or for the job's own settings, is an error.
+    /// A bit rate that is invalid for every source, or for the job's own settings, is an error.
     @Test(arguments: [
         ("mp3", "bitrate: 100k", "mp3"), ("mp3", "bitrate: 320k, sample_rate: 22050, channels: mono", "mp3"),
         ("aac", "bitrate: 160k, sample_rate: 16000, channels: mono", "m4a"), ("ac3", "bitrate: 700k", "mkv"),

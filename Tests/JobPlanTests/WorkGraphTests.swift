@@ -6,7 +6,7 @@ import Testing
 
 @testable import JobPlan
 
-/// Tasks of a job and their dependencies, as derived from its plan.
+/// Tasks of a job and their dependencies, derived from its plan.
 @Suite struct WorkGraphTests {
     private func plan() throws -> JobPlan {
         let scratch = try Scratch()
@@ -46,7 +46,7 @@ import Testing
         #expect(graph.nodes.map(\.task).contains(.produce(output: 2)))
         #expect(
             graph.nodes.indices.allSatisfy { index in graph.nodes[index].needs.allSatisfy { $0 < index } })
-        // Every output is produced and verified once.
+        // Every output is created and verified once.
         let results = graph.nodes.map(\.task).filter {
             switch $0 {
             case .verify, .produce: true

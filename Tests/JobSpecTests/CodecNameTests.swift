@@ -4,14 +4,14 @@ import LibAV
 import Media
 import Testing
 
-/// Properties of codecs and containers are in their models: other code doesn't compare names.
+/// Properties of codecs and containers are defined in their models; other code doesn't compare names.
 @Suite struct CodecNameTests {
-    /// Folders and files that define names, or list what may be opened.
+    /// Folders and files that define names, or list formats that may be opened.
     private static let definitions = [
         "JobSpec/Codecs/", "JobSpec/Presets/", "JobSpec/Language/", "LibAV/Encoders/", "LibAV/Registry/",
         "LibAV/IO/InputLimits.swift", "Media/Containers/", "Media/Packets/SourceContainer.swift",
     ]
-    /// Files that handle a particular parser or check of libav.
+    /// Files that handle a specific parser or check of FFmpeg's libraries.
     private static let exceptions = [
         // The opening of decoders, and the demuxer whose log reports skipped data.
         "LibAV/Codec/CodecContext.swift", "LibAV/Format/Demuxer.swift", "LibAV/Format/CueFileCheck.swift",

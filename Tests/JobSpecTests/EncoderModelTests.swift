@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// The options by which keys are passed to an encoder exist in it.
+    /// The options that keys set on an encoder exist in this build's encoder.
     @Test func placesOfSettingsAreOptionsOfTheEncoder() {
         for model in EncoderModel.table {
             guard let encoder = EncoderInfo(named: model.name) else { continue }

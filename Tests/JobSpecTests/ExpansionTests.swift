@@ -53,7 +53,7 @@ import Testing
         #expect(found[0].outputs[0].destination?.path.value == "xy.mp4")
     }
 
-    /// Precedence, lowest first: included files in order, the file, the job.
+    /// Precedence, from lowest to highest: included files in order, the file, the job.
     @Test func includesAndDefaultsAreMergedByPrecedence() throws {
         let house = """
             version: 1
@@ -90,7 +90,7 @@ import Testing
                 && found[1].outputs[0].destination?.makesDirectories == false)
     }
 
-    /// Paths are relative to the file that contains them, wherever they are used.
+    /// Paths are relative to the file that contains them, even if they are used in another file.
     @Test func pathsAreRelativeToTheirFile() throws {
         let scratch = try Scratch()
         try FileManager.default.createDirectory(
@@ -150,7 +150,7 @@ import Testing
         #expect(found[1].outputs[0].destination?.path.value == "y4-1.mp4")
     }
 
-    /// Patterns, and the jobs that depend on them, are expanded by a separate call.
+    /// Patterns, and the jobs that depend on them, are expanded in a separate step.
     @Test func patternsAreExpandedSeparately() throws {
         let yaml = """
             version: 1
@@ -175,7 +175,7 @@ import Testing
         #expect(!expansion.hasErrors)
     }
 
-    /// An error in `defaults` is one diagnostic, which names the first job and counts the others.
+    /// An error in `defaults` is reported once; the diagnostic names the first job and counts the others.
     @Test func errorsInDefaultsAreReportedOnce() throws {
         let yaml =
             "version: 1\ndefaults: { destination: { if_exists: no } }\njobs:\n"
@@ -197,7 +197,7 @@ import Testing
         #expect(GlobPattern.matches(name, pattern) == matches)
     }
 
-    /// A pattern that takes exponential time in other implementations.
+    /// A pattern that takes exponential time in backtracking implementations is matched quickly.
     @Test func patternsTakeNoExponentialTime() {
         let name = String(repeating: "a", count: 200)
         #expect(!GlobPattern.matches(name, String(repeating: "a*", count: 60) + "b"))

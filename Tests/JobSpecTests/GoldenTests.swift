@@ -6,8 +6,8 @@ import Media
 import TestSupport
 import Testing
 
-/// Files in `ok/` produce no diagnostics; beside each `err/x.yaml` is `err/x.out` with the expected diagnostics. A missing `.out` is
-/// written, and the test fails.
+/// Files in `ok/` cause no diagnostics. For each `err/x.yaml`, `err/x.out` contains the expected diagnostics; a missing
+/// `.out` file is written, and the test fails.
 @Suite struct GoldenTests {
     static let folder = TestPaths.repository + "/Tests/JobSpecTests"
     static func files(_ kind: String) -> [String] {
@@ -27,7 +27,7 @@ import Testing
         let path = Self.folder + "/err/" + name
         let text = try String(contentsOfFile: path, encoding: .utf8)
         var (file, sink) = decode(text, file: name, directory: Self.folder + "/err")
-        // A worker carries these out for `validate`.
+        // For `validate`, a worker runs these checks.
         for check in file?.settingsChecks ?? [] {
             if case .problem? = check.precondition?.run() { continue }
             guard case .problem(let words) = check.trial.run() else { continue }
@@ -60,8 +60,8 @@ import Testing
             "the reference is out of date; replace it by the output of `tandem schema --reference`")
     }
 
-    /// Returns whether each file conforms to the schema, according to Python's jsonschema; nil for files that can't be parsed. Scalars are
-    /// parsed by YAML 1.2's rules, as `tandem` does.
+    /// Returns whether each file conforms to the schema according to Python's jsonschema; nil for files that can't be
+    /// parsed. Scalars are resolved by YAML 1.2's rules, as in `tandem`.
     private func conformsToTheSchema(_ paths: [String]) throws -> [Bool?] {
         let check = """
             import json, sys, re, yaml, jsonschema
@@ -102,7 +102,7 @@ import Testing
         for (path, fits) in zip(paths, try conformsToTheSchema(paths)) { #expect(fits == true, "\(path)") }
     }
 
-    /// Unknown keys and wrong types violate the schema too; other errors can't be expressed in a schema.
+    /// Files with unknown keys and wrong types violate the schema too; a schema can't express other errors.
     @Test func wrongFilesViolateTheSchema() throws {
         let names = Self.files("err")
         #expect(names.count >= 150)
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// Every rule that decoding and checking can emit is emitted for a file in `err`.
+    /// Every rule that decoding and checking can report is reported for a file in `err`.
     @Test func everyRuleOfTheDecoderHasAFile() throws {
         var seen: Set<Rule> = []
         for name in Self.files("err") {

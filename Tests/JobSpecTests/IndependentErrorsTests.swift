@@ -5,10 +5,11 @@ import TestSupport
 import Testing
 import YAMLDocument
 
-/// No diagnostic hides another one: two independent errors of the golden files, combined in one job, are both reported, and no others.
+/// Diagnostics don't hide each other: if two independent errors of the golden files are combined in one job, exactly
+/// both are reported.
 ///
-/// An error is the difference between a file of `err/` with a single diagnostic and a correct job. Every two errors that change different
-/// parts are combined.
+/// An error is the difference between a file of `err/` with a single diagnostic and a valid job. All pairs of errors
+/// that change different parts are combined.
 @Suite struct IndependentErrorsTests {
     /// A document without locations.
     indirect enum Value: Equatable {
@@ -26,7 +27,7 @@ import YAMLDocument
 
         static func == (a: Value, b: Value) -> Bool { a.yaml == b.yaml }
 
-        /// The document in flow style.
+        /// The document in YAML flow style.
         var yaml: String {
             switch self {
             case .scalar(let text, let isPlain):
@@ -41,7 +42,7 @@ import YAMLDocument
             "'" + text.replacing("'", with: "''").replacing("\n", with: "\n\n") + "'"
         }
 
-        /// Returns the values to set at paths of `base` to obtain this document; nil if parts of `base` are missing.
+        /// Returns the values to set at paths of `base` to obtain this document; nil if it lacks parts of `base`.
         func changes(of base: Value, at path: [String] = []) -> [(path: [String], value: Value)]? {
             if self == base { return [] }
             switch (self, base) {
@@ -76,7 +77,7 @@ import YAMLDocument
             }
         }
 
-        /// Returns the document with a value set at a path.
+        /// Returns the document with `value` set at a path.
         func with(_ value: Value, at path: ArraySlice<String>) -> Value {
             guard let first = path.first else { return value }
             switch self {
@@ -96,13 +97,13 @@ import YAMLDocument
         }
     }
 
-    /// An error: the changes to the correct job, and the resulting diagnostic.
+    /// An error: changes to the valid job, and the resulting diagnostic.
     struct Mistake {
         let name: String
         let changes: [(path: [String], value: Value)]
         let finding: Finding
 
-        /// Whether neither error changes parts on which the other one depends.
+        /// Returns whether neither error changes parts on which the other one depends.
         func isIndependent(of other: Mistake) -> Bool {
             let own = changes.map(\.path)
             let others = other.changes.map(\.path)
@@ -110,11 +111,11 @@ import YAMLDocument
                 && !Self.overlap(context, others)
         }
 
-        /// Paths, besides the changed ones, on which the diagnostic depends.
+        /// Further paths on which the diagnostic depends.
         private var context: [[String]] {
             let paths = changes.map(\.path)
             var context: [[String]] = []
-            // Settings are valid for a codec, and a codec with its settings.
+            // The validity of settings depends on the codec, and vice versa.
             for path in paths {
                 guard let encode = path.firstIndex(of: "encode") else { continue }
                 let encoding = Array(path[...encode])

@@ -1,7 +1,7 @@
 @testable internal import JobSpec
 internal import Testing
 
-/// The examples in the reference are accepted by the parsers.
+/// The parsers accept the examples in the reference.
 @Suite struct ReferenceGrammarTests {
     @Test func timesAreParsed() {
         for (text, _) in ReferenceGrammar.times { #expect(TimeExpression(text) != nil, "\(text)") }

@@ -3,13 +3,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// docs/rules.md describes every rule, and its messages are those that are printed. `RuleExampleTests` runs the
-/// examples that need sources.
+/// docs/rules.md describes every rule with the messages that are printed. `RuleExampleTests` runs the examples that
+/// require sources.
 @Suite struct RulePagesTests {
     @Test func everyRuleHasASection() throws {
         let ids = try RulePage.all().map(\.id)
         #expect(ids.sorted() == Rule.allCases.map(\.rawValue).sorted())
-        // The contents have the order of the sections.
+        // The table of contents has the order of the sections.
         let contents = try RulePage.text().components(separatedBy: "\n").filter { $0.hasPrefix("- [") }
         let expected = ids.compactMap { Rule(rawValue: $0) }.map {
             "- [\($0.rawValue)](#\($0.rawValue)): \($0.summary)"
@@ -20,7 +20,7 @@ import Testing
     @Test func everyExampleHasMessageAndFix() throws {
         for page in try RulePage.all() {
             #expect(!page.failing.isEmpty && !page.call.isEmpty, "\(page.id)")
-            // Reports in text form print a job's warnings without the rule.
+            // In text output, a job's warnings are printed without the rule.
             let mark = page.id == "job-warning" ? "warning: " : "[\(page.id)]: "
             #expect(page.message.contains(mark), "\(page.id): \(page.message)")
             #expect((page.corrected == nil) == (page.correctedCall != nil), "\(page.id)")

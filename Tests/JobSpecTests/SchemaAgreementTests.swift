@@ -47,7 +47,7 @@ private struct DocumentGenerator {
         .mapping([("version", .plain("1")), ("jobs", .mapping([("a", job)]))])
     }
 
-    /// Returns the smallest valid value of a type.
+    /// Returns a minimal valid value of a type.
     private static func minimal(_ type: MappingType) -> Sample {
         let h264 = Sample.mapping([("codec", .text("h264"))])
         let aac = Sample.mapping([("codec", .text("aac"))])
@@ -74,7 +74,7 @@ private struct DocumentGenerator {
         return .mapping(entries)
     }
 
-    /// Returns valid values of a type, and values just outside its bounds.
+    /// Returns valid values of a type, and values just outside of its bounds.
     private static func samples(_ type: ValueType) -> [Sample] {
         switch type {
         case .string: return [.text("abc")]
@@ -191,17 +191,17 @@ private struct DocumentGenerator {
         #expect(documents.count > 1000)
     }
 
-    /// Whether an error depends on other keys, other files or this build. One such error is enough, since other diagnostics may follow from
-    /// it.
+    /// Returns whether an error depends on other keys, other files or this build. One such error suffices, since other
+    /// diagnostics may result from it.
     private static func isBeyondSchemas(_ diagnostic: Diagnostic, _ path: String) -> Bool {
         switch diagnostic.rule {
         case .undefinedName, .settingsCycle, .fileUnreadable, .networkNotAllowed, .conflictingKeys: true
         case .containerCodec, .containerSetting, .unknownContainer, .unknownCodec, .encoderMissing: true
         case .codecSetting, .encoderOption, .filterChain: true
-        // A job may contain keys that `defaults` lacks, and settings those that an encoding lacks.
+        // A job may contain keys that `defaults` lacks, and settings may contain keys that an encoding lacks.
         case .missingKey:
             path.hasPrefix("file.defaults") || path.contains(".encode.") || path.contains("settings")
-        // Where a name or path is required, YAML numbers and booleans are accepted as text.
+        // YAML numbers and booleans are accepted as text if a name or path is required.
         case .invalidName: true
         case .invalidValue:
             diagnostic.message.contains("unknown pixel format") || path.hasSuffix(".channels")

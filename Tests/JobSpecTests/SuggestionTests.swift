@@ -1,7 +1,7 @@
 import Diagnostics
 import Testing
 
-/// The limit on suggestions for each file.
+/// The limit on suggestions per file.
 @Suite struct SuggestionTests {
     @Test func eachFileHasItsOwnBudget() {
         func helped(_ words: Int) -> Int {
@@ -12,7 +12,7 @@ import Testing
         #expect(helped(5) == 5)
         #expect(helped(50) == 9)
         #expect(helped(5) == 5, "the budget must not be shared between files")
-        // Words on the command line have no budget.
+        // Suggestions for words on the command line are not limited.
         #expect((0..<50).allSatisfy { _ in Suggestion.nearest(to: "presett", among: ["preset"]) == "preset" })
     }
 }

@@ -5,9 +5,9 @@ import TandemKit
 import TestSupport
 import Testing
 
-/// Programs of the library's articles, compared with the articles and run.
+/// The example programs of the library's articles, compared with the text of the articles and run.
 @Suite struct ArticleTests {
-    /// Exports a movie with audio, by default of two seconds.
+    /// Exports a movie with audio; its default duration is two seconds.
     static func movie(in scratch: Scratch, seconds: Int64 = 2, name: String = "in.mp4") async throws -> URL {
         let pattern = TestPattern(
             name: "testsrc", width: 320, height: 240, frameRate: Rational(25, 1),
@@ -18,8 +18,8 @@ import Testing
         return url
     }
 
-    /// Creates a movie of a hundred minutes, so that no session completes before it is cancelled. A task that cancels a session waits for
-    /// a thread of Swift's pool, which other tests may occupy for many seconds.
+    /// Creates a movie of a hundred minutes, so that no session completes before it is cancelled: a task that cancels a
+    /// session waits for a thread of Swift's pool, which other tests may occupy for many seconds.
     static func endlessMovie(in scratch: Scratch) async throws -> URL {
         let minute = try await movie(in: scratch, seconds: 60, name: "minute.mp4")
         let url = URL(fileURLWithPath: scratch.file("long.mp4"))
@@ -34,7 +34,7 @@ import Testing
         ("Exporting", 12), ("Stills", 8), ("Waveforms", 12), ("Mixing", 30), ("Composing", 25),
     ]
 
-    /// Each article contains the program that is built here, which has at most `maxLines` lines.
+    /// Each article contains the program that is compiled here, which has at most `maxLines` lines.
     @Test(arguments: articles) func articlesContainTheTestedPrograms(_ name: String, _ maxLines: Int) throws {
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let source = try String(
@@ -64,7 +64,7 @@ import Testing
         // 2 s, 1.5 s that overlap by 1 s, and half a second of black.
         #expect(try ffmpegFile.frames().times.count == 75)
         let audio = try ffmpegFile.samples(channels: 1, rate: 48_000)
-        // AAC's last packet is decoded as a whole.
+        // All samples of the last AAC packet are decoded.
         #expect((144_000...145_024).contains(audio.count))
         // The mixed-in audio is audible during the gap.
         #expect(audio[126_000..<138_000].contains { abs($0) > 0.05 })
@@ -104,7 +104,7 @@ import Testing
                 try await Asset(.composition(wrong), environment: MediaEnvironment()).load(.tracks)
             }
         }
-        // A source that is missing when it is read, and a cancel afterwards.
+        // A source that is missing when it is read.
         composition.sources[0] = .file(scratch.file("gone.mp4"))
         let asset = Asset(.composition(composition), environment: MediaEnvironment())
         let reader = try AssetReader(asset: asset)
@@ -133,7 +133,7 @@ import Testing
         let times = try ffmpegFile.frames().times
         #expect(times.count == 50)
         #expect(zip(times, 0...).allSatisfy { abs($0 - Double($1) / 25) < 0.0005 })
-        // Frame 25, shown at 1 s and decoded by ffmpeg: its red is that of the number, its green that of the rows.
+        // Frame 25, shown at 1 s and decoded by ffmpeg: red encodes the frame number, green the row.
         let pixels = try rawFrame(of: output, at: 25)
         #expect(pixels.count == 320 * 240 * 3)
         for (row, column) in [(20, 40), (120, 160), (200, 250)] {
@@ -205,7 +205,7 @@ import Testing
         let samples = try FFmpegFile(output.path).samples(channels: 1, rate: 48_000)
         let whole = try FFmpegFile(input.path).samples(channels: 1, rate: 48_000)
         #expect(abs(samples.count - 96_000) <= 1)
-        // The gain is a half at 0.5 s, and 1 from 1 s on.
+        // The gain is 0.5 at 0.5 s, and 1 from 1 s on.
         for position in [24_000, 60_000, 90_000] where position < min(samples.count, whole.count) {
             let gain = min(1, Float(position) / 48_000)
             #expect(abs(samples[position] - whole[position] * gain) < 0.002, "\(position)")
@@ -213,7 +213,7 @@ import Testing
     }
 }
 
-/// Decodes one frame of a file to RGB by ffmpeg.
+/// Returns one frame of a file in RGB, decoded by ffmpeg.
 func rawFrame(of url: URL, at number: Int) throws -> [UInt8] {
     let result = try program(
         "ffmpeg",

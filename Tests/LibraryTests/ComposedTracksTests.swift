@@ -67,7 +67,7 @@ import Testing
         #expect(try part.lowestPSNR(against: wanted, first: 30, count: 1, own: 9) > 40)
     }
 
-    /// Composed outputs beside outputs of the same tracks, all with shared decoders.
+    /// Composed outputs and outputs of the same tracks share decoders.
     @Test func composedOutputsShareDecodersWithTrackOutputs() async throws {
         let scratch = try Scratch()
         let asset = try movie(in: scratch)
@@ -147,7 +147,7 @@ import Testing
         #expect(throws: MediaError.self) {
             try AssetReaderAudioMixOutput(tracks: tracks, audioMix: mix, settings: AudioOutputSettings())
         }
-        // An output of another asset, and one of a composition.
+        // Outputs of another asset and of a composition.
         let good = try output([.init(track: 0), .init(track: 1)], canvas)
         let pattern = TestPattern(
             name: "testsrc", width: 64, height: 48, frameRate: Rational(25, 1),

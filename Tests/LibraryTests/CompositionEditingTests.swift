@@ -3,7 +3,7 @@ import TandemKit
 import TestSupport
 import Testing
 
-/// Insertions, removals and changes of speed, compared with a model that is an array of frames.
+/// Insertions, removals and speed changes, compared with a model that is an array of frames.
 @Suite struct CompositionEditingTests {
     private typealias WalkGenerator = MisuseWalkTests.WalkGenerator
 
@@ -21,7 +21,7 @@ import Testing
             timeRange: range(start, end))
     }
 
-    /// Returns eight seconds: two clips and a gap, looping music, a layer, a text, subtitles.
+    /// Returns a composition of eight seconds: two clips and a gap, looping music, a layer, a text, and subtitles.
     private static func composition() -> Composition {
         var composition = Composition()
         composition.sources = ["/a", "/b", "/music", "/logo", "/cues"].map { .file($0) }
@@ -68,7 +68,7 @@ import Testing
         return composition
     }
 
-    /// Describes the middle of a frame: each source with its time in hundredths of a frame, and its level.
+    /// Describes the middle of a frame: each source with its time in hundredths of a frame, and its volume.
     private static func state(_ composition: Composition, at tick: Int) -> [String] {
         let now = (Double(tick) + 0.5) / rate
         func description(_ kind: String, _ placement: ClipPlacement, round: Double? = nil) -> String? {
@@ -95,7 +95,7 @@ import Testing
         for clip in composition.audio {
             let round = clip.isRepeated ? clip.placement.sourceRange.duration.seconds : nil
             guard let text = description("audio", clip.placement, round: round) else { continue }
-            // The level is reduced only while the clip that it is ducked under plays.
+            // The volume is reduced only while the clip plays under which it is ducked.
             let duck = clip.ducking.map { " under \(composition.audio[$0.under].placement.source)" } ?? ""
             let isHeard = clip.ducking.map {
                 let key = composition.audio[$0.under].placement.timeRange
@@ -119,7 +119,7 @@ import Testing
         (0..<Int(composition.frameCount)).map { state(composition, at: $0) }
     }
 
-    /// Describes the first difference of two rows of frames; nil if they are equal.
+    /// Describes the first difference between two arrays of frames; nil if they are equal.
     private static func difference(_ found: [[String]], _ wanted: [[String]]) -> String? {
         guard found.count == wanted.count else { return "\(found.count) frames, not \(wanted.count)" }
         guard let tick = found.indices.first(where: { found[$0] != wanted[$0] }) else { return nil }
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    /// A range scaled to half and back to its duration: frames before and after it don't change, and the result is the original.
+    /// Scaling a range to half its duration and back restores the original; frames before and after it don't change.
     @Test func scaledRangesKeepTheirSurroundings() throws {
         var composition = Self.composition()
         composition.audio.remove(at: 2)
@@ -190,7 +190,7 @@ import Testing
                 Self.range(0, 50), Self.range(50, 75), Self.range(75, 100), Self.range(100, 125),
             ])
         #expect(composition.clips[1].placement.sourceRange == Self.range(60, 110))
-        // Twice as fast and then half as fast is the original.
+        // Double and then half the speed restore the original.
         try composition.scale(Self.range(50, 100), to: Self.time(100))
         #expect(Self.difference(Self.row(composition), old) == nil)
         #expect(composition.chapters == before.chapters)
@@ -219,7 +219,7 @@ import Testing
             try composition.insert(movie, timeRange: Self.range(90, 110), at: Self.time(20))
         }
         #expect(composition == before)
-        // A transition can't be divided.
+        // A transition can't be split.
         var joined = Composition()
         try joined.append(movie)
         try joined.append(movie, join: .wipeLeft, overlap: MediaTime(seconds: 1))
@@ -236,7 +236,7 @@ import Testing
         #expect(tracks[0].segments.count == 2 && tracks[1].segments.map(\.isEmpty) == [true, false])
     }
 
-    /// Reads an edited composition: its clips are recognized by color and by tone.
+    /// An edited composition is read; its clips are recognized by color and tone.
     @Test func editedCompositionsAreRead() async throws {
         let scratch = try Scratch()
         for (name, color, tone) in [("a", "0x000000", 400), ("b", "0xffffff", 1600)] {
@@ -253,7 +253,7 @@ import Testing
         try composition.append(a)
         try composition.insert(b, timeRange: Self.range(0, 25), at: Self.time(25))
         try composition.remove(Self.range(5, 15))
-        // 15 frames of a, 25 of b, 25 of a; b is slowed to half its speed.
+        // 15 frames of a, 25 of b, and 25 of a; b is slowed down to half its speed.
         try composition.scale(Self.range(15, 40), to: Self.time(50))
         try composition.insertGap(Self.range(0, 10))
         let asset = Asset(.composition(composition), environment: MediaEnvironment())
@@ -280,7 +280,7 @@ import Testing
         }
         #expect(samples[0..<18_000].allSatisfy { abs($0) < 0.01 })
         #expect(abs(crossings(0.45..<0.95) - 400) < 10)
-        // Half the speed at the same pitch.
+        // At half the speed, the pitch is unchanged.
         #expect(abs(crossings(1.1..<2.9) - 1600) < 40)
         #expect(abs(crossings(3.05..<3.9) - 400) < 10)
     }

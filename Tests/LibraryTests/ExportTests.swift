@@ -8,7 +8,7 @@ import Testing
 @testable import JobSpec
 @testable import Media
 
-/// Exports, settings of presets, job files, still images, and readers that continue after an interruption.
+/// Exports, settings of presets, job files, still images, and readers that continue an interrupted read.
 @Suite struct ExportTests {
     @Test func typedNamesMatchTheTables() {
         #expect(ExportPreset.typed.map(\.name).sorted() == ExportPreset.names.sorted())
@@ -51,7 +51,7 @@ import Testing
         #expect(scratch.contents.sorted() == ["in.mp4", "o.mp4", "p.mp4"])
     }
 
-    /// Paths with characters that are special in job files, and names without the extension of a container.
+    /// Characters in paths that are special in job files are literal, and names need no container extension.
     @Test func specialCharactersInNamesAreLiteral() async throws {
         let scratch = try Scratch()
         let plain = try await ArticleTests.movie(in: scratch)
@@ -87,7 +87,7 @@ import Testing
             await ExportSession.presets(compatibleWith: Asset(url: URL(fileURLWithPath: "/nowhere"))).isEmpty)
     }
 
-    /// Cancels by the session before the start, and by the task during the export: no file remains.
+    /// Cancelling by the session before the start, and by the task during the export, leaves no file.
     @Test(.timeLimit(.minutes(5))) func cancelledExportsLeaveNoFile() async throws {
         let scratch = try Scratch()
         let input = try await ArticleTests.endlessMovie(in: scratch)
@@ -110,7 +110,7 @@ import Testing
         #expect(scratch.contents == ["long.mp4"])
     }
 
-    /// The final state is reported immediately, whatever the update interval.
+    /// The final state is reported immediately, regardless of the update interval.
     @Test(.timeLimit(.minutes(5))) func finalStateIsReportedImmediately() async throws {
         let scratch = try Scratch()
         let input = try await ArticleTests.movie(in: scratch)
@@ -130,7 +130,7 @@ import Testing
         await listener.value
     }
 
-    /// Audio copied from Matroska, which stores milliseconds, is timed in samples, as in jobs.
+    /// Audio copied from Matroska, whose timestamps are in milliseconds, is timed in samples, as in jobs.
     @Test func copiedAudioIsTimedInSamples() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -161,7 +161,7 @@ import Testing
         #expect(lengths.dropLast().allSatisfy { $0 == "1024" }, "\(Set(lengths))")
     }
 
-    /// Settings of a preset can be changed before they are used.
+    /// Settings of a preset can be changed before use.
     @Test func settingsAreEditable() async throws {
         let scratch = try Scratch()
         let input = try await ArticleTests.movie(in: scratch)
@@ -191,7 +191,7 @@ import Testing
         #expect(try FFmpegFile(output.path).stream("v:0", "width")["width"] as? Int == 160)
     }
 
-    /// A reader that starts at the position of an interrupted one: each frame and sample is read once.
+    /// A reader that starts at the position of an interrupted one reads each remaining frame and sample once.
     @Test(arguments: [3, 10, 31]) func resumedReadingLosesNoSample(_ count: Int) async throws {
         let scratch = try Scratch()
         let asset = Asset(url: try await ArticleTests.movie(in: scratch))
@@ -311,7 +311,7 @@ import Testing
         }
     }
 
-    /// Cancelling a task ends its images, and the generator can be used again.
+    /// Cancelling a task ends its image generation, and the generator can be used again.
     @Test(.timeLimit(.minutes(5))) func stillsAreCancelledWithTheirTask() async throws {
         let scratch = try Scratch()
         let generator = AssetImageGenerator(asset: Asset(url: try await ArticleTests.movie(in: scratch)))
@@ -326,7 +326,7 @@ import Testing
             }
             return count
         }
-        // One image is generated, and many are pending.
+        // One image has been generated, and many are pending.
         for await _ in images { break }
         task.cancel()
         await #expect(throws: CancellationError.self) { _ = try await task.value }

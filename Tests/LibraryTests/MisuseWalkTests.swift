@@ -4,10 +4,10 @@ import TandemKit
 import TestSupport
 import Testing
 
-/// Calls of the library's classes in random order, also from several threads: they succeed or throw, never trap or deadlock, and leave
-/// only complete files.
+/// Calls of the library's classes in random order, from several threads, succeed or throw, never trap or deadlock, and
+/// leave only complete files.
 @Suite struct MisuseWalkTests {
-    /// A seeded generator of random numbers.
+    /// A seeded random number generator.
     struct WalkGenerator: RandomNumberGenerator {
         var state: UInt64
         mutating func next() -> UInt64 {
@@ -38,13 +38,14 @@ import Testing
         let queue = DispatchQueue(label: "walk")
         let scratch: Scratch
 
-        /// A sample that one call keeps for another.
+        /// A sample that is kept from one call for another. Unchecked `Sendable`: accessed only within the lock of
+        /// `KeptSamples`.
         final class Box: @unchecked Sendable {
             var sample: SampleBuffer?
             init(_ sample: consuming SampleBuffer) { self.sample = consume sample }
         }
 
-        /// The samples that are kept between calls.
+        /// Samples that are kept between calls.
         final class KeptSamples: @unchecked Sendable {
             private let lock = NSLock()
             private var boxes: [Box] = []
@@ -109,7 +110,7 @@ import Testing
             try body(sample)
         }
 
-        /// Makes the call with the given number.
+        /// Performs the call with the given number.
         func call(_ number: Int, _ random: inout WalkGenerator) async throws {
             let time = MediaTime(value: Int64.random(in: -2...30, using: &random), timescale: 25)
             let output = outputs.randomElement(using: &random) ?? outputs[0]
@@ -184,7 +185,7 @@ import Testing
             }
         }
 
-        /// Edits a composition at random; it stays valid, also if an edit throws.
+        /// Edits a composition at random; it remains valid even if an edit throws.
         private func edit(_ random: inout WalkGenerator) async throws {
             var composition = Composition()
             for _ in 0..<8 {
@@ -222,7 +223,7 @@ import Testing
         let scratch = try Scratch()
         var random = WalkGenerator(state: seed)
         let objects = try TestObjects(scratch, &random)
-        // Every other seed begins with calls in their correct order, so that later states are reached.
+        // Every other seed starts with calls in the correct order, so that later states are reached.
         if seed.isMultiple(of: 2) {
             for number in [0, 6, 6, 2, 8, 9] { try? await objects.call(number, &random) }
         }
@@ -243,7 +244,7 @@ import Testing
         }
         await withTaskGroup(of: Void.self) { group in
             for thread in 0..<3 {
-                // Adding and appending are restricted to one thread, as documented; the other calls are not.
+                // Adding and appending are limited to one thread, as documented; other calls aren't.
                 let any = [1, 4, 5, 7, 14, 15, 22, 23, 25, 27, 28, 29, 31, 32, 34, 42, 43, 46]
                 let own = [3, 8, 9, 11, 12, 13, 17]
                 group.addTask {
@@ -263,7 +264,7 @@ import Testing
         objects.writer.cancelWriting()
         objects.session.cancel()
         objects.export.cancelExport()
-        // Every published file is complete.
+        // Verifies that every published file is complete.
         for name in scratch.contents {
             #expect(["o", "e.mp4", "s.png"].contains(name), "unexpected file \(name)")
             let ffmpegFile = FFmpegFile(scratch.file(name))

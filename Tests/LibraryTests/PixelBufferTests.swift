@@ -3,7 +3,7 @@ import TandemKit
 import TestSupport
 import Testing
 
-/// Frames, audio samples and packets that a program creates.
+/// Frames, audio samples and packets that a program creates, written with `AssetWriter`.
 @Suite struct PixelBufferTests {
     private func writer(
         in scratch: Scratch, timeBase: Rational = Rational(1, 1000), format: PixelFormat? = nil
@@ -19,7 +19,7 @@ import Testing
         return (writer, input, adaptor, url)
     }
 
-    /// Creates a FLAC writer and an input for it.
+    /// Creates a FLAC writer with an input.
     private func flacWriter(
         in scratch: Scratch, _ layout: ChannelLayout
     ) throws -> (AssetWriter, AssetWriterInput, URL) {
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// Irregular times are kept, and the last frame lasts until the session's end.
+    /// Irregular times are kept, and the last frame ends with the session.
     @Test func irregularTimesAreKept() async throws {
         let scratch = try Scratch()
         let (writer, input, adaptor, url) = try await writer(in: scratch)
@@ -60,7 +60,7 @@ import Testing
         #expect(try await asset.load(.duration) == MediaTime(value: 1500, timescale: 1000))
     }
 
-    /// If the session has no end time, the last frame lasts as long as the one before.
+    /// If the session has no end time, the last frame has the duration of the preceding one.
     @Test func theLastFrameLastsAsTheOneBefore() async throws {
         let scratch = try Scratch()
         let (writer, input, adaptor, url) = try await writer(in: scratch)
@@ -91,7 +91,7 @@ import Testing
                         for column in 0..<layout.rowSize {
                             let offset = row * layout.bytesPerRow + column
                             if name == "yuv420p10le" {
-                                // 10 bits, little-endian: 504 is 126 of 8 bits, 512 is neutral chroma.
+                                // 10 bits, little-endian: 504 corresponds to 126 in 8 bits, and 512 is neutral chroma.
                                 let value = plane == 0 ? 504 : 512
                                 bytes[offset] = UInt8(column.isMultiple(of: 2) ? value & 255 : value >> 8)
                             } else if format.isRGB || name == "gray" {
@@ -143,7 +143,8 @@ import Testing
         #expect(scratch.contents.isEmpty)
     }
 
-    /// Real-time input doesn't block while the encoder is behind: excess frames are dropped and counted, and the file is complete.
+    /// Real-time input doesn't block while the encoder is behind: surplus frames are dropped and counted, and the file
+    /// is complete.
     @Test func realTimeInputDropsFramesInsteadOfBlocking() async throws {
         let scratch = try Scratch()
         let settings = try await OutputSettingsAssistant.videoSettings(
@@ -166,7 +167,7 @@ import Testing
         #expect(try FFmpegFile(url.path).frames().times.count == 60 - input.droppedSamples)
     }
 
-    /// A session appends to a real-time input only while it accepts data: nothing is dropped, and the session completes.
+    /// A session appends to a real-time input only while it is ready, so nothing is dropped and the session completes.
     @Test(.timeLimit(.minutes(5))) func realTimeInputOfASessionDropsNothing() async throws {
         let scratch = try Scratch()
         let asset = Asset(url: try await ArticleTests.movie(in: scratch))
@@ -218,7 +219,7 @@ import Testing
         #expect(try FFmpegFile(url.path).frames().times.last == 0.4)
     }
 
-    /// A buffer that was rejected, or written as a still image, stays writable.
+    /// A buffer that was rejected, or written as a still image, remains writable.
     @Test func rejectedBuffersStayWritable() async throws {
         let scratch = try Scratch()
         let (writer, _, adaptor, _) = try await writer(in: scratch)
@@ -253,7 +254,8 @@ import Testing
         #expect(pixels.allSatisfy { abs(Int($0) - 250) <= 3 }, "\(pixels.prefix(6))")
     }
 
-    /// Gaps between appended audio are silent; audio with a time before the end of the last one is rejected.
+    /// Gaps between appended audio are filled with silence; audio that starts before the end of the last one is
+    /// rejected.
     @Test func gapsInAudioAreSilent() async throws {
         let scratch = try Scratch()
         let (writer, input, url) = try flacWriter(in: scratch, .mono)
@@ -279,7 +281,7 @@ import Testing
                 && abs(samples[50_000] - 0.25) < 0.001)
     }
 
-    /// Audio samples, and packets with a format description, that a program creates.
+    /// Audio samples and packets that a program creates, with their format description, are written.
     @Test func createdAudioSamplesAndPacketsAreWritten() async throws {
         let scratch = try Scratch()
         let (writer, input, url) = try flacWriter(in: scratch, .stereo)

@@ -4,7 +4,7 @@ import TandemKit
 import TestSupport
 import Testing
 
-/// Programs written for AVFoundation, ported to the library: what they do in another order or with other values than the runner.
+/// Programs written for AVFoundation and ported to the library, with orders of calls and values that jobs don't use.
 @Suite struct PortedProgramTests {
     // MARK: Copied ranges
 
@@ -12,8 +12,8 @@ import Testing
         (.mp4, true), (.mov, true), (.matroska, false), (.transportStream, false),
     ]
 
-    /// A copied range contains all its frames, at their times: the frames from the keyframe on are hidden. Containers without edit lists
-    /// are rejected.
+    /// A copied range contains all its frames at their times; frames from the keyframe before the range on are hidden.
+    /// Containers without edit lists are rejected.
     @Test(arguments: containers, [(308, 400), (304, 400), (120, 130), (500, 560), (0, 100)])
     func copiedRangeHasItsBeginning(
         _ target: (container: ContainerType, hides: Bool), _ range: (start: Int64, end: Int64)
@@ -34,7 +34,7 @@ import Testing
             output: AssetReaderTrackOutput(track: track),
             input: AssetWriterInput(
                 mediaType: .video, settings: .passthrough(track.format, timeBase: track.timeBase)))
-        // The others begin between keyframes, or end where frames refer to later ones.
+        // The other ranges start between keyframes, or end where frames refer to later ones.
         let isSimple = range == (0, 100)
         switch await session.run() {
         case .failed(let error):
@@ -48,7 +48,7 @@ import Testing
             #expect(isSimple || target.hides)
             let (first, count) = (Int(range.start) / 4, (Int(range.end - range.start) + 3) / 4)
             let file = FFmpegFile(url.path)
-            // The demuxer of mov drops hidden frames.
+            // The mov demuxer drops hidden frames.
             let times = try file.frames().times
             #expect(times.count == count, "\(times.count) of \(count)")
             #expect(
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    /// An export session copies the same range with the same result.
+    /// An export session that copies the same range has the same result.
     @Test(arguments: [(308, 400), (500, 560)]) func exportedCopiesHaveTheirBeginning(
         _ start: Int64, _ end: Int64
     ) async throws {
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// Packets read from any position on can be decoded to the end: they begin at the keyframe before.
+    /// Packets read from any position on are decodable, because they start at the preceding keyframe.
     @Test(arguments: [1, 40, 70, 75, 76, 200]) func resumedPacketsBeginAtTheKeyframeBefore(_ frame: Int64)
         async throws
     {
@@ -214,7 +214,7 @@ import Testing
 
     // MARK: Refused samples
 
-    /// A refused sample changes nothing: the correct one at the same time is accepted. The message names both.
+    /// A rejected sample has no effect: the correct sample at the same time is accepted. The message describes both.
     @Test(arguments: 0..<7) func refusedSamplesChangeNothing(_ number: Int) async throws {
         let scratch = try Scratch()
         let url = URL(fileURLWithPath: scratch.file("o.mp4"))
@@ -270,7 +270,7 @@ import Testing
         #expect(try file.editDurations().compactMap { $0?.media }.last.map { abs($0 - 1.1) < 0.001 } == true)
     }
 
-    /// Samples without a usable time are refused by name.
+    /// Samples without a valid time are rejected with a message that names the track.
     @Test func samplesWithoutATimeAreRefused() throws {
         let scratch = try Scratch()
         let writer = try AssetWriter(url: URL(fileURLWithPath: scratch.file("o.mp4")), container: .mp4)
@@ -298,7 +298,8 @@ import Testing
         writer.cancelWriting()
     }
 
-    /// Audio long after the audio before it is refused rather than filled with years of silence; a cancel ends the filling of a long gap.
+    /// Audio long after the preceding audio is rejected, because the gap would be filled with years of silence.
+    /// Cancelling ends the filling of a long gap.
     @Test(.timeLimit(.minutes(15)), arguments: [ContainerType.mp4, .wav, .flac], [true, false])
     func endlessSilenceIsRefused(_ container: ContainerType, _ isFirst: Bool) async throws {
         let scratch = try Scratch()
@@ -312,7 +313,7 @@ import Testing
         try writer.startWriting()
         try writer.startSession(atSourceTime: .zero)
         if !isFirst { try input.append(audio(at: .zero)) }
-        // In mp4, an edit list stores a late start of any length.
+        // In mp4, an edit list represents a late start of any duration.
         if !isFirst || container != .mp4 {
             for seconds in [1_000_000_000, 40_000] as [Int64] {
                 let count = input.appendedSamples
@@ -339,7 +340,7 @@ import Testing
 
     // MARK: One caller for all inputs
 
-    /// A single caller that appends to its inputs in turn, and waits until each is ready, completes.
+    /// A single caller that appends to its inputs alternately, and waits until each is ready, completes.
     @Test(.timeLimit(.minutes(15)), arguments: [true, false]) func alternatingCallerCompletes(
         _ isAudioFirst: Bool
     )
@@ -393,7 +394,7 @@ import Testing
 
     // MARK: Settings
 
-    /// Settings for a size that the preset doesn't keep are refused.
+    /// Settings for a size that the preset would change are rejected.
     @Test(arguments: [(1920, 1080), (321, 241), (1281, 720), (64, 5000)]) func changedSizesAreRefused(
         _ width: Int, _ height: Int
     ) async throws {
@@ -426,7 +427,7 @@ import Testing
             let buffer = try adaptor.pixelBufferPool.makeBuffer()
             try buffer.withMutablePlane(0) { bytes, _ in
                 for offset in bytes.indices { bytes[offset] = 0 }
-                // A saturated green, which the matrices convert to different values.
+                // A saturated green, for which the matrices result in different values.
                 for offset in stride(from: 1, to: bytes.count, by: format == .bgra ? 4 : 3) {
                     bytes[offset] = 255
                 }
@@ -449,7 +450,7 @@ import Testing
         #expect(pixel[0] < 12 && pixel[1] > 243 && pixel[2] < 12, "\(pixel)")
     }
 
-    /// A movie keeps the titles of tracks, and tags of any name.
+    /// mov stores the titles of tracks, and tags of any name.
     @Test(arguments: [false, true]) func moviesKeepTitlesAndKeys(_ isFragmented: Bool) async throws {
         let scratch = try Scratch()
         let url = URL(fileURLWithPath: scratch.file("o.mov"))
@@ -481,7 +482,7 @@ import Testing
 
     // MARK: Ends
 
-    /// A range after the end of the asset contains no samples, of any media type.
+    /// A range after the end of the asset contains no samples of any media type.
     @Test(arguments: ["bikes.mp4", "bigbuckbunny.mp4", "big_buck_bunny_0_30.webm", "gapless.mp3", ""])
     func rangesPastTheEndAreEmpty(_ name: String) async throws {
         guard let media = TestPaths.media else { return }
@@ -512,7 +513,7 @@ import Testing
         }
     }
 
-    /// A missing folder is an error of every call that writes a file, and isn't created.
+    /// A missing folder is an error of every call that writes a file, and the folder isn't created.
     @Test func missingFoldersAreErrors() async throws {
         let scratch = try Scratch()
         let url = URL(fileURLWithPath: scratch.file("missing/deeper/o.mp4"))
@@ -531,7 +532,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: scratch.file("missing")))
     }
 
-    /// The measured duration of audio is that of the samples that a decoder returns.
+    /// The measured duration of audio equals that of the samples that a decoder returns.
     @Test(arguments: ["gapless.mp3", "bear-vbr-xing-header.mp3", "bear.opus", "opus-5.1.mka"])
     func preciseDurationsCountSamples(_ name: String) async throws {
         guard let media = TestPaths.media else { return }
@@ -548,7 +549,7 @@ import Testing
 
     // MARK: Cancelled tasks
 
-    /// Cancelling the task of `load` ends it, and other callers still get the asset.
+    /// Cancelling the task of `load` ends it, and other callers still receive the result.
     @Test(.timeLimit(.minutes(15))) func cancelledLoadsEnd() async throws {
         let scratch = try Scratch()
         let url = try await ArticleTests.endlessMovie(in: scratch)
@@ -580,7 +581,7 @@ import Testing
     }
 }
 
-/// Extreme values of the numeric parameters of public calls: the calls succeed or throw, and never trap.
+/// Public calls with extreme values of numeric parameters succeed or throw, and never trap.
 @Suite struct ExtremeNumberTests {
     private static let integers: [Int64] = [
         .min, .min + 1, Int64(Int32.min), -1_000_000_000, -1, 0, 1, 2, 1_000_000_000, Int64(Int32.max),
@@ -668,7 +669,7 @@ import Testing
         }
     }
 
-    /// Every numeric property of an encoder's settings.
+    /// Numeric properties of encoder configurations.
     @Test(arguments: ["libx264", "mjpeg", "aac", "libmp3lame", "flac"]) func encoders(_ name: String) throws {
         let scratch = try Scratch()
         let isVideo = ["libx264", "mjpeg"].contains(name)
@@ -695,7 +696,7 @@ import Testing
         }
         for value in Self.integers {
             let number = Int(clamping: value)
-            // Sizes that fit may allocate gigabytes.
+            // Valid sizes may require gigabytes of memory.
             if value < 1 || value > Int64(Int32.max) {
                 attempt { $0.width = number }
                 attempt { $0.height = number }
@@ -755,7 +756,7 @@ import Testing
                     }
                 }
                 _ = (input.appendedTime, input.appendedSamples)
-                // A delay of many years makes a file of many gigabytes.
+                // A delay of many years would result in a file of many gigabytes.
             } catch {}
         }
     }
@@ -773,7 +774,7 @@ import Testing
             _ = try? await generator.image(at: time)
             for track in tracks {
                 let reader = try AssetReader(asset: asset)
-                // An endless range of silence would be read forever.
+                // An endless range of silence would never be read completely.
                 reader.timeRange = TimeRange(start: time, end: other)
                 let output = AssetReaderTrackOutput(
                     track: track,

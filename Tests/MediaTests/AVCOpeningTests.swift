@@ -14,7 +14,7 @@ import Testing
         try unit.withUnsafeBytes { try opening.rewritten($0) }
     }
 
-    /// Opens the stream at the second keyframe: frame numbers and picture order count from 0 there.
+    /// Frame numbers and picture order count start from 0 if the stream is opened at the second keyframe.
     @Test func framesOfAnOpenedGroupAreCountedFromItsStart() throws {
         let pictures = FieldStream(count: 40).pictures
         let sets = try Self.sets(pictures[0].units)
@@ -29,7 +29,7 @@ import Testing
                 let header = try #require(AVCSliceHeader(now, sets))
                 #expect(header.isIDR == (numbers.isEmpty))
                 #expect(header.order?.value == (2 * (picture.frame - 12) + numbers.count % 2) % 64)
-                // Operations that unmark references from before the keyframe are removed, later ones stay.
+                // Operations that unmark references from before the keyframe are removed; later ones are kept.
                 let isLater = picture.frame % 12 == 3 && picture.frame > 24 && numbers.count % 2 == 0
                 #expect((header.marking?.operations?.map { $0.values } ?? []) == (isLater ? [[3], [4]] : []))
                 numbers.append(header.start.frameNumber)
@@ -39,7 +39,8 @@ import Testing
         #expect(opening.isOver == false)
     }
 
-    /// Dropped leading frames that are references leave gaps in the frame numbers, which reference lists of B slices don't tolerate.
+    /// Dropped leading frames that are references leave gaps in the frame numbers, which reference lists of B-slices
+    /// don't support.
     @Test func leadingReferencesMakeBSlicesUnfit() throws {
         for areReferences in [false, true] {
             let pictures = FieldStream(count: 40, hasLeadingReferences: areReferences).pictures
@@ -98,7 +99,7 @@ import Testing
     }
 }
 
-/// A reproducible sequence of random numbers.
+/// A reproducible random number generator.
 private struct Numbers {
     var state: UInt64
 

@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// Missing, empty, special and unrecognized files are rejected with their reason.
+    /// Missing, empty, special and unrecognized files are rejected with a reason.
     @Test func filesThatAreNotMediaAreRejected() throws {
         let scratch = try Scratch()
         func reason(_ path: String) -> InputError.Reason? {
@@ -55,7 +55,7 @@ import Testing
         #expect(reason(try scratch.write("just some text\n", to: "text.mp4")) == .unrecognized)
     }
 
-    /// Playlists and scripts named .mp4 refer to other files, and are rejected with that reason.
+    /// Playlists and scripts named .mp4, which refer to other files, are rejected with this reason.
     @Test func playlistsAndScriptsAreRejected() throws {
         let scratch = try Scratch()
         try scratch.write("ffconcat version 1.0\nfile secret.mp4\n", to: "concat.mp4")

@@ -3,8 +3,8 @@ import LibAV
 import TestSupport
 import Testing
 
-/// Audio timestamps that a container rounds, corrected to samples: they are exact in contiguous packets, keep pauses, and follow a
-/// container whose clock drifts.
+/// Correction of audio timestamps that a container rounds: they are exact to the sample in contiguous packets, preserve
+/// gaps, and follow a container whose clock drifts.
 @Suite struct AudioTimestampCorrectorTests {
     private static let rate: Int64 = 44_100
     private static let frame: Int64 = 1024
@@ -16,7 +16,7 @@ import Testing
         return try #require(try Asset(.file(path)).loadSynchronously().tracks.first)
     }
 
-    /// Returns the corrected times of packets whose true times, in samples, are rounded to milliseconds.
+    /// Returns the corrected times of packets whose exact times, in samples, are rounded to milliseconds.
     private func counted(
         _ times: [Int64], losing lost: Set<Int> = [], drift: (Int) -> Int64 = { _ in 0 }
     ) throws -> [Int64] {
@@ -40,7 +40,8 @@ import Testing
         return out
     }
 
-    /// Contiguous packets are exact to the sample; the time of the first one is known only in the container's time base.
+    /// Contiguous packets are exact to the sample; the time of the first one has the precision of the container's time
+    /// base.
     @Test func contiguousPacketsAreExactToTheSample() throws {
         let times = (0..<2000).map { Int64($0) * Self.frame }
         let out = try counted(times)
@@ -65,7 +66,7 @@ import Testing
         #expect(abs(out[50] - out[49] - 2 * Self.frame) <= 45, "the packets after the gap keep their times")
     }
 
-    /// Single deviating timestamps are corrected; a permanent offset of the clock is followed.
+    /// Individual deviating timestamps are corrected; a permanent offset of the clock is followed.
     @Test func permanentClockOffsetIsFollowed() throws {
         let times = (0..<300).map { Int64($0) * Self.frame }
         let wobble = try counted(times) { $0 % 40 == 7 ? 9 : 0 }
@@ -79,7 +80,7 @@ import Testing
         #expect(steps.count == 2, "one step to the new offset: \(steps)")
     }
 
-    /// A time base of samples needs no corrector.
+    /// A track whose time base is one sample needs no corrector.
     @Test func timeBaseOfSamplesHasNoCorrector() throws {
         let scratch = try Scratch()
         let path = scratch.file("a.m4a")

@@ -2,7 +2,8 @@
 import TestSupport
 import Testing
 
-/// Overlapping cues merged into samples that don't overlap, each with the lines of all cues shown at its time.
+/// Merging of overlapping subtitle events into samples that don't overlap, each with the lines of all events shown at
+/// its time.
 @Suite struct CueMergerTests {
     private func cue(_ text: String) -> [UInt8] {
         [UInt8(text.utf8.count >> 8), UInt8(text.utf8.count & 0xff)] + Array(text.utf8)

@@ -2,10 +2,10 @@
 import TestSupport
 import Testing
 
-/// Decoding times generated from presentation times: they increase, none is later than its presentation time, and a stream that
-/// reorders deeper than declared is reported.
+/// Decoding times generated from presentation times: they increase, none is later than its presentation time, and a
+/// stream with deeper reordering than declared is reported.
 @Suite struct DTSGeneratorTests {
-    /// Returns presentation times in decoding order: groups of a reference frame and the B-frames that are shown before it.
+    /// Returns presentation times in decoding order: groups of a reference frame and the B-frames shown before it.
     private func stream(
         depth: Int, frames: Int, step: Int64, using random: inout some RandomNumberGenerator
     ) -> [Int64] {
@@ -14,7 +14,7 @@ import Testing
         while times.count < frames {
             let between = Int64.random(in: 0...Int64(depth), using: &random)
             times.append(next + between)
-            // In a pyramid, the middle B-frame is decoded first.
+            // In a B-pyramid, the middle B-frame is decoded first.
             var waiting = [(next, next + between - 1)]
             var level = depth - 1
             while let (low, high) = waiting.popLast() {
@@ -30,7 +30,7 @@ import Testing
         return times.map { $0 * step }
     }
 
-    /// Returns how many frames must be decoded before the first can be shown.
+    /// Returns how many frames must be decoded before the first one can be shown.
     private func depth(of times: [Int64]) -> Int {
         let sorted = times.sorted()
         var most = 0

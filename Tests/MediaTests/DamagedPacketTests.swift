@@ -4,7 +4,8 @@ import LibAV
 import TestSupport
 import Testing
 
-/// A damaged packet at any position, decoded with any number of threads: only its frame is skipped, and its time is reported.
+/// A damaged packet at any position, decoded with any number of threads: only its frame is skipped, and its time is
+/// reported.
 @Suite struct DamagedPacketTests {
     @Test(arguments: [1, 2, 3, 8], [0, 1, 25, 47, 48, 49]) func onlyTheDamagedFrameIsSkipped(
         threads: Int, damaged: Int
@@ -35,7 +36,7 @@ import Testing
             times.append(MediaTime(ticks: sample.pts, timeBase: sample.timeBase))
         }
         let all = (0..<50).map { MediaTime(value: Int64($0), timescale: 25) }
-        // If the first frame is damaged, the output begins with the second.
+        // If the first frame is damaged, the output starts with the second one.
         #expect(times == all.filter { $0 != all[damaged] }, "\(times)")
         #expect(output.damage.count.skipped == 1)
         #expect(output.damage.count.first == all[damaged])

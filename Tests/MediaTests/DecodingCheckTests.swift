@@ -4,7 +4,7 @@ import LibAV
 import TestSupport
 import Testing
 
-/// Detection of packets that don't match their header, by decoding the beginning or the end of a track.
+/// Detection of packets that don't match their headers, by decoding the beginning or the end of a track.
 @Suite struct DecodingCheckTests {
     private static let video = ["-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=4"]
     private static let h264 = ["-c:v", "libx264", "-g", "25", "-bf", "2"]
@@ -18,7 +18,7 @@ import Testing
     @Test(arguments: [
         (video + h264, "a.mp4"), (video + h264, "a.mkv"), (video + h264, "a.ts"),
         (video + ["-c:v", "libx265", "-x265-params", "log-level=none:keyint=25"], "a.mp4"),
-        // Open groups, whose leading frames can't be decoded by themselves.
+        // Open GOPs, whose leading frames can't be decoded without the preceding GOP.
         (
             video + [
                 "-c:v", "libx265", "-x265-params", "log-level=none:keyint=25:open-gop=1:bframes=8:b-adapt=0",
@@ -49,7 +49,7 @@ import Testing
     @Test(arguments: [true, false]) func h264UnderTagOfAVCIntra_isFound(isStrict: Bool) throws {
         let scratch = try Scratch()
         let path = scratch.file("a.mov")
-        // ffmpeg chooses the tag by pixel format, size and rate.
+        // ffmpeg selects the codec tag by pixel format, size and rate.
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=1280x720:r=25:d=2", "-pix_fmt", "yuv422p10le", "-c:v", "libx264",
             "-preset", "ultrafast", "-g", "25", path)
@@ -62,7 +62,7 @@ import Testing
         let scratch = try Scratch()
         let (path, other) = (scratch.file("a.mp4"), scratch.file("b.mp4"))
         try ffmpeg(Self.video + Self.h264 + [path])
-        // Another entropy coder and another transform under the same size of header.
+        // Another entropy coding and transform, with headers of the same size.
         try ffmpeg(Self.video + ["-c:v", "libx264", "-profile:v", "baseline", other])
         let data = try Data(contentsOf: URL(filePath: path))
         let their = try Data(contentsOf: URL(filePath: other))
@@ -88,7 +88,7 @@ import Testing
         let key = try #require(packets.last { ($0["flags"] as? String)?.hasPrefix("K") == true })
         let at = try #require((key["pos"] as? String).flatMap { Int($0) })
         var data = try Data(contentsOf: URL(filePath: path))
-        // Its slice header stays: it is still a keyframe.
+        // The slice header is kept, so the packet is still a keyframe.
         data.replaceSubrange((at + 64)..<(at + 2064), with: [UInt8](repeating: 0xff, count: 2000))
         try data.write(to: URL(filePath: path))
         let (check, track) = try check(path)

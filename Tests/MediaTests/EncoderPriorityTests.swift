@@ -5,7 +5,7 @@ import Testing
 
 @testable import LibAV
 
-/// Effects of encoders on the process: priorities of threads, concurrent opening, and an end without frames.
+/// Effects of encoders on the process: thread priorities, concurrent opening, and flushing without frames.
 @Suite struct EncoderPriorityTests {
     @Test(arguments: ["libx264", "libx265", "libvpx-vp9", "libsvtav1"])
     func encodersStartNoRealTimeThreads(_ encoder: String) throws {
@@ -13,7 +13,7 @@ import Testing
             encoder: encoder, mediaType: .video, timeBase: Rational(1, 25))
         (configuration.width, configuration.height) = (320, 240)
         (configuration.pixelFormat, configuration.frameRate) = (.yuv420p, Rational(25, 1))
-        // The capabilities of the thread don't change.
+        // The thread's capabilities are unchanged.
         let rights = try Self.rights()
         #expect(EncoderValidation.problem(configuration) == nil)
         #expect(try Self.rights() == rights)
@@ -30,8 +30,8 @@ import Testing
         return status.split(separator: "\n").filter { $0.hasPrefix("Cap") }.joined(separator: "\n")
     }
 
-    /// SVT-AV1 keeps a description of the processors in a variable that all encoders of a process share, and frees it with each of them,
-    /// which crashes the process unless encoders are opened and closed one at a time.
+    /// Encoders can be opened and closed concurrently. SVT-AV1 keeps processor information in a global variable that
+    /// each encoder frees, which crashes the process unless opening and closing are serialized.
     @Test(arguments: ["libx264", "libx265", "libvpx-vp9", "libsvtav1"])
     func concurrentEncodersOpenAndClose(_ encoder: String) {
         var configuration = EncoderConfiguration(
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// Ends an encoder that received no frame; SVT-AV1 by itself would wait forever.
+    /// Flushing an encoder that received no frame ends; SVT-AV1 itself would wait forever.
     @Test(.timeLimit(.minutes(15)), arguments: ["libx264", "libx265", "libvpx-vp9", "libsvtav1"])
     func endWithoutFramesIsReached(_ encoder: String) throws {
         var configuration = EncoderConfiguration(

@@ -3,8 +3,8 @@ import LibAV
 import TestSupport
 import Testing
 
-/// Packets that a size limit lets through: never more bytes than the limit, all tracks up to the same time, and reordered frames
-/// without gaps in presentation.
+/// Packets that a size limit admits: never more bytes than the limit, all tracks up to the same time, and reordered
+/// frames without gaps in presentation.
 @Suite struct FileSizeLimiterTests {
     private struct TestPacket {
         var track: Int
@@ -13,7 +13,7 @@ import Testing
         var size: Int
     }
 
-    /// Returns video with reordered frames, and audio, in decoding order; times are in milliseconds.
+    /// Returns video with reordered frames, and audio, in decoding order. Times are in milliseconds.
     private func stream(using random: inout some RandomNumberGenerator) -> [TestPacket] {
         var video: [TestPacket] = []
         var next: Int64 = 0

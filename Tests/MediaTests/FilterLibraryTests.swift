@@ -3,7 +3,7 @@ import Testing
 
 @testable import LibAV
 
-/// The version of libavfilter, which is known before the library is loaded, and the existence of filters.
+/// The version of libavfilter, which is known before the library is loaded, and lookups of filters.
 @Suite struct FilterLibraryTests {
     @Test func versionInTheFileNameIsThatOfTheLibrary() throws {
         let number = try FilterLibrary.load().c.avfilter_version()

@@ -2,7 +2,7 @@ import LibAV
 @testable import Media
 import Testing
 
-/// Fragments begin at keyframes of the video track, and every packet lasts until the next.
+/// Fragments start at keyframes of the video track, and every packet ends at the next one.
 @Suite struct FragmentSchedulerTests {
     private func packet(_ time: Int64, isKey: Bool = false, duration: Int64 = 0) throws -> Packet {
         let packet = try Packet.of([0])

@@ -3,9 +3,10 @@
 import TestSupport
 import Testing
 
-/// Stages of frames: times and durations in a range, exact ends, and no frame read that isn't required.
+/// Stages of frames: times and durations in a range, exact ends, and no unnecessary reads.
 @Suite struct FrameStageTests {
-    /// Frames at given times; with `breaks`, every other call is pending, as with a decoder that waits for other readers.
+    /// A stream of frames at given times. With `breaks`, every other call is pending, as with a decoder that waits for
+    /// other readers.
     private final class Source: FrameStream {
         struct Item {
             var pts: Int64
@@ -105,16 +106,17 @@ import Testing
     }
 
     @Test func aRangeShowsWhatTheSourceShows() throws {
-        // The frame on screen at the start comes first, cut; the last one is cut at the end; nothing is read past it.
+        // The frame shown at the start is first, shortened; the last one is shortened at the end; no frame after it is
+        // read.
         let cut = try video(Array(0..<20), range(5, 11, of: 50))
         #expect(
             cut.samples == [
                 Sample(5, 1, of: 50), Sample(6, 2, of: 50), Sample(8, 2, of: 50), Sample(10, 1, of: 50),
             ])
         #expect(cut.requests == 7)
-        // A slide that began long before stays all through the range.
+        // A frame that started long before is shown throughout the range.
         #expect(try video([0, 20], range(8, 12, of: 25)).samples == [Sample(8, 4, of: 25)])
-        // Of two frames at the same time the later one is shown; frames before time zero are dropped.
+        // Of two frames at the same time, the later one is shown; frames before time zero are dropped.
         let odd = try video([-2, -1, 0, 1, 1, 2], nil)
         #expect(odd.samples.map(\.time) == (0..<3).map { MediaTime(value: $0, timescale: 25) })
         #expect(try video([], nil).samples.isEmpty)
@@ -125,7 +127,7 @@ import Testing
         settings.frameRate = Rational(50, 1)
         let doubled = try video([0, 1, 2], range(0, 3, of: 25), settings: settings).samples
         #expect(doubled == (0..<6).map { Sample($0, 1, of: 50) })
-        // A minute between two frames becomes 3,000 frames, each produced on request.
+        // A minute between two frames becomes 3,000 frames, each created on request.
         let source = Source([.init(pts: 0), .init(pts: 60 * 25)], timeBase: Rational(1, 25))
         let context = ProducerContext(
             track: try track(.video), timeZero: .zero, range: range(0, 120 * 25, of: 25))
@@ -172,15 +174,15 @@ import Testing
     @Test func audioKeepsItsPositionToTheSample() throws {
         let whole = [Source.Item(pts: 0, samples: 1024), .init(pts: 1024, samples: 1024)]
         #expect(try audio(whole) == (.zero, 2048))
-        // A gap is filled, an overlap cut.
+        // A gap is filled with silence, and an overlap is cut.
         let gap = try audio([.init(pts: 0, samples: 1024), .init(pts: 9600, samples: 1024)])
         #expect(gap == (.zero, 9600 + 1024))
         let overlap = try audio([.init(pts: 0, samples: 4800), .init(pts: 2400, samples: 4800)])
         #expect(overlap == (.zero, 7200))
-        // Rounded times are neither gaps nor overlaps.
+        // Rounded times aren't treated as gaps or overlaps.
         let rounded = (0..<40).map { Source.Item(pts: Int64($0) * 21, samples: 1024) }
         #expect(try audio(rounded, timeBase: Rational(1, 1000)) == (.zero, 40 * 1024))
-        // A range is cut inside frames, and audio that begins late keeps its start.
+        // A range is cut within audio frames, and audio that starts late keeps its start.
         let cut = try audio(whole, range(100, 1500, of: 48_000))
         #expect(cut == (MediaTime(value: 100, timescale: 48_000), 1400))
         let late = try audio([.init(pts: 4800, samples: 1024)])
@@ -192,16 +194,16 @@ import Testing
         settings.sampleRate = 44_100
         let items = (0..<20).map { Source.Item(pts: Int64($0) * 1000, samples: 1000) }
         #expect(try audio(items, settings: settings).samples == 18_375)
-        // The source's rate changes in its middle.
+        // The source's sample rate changes in the middle.
         let changed =
             items.prefix(10) + (0..<10).map { .init(pts: 10_000 + $0 * 2000, samples: 1000, rate: 24_000) }
         #expect(try audio(Array(changed), settings: settings).samples == 27_563)
-        // An echo after the end is cut; if filters produce fewer samples, silence fills the rest.
+        // An echo after the end is cut; if filters return fewer samples, silence fills the rest.
         settings.filters = FilterChain([
             FilterStep("aecho", ["in_gain": "0.6", "out_gain": "0.3", "delays": "200", "decays": "0.5"])
         ])
         #expect(try audio(items, settings: settings).samples == 18_375)
-        // An echo of filters that produce nothing before the end is cut, too.
+        // An echo of filters that return nothing before the end is cut too.
         let echo = FilterStep(
             "aecho", ["in_gain": "0.8", "out_gain": "0.9", "delays": "1000", "decays": "0.3"])
         settings.filters = FilterChain([FilterStep("areverse"), echo])

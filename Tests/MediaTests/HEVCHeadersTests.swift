@@ -3,7 +3,7 @@ import LibAV
 import TestSupport
 import Testing
 
-/// Parameter sets of HEVC, from a configuration record and from start codes, complete or truncated anywhere.
+/// HEVC parameter sets from a configuration record and from start codes, complete or truncated at any position.
 @Suite struct HEVCHeadersTests {
     private func headers(_ name: String, _ options: [String] = []) throws -> [UInt8] {
         let scratch = try Scratch()
@@ -17,7 +17,7 @@ import Testing
         return try Demuxer.open(path: path).stream(0).parameters.extradata
     }
 
-    /// The record built from start codes equals libavformat's in the fields that describe the stream.
+    /// The record created from start codes equals libavformat's in the fields that describe the stream.
     @Test(arguments: [[], ["-pix_fmt", "yuv420p10le"], ["-pix_fmt", "yuv444p"], ["-profile:v", "main"]])
     func recordIsBuiltFromStartCodes(_ options: [String]) throws {
         let record = try #require(HEVCHeaders(try headers("a.mp4", options)))
@@ -29,13 +29,13 @@ import Testing
         }
         #expect(parameters(record.sets) == parameters(codes.sets), "the same stream")
         #expect(codes.sets.map { $0[0] >> 1 & 0x3f } == [32, 33, 34])
-        // Profile, tier, compatibility, constraints, level; then sampling and depths.
+        // Profile, tier, compatibility, constraints and level; then chroma format and bit depths.
         #expect(record.configurationRecord[0..<13] == codes.configurationRecord[0..<13])
         #expect(record.configurationRecord[16...18] == codes.configurationRecord[16...18])
         #expect(HEVCHeaders(codes.configurationRecord)?.sets == codes.sets, "the record can be parsed")
     }
 
-    /// Parameter sets may follow in band, so that no array of the record is marked as complete.
+    /// No array of the record is marked as complete, because parameter sets may also be in band.
     @Test func arraysOfTheRecordAreNotMarkedComplete() throws {
         let bytes = try headers("a.mp4")
         let record = try #require(HEVCHeaders(bytes)).configurationRecord
@@ -53,7 +53,7 @@ import Testing
         throws
     {
         let bytes = try headers(name)
-        // A record without its last arrays has no picture parameter set; x265 writes an SEI message after them.
+        // A truncated record lacks a picture parameter set; x265 writes an SEI message after it.
         var read = 0
         for length in 0..<bytes.count where HEVCHeaders(Array(bytes.prefix(length))) != nil { read += 1 }
         #expect(read < bytes.count)

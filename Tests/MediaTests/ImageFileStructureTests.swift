@@ -4,7 +4,7 @@ import LibAV
 import TestSupport
 import Testing
 
-/// Parsing and probing of JPEG and PNG files that become covers.
+/// Parsing and probing of JPEG and PNG files that are used as covers.
 @Suite struct ImageFileStructureTests {
     private func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
         let length = (0..<4).map { UInt8(truncatingIfNeeded: data.count >> (24 - 8 * $0)) }
@@ -18,7 +18,7 @@ import Testing
             + chunk("tEXt", Array("IEND".utf8)) + chunk("IDAT", [1, 2, 3]) + chunk("IEND", [])
     }
 
-    /// A JPEG with a thumbnail in its Exif data, and an escaped byte and a restart marker in its scan.
+    /// A JPEG with a thumbnail in its Exif data, and with an escaped byte and a restart marker in its scan.
     private var jpeg: [UInt8] {
         let thumbnail: [UInt8] = [0xff, 0xd8, 0xff, 0xd9]
         let exif: [UInt8] = [0xff, 0xe1, 0, UInt8(2 + thumbnail.count)] + thumbnail
@@ -42,12 +42,13 @@ import Testing
         #expect((jpeg.codec, jpeg.width, jpeg.height) == ("mjpeg", 772, 258))
     }
 
-    /// Phones append other images and videos to a JPEG.
+    /// Data after the end of an image, such as videos that phones append to JPEGs, is ignored.
     @Test func dataAfterTheEndIsIgnored() {
         #expect(problem(jpeg + jpeg.dropLast(5)) == nil && problem(png + [0]) == nil)
     }
 
-    /// Text of a PNG file can inflate to gigabytes, and each of many scans of a JPEG file costs a pass over the image.
+    /// The cost of decoding is bounded: text of a PNG can inflate to gigabytes, and each of a JPEG's scans requires a
+    /// pass over the image.
     @Test func decodingCostsAreBounded() throws {
         let image = try ImageFileStructure(png).image(in: png)
         #expect(image.count == png.count - 16 && !image.contains(UInt8(ascii: "x")))
@@ -99,7 +100,7 @@ import Testing
         }
     }
 
-    /// Random changes of valid files end in a result or an error.
+    /// Random changes of valid files result in a value or an error, never in a trap.
     @Test func randomChangesDontTrap() {
         var random = SeededGenerator(17)
         for file in [png, jpeg] {
@@ -117,7 +118,7 @@ import Testing
         }
     }
 
-    /// Real files are probed with their pixel format and digest; a damaged one is refused.
+    /// Real files are probed with their pixel format and digest; a damaged one is rejected.
     @Test(arguments: [("mjpeg", "yuvj444p"), ("png", "rgb24")])
     func filesAreProbed(_ codec: String, _ format: String) throws {
         let scratch = try Scratch()
@@ -134,7 +135,7 @@ import Testing
         bytes[bytes.count / 2] ^= 0x10
         try bytes.write(to: URL(fileURLWithPath: path))
         #expect(throws: CoverProblem.self) { try image.read(path: path, environment: SourceEnvironment()) }
-        // PNG has checksums.
+        // PNG has checksums, so damage is detected.
         if codec == "png" {
             #expect(throws: CoverProblem.self) {
                 try CoverImage.probe(path: path, environment: SourceEnvironment())
@@ -142,7 +143,7 @@ import Testing
         }
     }
 
-    /// Bounds on the file's bytes and on the image's pixels, before anything is decoded.
+    /// Limits on the file's bytes and on the image's pixels apply before decoding.
     @Test func enormousFilesAreRefused() throws {
         let scratch = try Scratch()
         let big = scratch.file("big.png")

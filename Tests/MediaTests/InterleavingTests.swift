@@ -5,9 +5,9 @@ import TestSupport
 import Testing
 import Publishing
 
-/// Copies of files whose tracks are interleaved far apart: neither a deadlock nor unbounded memory.
+/// Copies of files whose tracks are interleaved far apart cause neither a deadlock nor unbounded memory use.
 @Suite struct InterleavingTests {
-    /// Copies all tracks of a file to another, and returns the reports of the tracks.
+    /// Copies all tracks of a file to another one, and returns the reports of the tracks.
     private func copy(_ path: String, to output: String, container: String, ranged: TimeRange? = nil)
         async throws -> [TrackReport]
     {
@@ -29,7 +29,7 @@ import Publishing
         return session.reports
     }
 
-    /// Copies an AVI file whose audio packets all follow the video packets.
+    /// An AVI file in which all audio packets follow the video packets is copied.
     @Test func audioAfterAllVideoIsCopied() async throws {
         let scratch = try Scratch()
         let (video, audio, apart) = (scratch.file("v.mkv"), scratch.file("a.mkv"), scratch.file("apart.avi"))
@@ -41,7 +41,7 @@ import Publishing
         try await MovieShuffler.writeSequentially(video: video, audio: audio, output: apart)
         let far = try await copy(apart, to: scratch.file("far-out.mkv"), container: "mkv")
         #expect(far[0].appendedSamples == 1000)
-        // Every sample of audio, whatever the packets it came in.
+        // All audio samples are copied, regardless of their packets.
         #expect(try FFmpegFile(scratch.file("far-out.mkv")).audio(rate: 8000).count == 320_000)
     }
 
@@ -75,7 +75,7 @@ import Publishing
     }
 }
 
-/// Writes tracks one after the other with the module's own muxer, which no program at hand does.
+/// Writes tracks one after the other with the module's muxer, which the ffmpeg program can't do.
 enum MovieShuffler {
     static func writeSequentially(video: String, audio: String, output: String) async throws {
         let descriptor = open(output, O_RDWR | O_CREAT | O_TRUNC, 0o644)

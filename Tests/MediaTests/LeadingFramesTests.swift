@@ -3,7 +3,7 @@ import Testing
 
 @testable import Media
 
-/// Frames before the first random-access point of a stream: which are dropped, and how many are reported.
+/// Frames before the first random-access point of a stream: which ones are dropped, and how many are reported.
 @Suite struct LeadingFramesTests {
     private typealias Picture = LeadingFrames.FrameInfo
 
@@ -19,7 +19,7 @@ import Testing
         return results
     }
 
-    /// Frames of a codec whose packets have these times.
+    /// Returns the state after packets of a codec with the given times.
     private func frames(
         _ codec: String, start: Int64 = 0, times: [Int64], keys: Set<Int64> = []
     ) throws -> LeadingFrames {
@@ -70,7 +70,7 @@ import Testing
         var leading = try #require(LeadingFrames(BitstreamTraits.of("hevc"), start: 10))
         leading.note(pts: 12, isKey: false, isHidden: true)
         for pts: Int64 in [7, 9, 11, 13] { leading.note(pts: pts, isKey: false, isHidden: false) }
-        // The frame on screen at 10, and those at 11 and 13.
+        // The frame shown at 10, and those at 11 and 13.
         #expect(leading.missing(before: 14) == 3)
         #expect(leading.missing(before: 12) == 2)
     }
@@ -80,7 +80,7 @@ import Testing
         #expect(leading.covers(errorAfter: 0))
         leading.note(pts: 1, isKey: true, isHidden: false)
         #expect(!leading.covers(errorAfter: 0))
-        // Frame threads report what went wrong with an earlier packet.
+        // With frame threads, a decoder reports errors of an earlier packet.
         #expect(leading.covers(errorAfter: 1))
         #expect(try !frames("vp9", times: [0], keys: [0]).covers(errorAfter: 3))
     }
@@ -92,7 +92,7 @@ import Testing
         // Decoding order I P B B, presentation order I B B P.
         for own: Int64 in [0, 2, 3, 1] { given.append(times.next(own: own, isKey: own == 0)) }
         #expect(given == [0, 1, 2, 3])
-        // A packet that produces no frame shifts only the frames of its GOP.
+        // A packet without a frame shifts only the times of its GOP.
         for time: Int64 in [4, 5, 6, 7] { times.note(time) }
         given = []
         for own: Int64 in [4, 6] { given.append(times.next(own: own, isKey: own == 4)) }

@@ -4,14 +4,14 @@ import Testing
 
 @testable import LibAV
 
-/// Attribution of log lines to the context of libav that logged them.
+/// Attribution of log lines to the libav context that logged them.
 @Suite struct LogBridgeTests {
     private func logError(_ text: String, of context: UnsafeMutableRawPointer?) {
         withVaList([]) { av_vlog(context, AV_LOG_ERROR, text + "\n", $0) }
     }
 
-    /// libavformat opens decoders of its own, whose log lines are never taken; a FLAC decoder at the address of a freed one took them for
-    /// its own, and reported damage.
+    /// Log lines of freed contexts are discarded. libavformat opens decoders internally, whose lines are never
+    /// collected; a FLAC decoder allocated at the address of a freed one would report damage because of them.
     @Test func linesOfFreedContextsAreDiscarded() throws {
         let scratch = try Scratch()
         let path = scratch.file("s.flac")
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// A fresh context has no lines, also where addresses aren't reused, as under AddressSanitizer.
+    /// A new context has no lines, even if addresses aren't reused, as with AddressSanitizer.
     @Test func freshContextHasNoLines() {
         LogBridge.install()
         var context = avcodec_alloc_context3(nil)

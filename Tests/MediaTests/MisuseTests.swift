@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Publishing
 
-/// Incorrect calls of the library, and calls that the runner doesn't make: they throw, and never trap, spin or deadlock.
+/// Incorrect calls of the library, and calls that jobs don't make: they throw, and never trap, spin or deadlock.
 @Suite struct MisuseTests {
     private func pattern(width: Int = 160, height: Int = 120, seconds: Int64 = 4) -> Asset {
         Asset(
@@ -47,7 +47,7 @@ import Publishing
         #expect(vended == 1)
     }
 
-    /// Frames of another size than that of the video input, which libx264 would read past their end.
+    /// Frames whose size differs from the video input's are rejected; libx264 would read past their end.
     @Test(arguments: [(320, 240), (80, 60)]) func framesOfAnotherSizeAreRejected(_ width: Int, _ height: Int)
         throws
     {
@@ -132,7 +132,7 @@ import Publishing
         let ffmpegFile = FFmpegFile(scratch.file("out.mp4"))
         let times = try ffmpegFile.frames().times
         #expect(times.count == 62 && abs((times.first ?? 1) - 0) < 0.001, "\(times.count) \(times.prefix(3))")
-        // The edit lists state what is presented; ffmpeg decodes the last packet whole.
+        // The edit lists state the presented section; ffmpeg decodes the complete last packet.
         let edits = try ffmpegFile.editDurations().compactMap { $0?.media }
         #expect(edits.count == 2 && edits.allSatisfy { abs($0 - 2.48) < 0.0001 }, "\(edits)")
     }

@@ -4,7 +4,7 @@ import LibAV
 import TestSupport
 import Testing
 
-/// Sample counts parsed from packets, compared with what decoders produce.
+/// Sample counts parsed from packets, compared with those that decoders return.
 @Suite struct PacketLengthTests {
     private static let kinds: [(encoder: String, file: String, options: [String])] = [
         ("libopus", "a.ogg", ["-frame_duration", "20"]), ("libopus", "a.ogg", ["-frame_duration", "2.5"]),
@@ -30,7 +30,7 @@ import Testing
             #expect(length.map { $0 > 0 } == true)
             sum += length ?? 0
         }
-        // Samples that aren't presented are decoded too.
+        // Includes decoded samples that aren't presented.
         let decoded = try program(
             "ffprobe",
             [
@@ -39,7 +39,7 @@ import Testing
                 path,
             ]
         ).text.split(separator: "\n").compactMap { Int64($0.filter(\.isNumber)) }.reduce(0, +)
-        // The last unit of TrueHD is cut where the source ends, which only its decoder determines.
+        // The last unit of TrueHD is cut at the end of the source, which only its decoder determines.
         let cut: Int64 = kind.encoder == "truehd" ? 39 : 0
         #expect((0...cut).contains(sum - decoded), "\(kind.encoder): \(sum) of \(decoded)")
     }

@@ -4,9 +4,10 @@ import LibAV
 import TestSupport
 import Testing
 
-/// Chains of packet stages: each stage receives all packets in order, also around a failure, the end and a seek.
+/// Chains of packet stages: each stage receives all packets in order, including at failures, at the end and after a
+/// seek.
 @Suite struct PacketStageTests {
-    /// Creates a packet of which only the times matter.
+    /// Creates a packet with the given times and a single byte.
     private func packet(_ time: Int64, isKey: Bool = false, duration: Int64 = 0) throws -> Packet {
         let packet = try Packet.of([0])
         (packet.pts, packet.dts, packet.duration) = (time, time, duration)
@@ -16,7 +17,7 @@ import Testing
 
     private struct Broken: Error {}
 
-    /// Passes on each packet when the next one arrives, and the last one at the end.
+    /// A stage that outputs each packet when the next one arrives, and the last one at the end.
     private final class Delay: PacketStage {
         private var held: Packet?
         private(set) var lost = 0
@@ -57,7 +58,7 @@ import Testing
     @Test(arguments: 0..<4) func packetsKeepTheirOrder(stages: Int) throws {
         let chain = PacketChain((0..<stages).map { _ in Delay() })
         #expect(try drain(chain, [1, 2, 3, 4, 5]) == ([1, 2, 3, 4, 5], false))
-        // The end is final.
+        // After the end, the chain outputs nothing.
         #expect(try stages == 0 || drain(chain, [6]) == ([], false))
         chain.reset()
         #expect(try drain(chain, [7, 8]) == ([7, 8], false))
@@ -93,7 +94,7 @@ import Testing
         #expect(try times(1...2) == [1, 2], "the gate is open without a seek")
     }
 
-    /// Creates a file and returns its first track and its path; stages read length and codec from the track.
+    /// Creates a file and returns its first track and its path. Stages read length and codec from the track.
     private func track(_ arguments: [String], _ name: String, in scratch: Scratch) throws -> (
         AssetTrack, String
     ) {
@@ -128,15 +129,15 @@ import Testing
         let step = try #require(Int64(exactly: track.timeBase.den)) / 10
         let times = [0, 1, 2, 6, 7].map { $0 * step }
         #expect(try durations(times) == [1, 1, 4, 1, 1].map { $0 * step })
-        // The last one ends with its track, which lasts a second.
+        // The last packet ends with its track, which has a duration of one second.
         #expect(try durations([0, 9 * step]) == [9 * step, step])
         #expect(
             try durations(Array(times.prefix(2)), isBroken: true) == [step, 77], "the next packet is unknown")
-        // Decreasing times give no duration.
+        // Decreasing times determine no duration.
         #expect(try durations([5 * step, 3 * step, 4 * step]).first == 0)
     }
 
-    /// AVI stores decoding times only; presentation times are generated.
+    /// AVI stores only decoding times; presentation times are generated.
     @Test(arguments: ["mpeg4", "mpeg2video"]) func presentationTimesOfAVIAreGenerated(_ codec: String) throws
     {
         let scratch = try Scratch()
@@ -163,7 +164,7 @@ import Testing
         #expect(zip(sorted, sorted.dropFirst()).allSatisfy { $1 - $0 == 1 }, "\(sorted)")
     }
 
-    /// The two fields of a frame from a transport stream become one packet with the frame's duration.
+    /// The two fields of a frame in a transport stream become one packet with the frame's duration.
     @Test func fieldsAreJoinedToFrames() throws {
         let scratch = try Scratch()
         let (raw, path) = (scratch.file("s.h264"), scratch.file("s.ts"))
@@ -194,7 +195,7 @@ import Testing
             return (packets, lengths)
         }
         #expect(try read() == (count - 2, [3600]))
-        // A second field whose first one is lost stays alone, and isn't joined with a field of the next frame.
+        // A second field whose first one is lost remains separate; it isn't joined with a field of the next frame.
         #expect(try read(dropping: [4]).packets == count - 2)
     }
 }

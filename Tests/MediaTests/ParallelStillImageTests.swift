@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// Images before damage are delivered, then an error is thrown; cancelled and failed generations end promptly.
+    /// Images before damage are delivered, then an error is thrown. Cancelled and failed generations end promptly.
     @Test(.timeLimit(.minutes(2))) func damageAndCancellationEndTheGeneration() async throws {
         let scratch = try Scratch()
         let asset = try movie(in: scratch)

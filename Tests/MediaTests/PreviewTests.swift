@@ -6,7 +6,7 @@ import Testing
 
 /// Waveforms, bit rate curves and thumbnails in reports.
 @Suite struct PreviewTests {
-    /// Silence, then a tone at half of full scale in the right channel only.
+    /// The waveform of silence, followed by a tone at half of full scale in the right channel only.
     @Test(arguments: [4, 2400]) func waveformFollowsTheAudio(_ seconds: Int) throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -20,7 +20,7 @@ import Testing
         #expect(waveform.peaks.count == (seconds > 1200 ? 120 : 240))
         #expect(waveform.peaks[..<(half - 1)].allSatisfy { $0 == 0 })
         #expect(waveform.peaks[(half + 1)...].allSatisfy { (126...129).contains($0) }, "\(waveform.peaks)")
-        // One of two channels: the root of a quarter.
+        // In one of two channels: half of the tone's power.
         #expect(waveform.levels[(half + 1)...].allSatisfy { (60...68).contains($0) }, "\(waveform.levels)")
     }
 
@@ -44,7 +44,7 @@ import Testing
 
     @Test func thumbnailIsUprightAndAtItsTime() throws {
         let scratch = try Scratch()
-        // Red for two seconds, then blue; wide pixels.
+        // Red for two seconds, then blue; with non-square pixels.
         try ffmpeg(
             "-f", "lavfi", "-i",
             "color=red:s=160x180:d=2:r=25[a];color=blue:s=160x180:d=2:r=25[b];[a][b]concat,setsar=2",

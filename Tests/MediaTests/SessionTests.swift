@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Publishing
 
-/// Sessions that read a test pattern: however they end, they leave a complete file or none.
+/// Sessions that read a test pattern leave a complete file or none, for all kinds of ends.
 @Suite struct SessionTests {
     static func session(
         in scratch: Scratch, seconds: Int64 = 4, output: TemporaryFile? = nil
@@ -66,7 +66,7 @@ import Publishing
         }
     }
 
-    /// Cancels from a dispatch queue, after no, one and many samples.
+    /// Cancelling from a Dispatch queue after zero, one or many samples leaves no file.
     @Test(arguments: [0, 1, 30, 90])
     func cancelLeavesNothing(after samples: Int) async throws {
         let scratch = try Scratch()
@@ -93,7 +93,8 @@ import Publishing
         #expect(scratch.contents.isEmpty)
     }
 
-    /// Dispatch's closures trap on Linux when they are formed in main-actor code without `@Sendable`.
+    /// A session can be started and cancelled on the main actor. Closures that Dispatch calls trap on Linux if they are
+    /// formed in main-actor code without `@Sendable`.
     @Test @MainActor func startsAndCancelsFromTheMainActor() async throws {
         let scratch = try Scratch()
         let (session, _) = try Self.session(in: scratch, seconds: 36_000)
@@ -114,7 +115,7 @@ import Publishing
         #expect(try FFmpegFile(scratch.file("out.mp4")).decodeErrors() == "")
     }
 
-    /// Cancels at random times: each track leaves the dispatch group once, whatever the order of events.
+    /// After cancellation at random times, each track leaves the dispatch group once, for all orders of events.
     @Test func randomCancelsAlwaysEnd() async throws {
         let scratch = try Scratch()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -141,7 +142,7 @@ import Publishing
         #expect(scratch.contents.isEmpty)
     }
 
-    /// A track without input blocks the others, and the description of the stall names both.
+    /// If a track without input blocks the others, the description of the stall names both tracks.
     @Test func stallDescriptionNamesTheTracks() throws {
         let scratch = try Scratch()
         let (session, _) = try Self.session(in: scratch, seconds: 36_000)
@@ -160,7 +161,8 @@ import Publishing
         reader.cancelReading()
     }
 
-    /// A caller that waits for an input although only another one can continue: the writer fails, and names both.
+    /// If a caller waits for an input although only another one can continue, the writer fails with an error that names
+    /// both.
     @Test(.timeLimit(.minutes(2))) func waitingForTheWrongInputFails() async throws {
         let scratch = try Scratch()
         let writer = try AssetWriter(

@@ -6,10 +6,10 @@ import TestSupport
 import Testing
 import Publishing
 
-/// Tests of a decoder that several readers share: each receives every frame, the slowest sets the pace, and none blocks the others once it has
-/// ended, failed or been released.
+/// A decoder that several readers share: each receives every frame, the slowest determines the speed, and none blocks
+/// the others once it has ended, failed or been released.
 @Suite struct SharedDecoderTests {
-    /// A stream of small frames that counts how many were requested.
+    /// A stream of small frames that counts the requested frames.
     private final class CountedFrames: FrameStream {
         let timeBase = Rational(1, 25)
         let count: Int
@@ -89,7 +89,7 @@ import Publishing
         #expect(read == 500)
     }
 
-    /// A decoder without readers is deallocated, also while it decodes.
+    /// A decoder without readers is deallocated, even while it decodes.
     @Test func decodersWithoutReadersAreDeallocated() async throws {
         for _ in 0..<50 {
             weak var released: SharedDecoder?
@@ -117,7 +117,6 @@ import Publishing
 
     // MARK: Sessions
 
-    /// The configuration of an output.
     private struct Form {
         var width = 64
         var height = 48
@@ -190,7 +189,7 @@ import Publishing
         }
     }
 
-    /// Encodes the pattern to a file, so that there are packets to read and to decode.
+    /// Encodes the pattern to a file, so that packets can be read and decoded.
     private func file(in scratch: Scratch, seconds: Int64) async throws -> Asset {
         let (session, outputs) = try Self.session(
             Self.source(seconds: seconds), [Form(width: 160, height: 120)], in: scratch)
@@ -201,7 +200,7 @@ import Publishing
         return Asset(.file(path))
     }
 
-    /// Returns time and hash of every frame.
+    /// Returns time and hash of every frame, by ffmpeg's `framemd5`.
     private static func hashes(_ path: String) throws -> String {
         try program("ffmpeg", ["-v", "error", "-i", path, "-map", "0", "-f", "framemd5", "-"]).text
     }
@@ -227,7 +226,7 @@ import Publishing
         #expect(session.reports.map(\.appendedSamples) == [75, 144_000, 75, 144_000, 75])
     }
 
-    /// An encoder with a delay of hundreds of frames beside one without delay, and audio between them: no circular wait.
+    /// An encoder with a delay of hundreds of frames, one without delay, and audio between them cause no circular wait.
     @Test(.timeLimit(.minutes(2)), arguments: [25, 1])
     func differentEncoderDelaysDoNotDeadlock(rate: Int32) async throws {
         let scratch = try Scratch()
@@ -245,7 +244,7 @@ import Publishing
         #expect(session.reports.map(\.appendedSamples).filter { $0 < 10_000 } == [600, 600, 600])
     }
 
-    /// Different encoder delays of two tracks in one file: no circular wait.
+    /// Different encoder delays of two tracks in one file cause no circular wait.
     @Test(.timeLimit(.minutes(2))) func twoRulesForATrackDoNotDeadlock() async throws {
         let scratch = try Scratch()
         let asset = Self.source(seconds: 300, frameRate: Rational(1, 1))

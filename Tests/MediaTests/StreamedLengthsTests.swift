@@ -1,7 +1,7 @@
 @testable import LibAV
 import Testing
 
-/// Placeholders of lengths are replaced by the actual lengths; real lengths stay.
+/// Length placeholders are replaced by the actual lengths; actual lengths are kept.
 @Suite struct StreamedLengthsTests {
     private final class Bytes: ByteSource {
         let bytes: [UInt8]
@@ -25,7 +25,7 @@ import Testing
             + [UInt8](repeating: 7, count: samples) + tail
     }
 
-    /// Returns the bytes as they are read, in pieces; nil if no length is replaced.
+    /// Returns the bytes as read in pieces; nil if no length is replaced.
     private func read(_ bytes: [UInt8], pieces: Int = 5) throws -> [UInt8]? {
         guard let source = StreamedLengths(Bytes(bytes)) else { return nil }
         #expect(source.size == Int64(bytes.count))
@@ -93,7 +93,7 @@ import Testing
         #expect(try read(ivf(0, times: [0, .max])) == nil)
     }
 
-    /// Headers with random values: nothing is read or added up out of bounds.
+    /// Headers with random values cause no read or addition out of bounds.
     @Test func hostileHeadersDoNotTrap() {
         var generator = SystemRandomNumberGenerator()
         for start in [

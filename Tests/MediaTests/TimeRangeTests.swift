@@ -29,7 +29,7 @@ import Testing
         #expect(several.prefix(lasting: MediaTime(value: 99, timescale: 1)) == several)
     }
 
-    /// Sums are exact whatever the scales, while they fit.
+    /// Sums are exact for all time scales, as long as they are representable.
     @Test func sumsAreExact() {
         var random = SeededGenerator(3)
         for _ in 0..<5000 {

@@ -5,14 +5,14 @@ import Testing
 
 @testable import Media
 
-/// Properties parsed from H.264 headers, compared with those that decoding finds.
+/// Properties parsed from H.264 headers, compared with those found by decoding.
 @Suite struct VideoHeadersTests {
     private static func read(_ codec: String, headers: [UInt8], opening: PacketOpening) -> VideoHeaders? {
         var movie: MovieInspector?
         return AssetLoader.videoHeaders(codec: codec, headers: headers, opening: opening, movie: &movie)
     }
 
-    /// Returns the properties of a file's tracks, and the headers that were parsed.
+    /// Returns the properties of a file's tracks, and the parsed headers.
     private static func inspect(
         _ path: String, read: (String, [UInt8], PacketOpening) -> VideoHeaders? = { _, _, _ in nil }
     ) throws -> (tracks: [[String]], headers: [VideoHeaders]) {
@@ -68,7 +68,7 @@ import Testing
         #expect(parsed.tracks == decoded.tracks)
     }
 
-    /// Chroma formats other than 4:2:0 and 4:2:2 are left to the decoder.
+    /// For chroma formats other than 4:2:0 and 4:2:2, the decoder is used.
     @Test(arguments: [["-pix_fmt", "yuv444p"], ["-pix_fmt", "gray"]])
     func otherChromaFormatsAreDecoded(_ options: [String]) throws {
         let scratch = try Scratch()
@@ -88,7 +88,7 @@ import Testing
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=1", "-pix_fmt", "yuv420p", path)
         var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-        // The sample entry is the last match; a brand before it has the same letters.
+        // The sample entry is the last match; a brand before it has the same name.
         let entry = try #require(bytes.indices.last { bytes[$0...].starts(with: "avc1".utf8) })
         // Width and height of the visual sample entry.
         #expect(bytes[entry + 29] == 64 && bytes[entry + 31] == 48)
@@ -99,8 +99,8 @@ import Testing
         #expect(parsed.tracks[0].contains("64x48") && parsed.tracks[0].contains("yuv420p"))
     }
 
-    /// The decoder is used if the first packet differs from the headers: by parameter sets of its own, an SEI message about color, or
-    /// unreadable bytes.
+    /// The decoder is used if the first packet differs from the headers: by different parameter sets, an SEI message
+    /// about color, or unreadable bytes.
     @Test(arguments: [
         ["filter_units=remove_types=6", "h264_metadata=transfer_characteristics=16"], ["sei"], ["noise"],
     ])
@@ -112,7 +112,7 @@ import Testing
         var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
         let start = try #require(bytes.indices.first { bytes[$0...].starts(with: "mdat".utf8) }) + 4
         let length = bytes[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
-        // x264 writes its name in an SEI message of some 700 bytes before the first frame, which is replaced.
+        // x264 writes its name to an SEI message of about 700 bytes before the first frame, which is replaced.
         try #require(bytes[start + 4] == 6 && length > 200)
         func put(_ units: [UInt8]...) {
             var all: [UInt8] = []
@@ -126,7 +126,7 @@ import Testing
         case "sei": put([6, 147, 1, 16, 0x80])
         case "noise": for index in start..<start + length + 40 { bytes[index] ^= UInt8(index & 0x7f) | 0x81 }
         default:
-            // Parameter sets with the same ids, but other colors.
+            // Parameter sets with the same ids, but another color description.
             try ffmpeg("-i", path, "-c", "copy", "-bsf:v", kind.joined(separator: ","), other)
             let changed = [UInt8](try Data(contentsOf: URL(fileURLWithPath: other)))
             var offset = try #require(changed.indices.last { changed[$0...].starts(with: "avcC".utf8) }) + 10
@@ -144,7 +144,7 @@ import Testing
         #expect(parsed.tracks[0][6].contains("smpte2084") == (kind != ["noise"]))
     }
 
-    /// In joined files, the first headers of the file may not be those of the first frame.
+    /// In joined files, the first headers of the file may not apply to the first frame.
     @Test func headersOfAnotherSampleEntryAreNotUsed() throws {
         let scratch = try Scratch()
         let path = scratch.file("a.mp4")
@@ -155,7 +155,7 @@ import Testing
         func put(_ value: Int, _ at: Int) {
             for index in 0..<4 { bytes[at + index] = UInt8(truncatingIfNeeded: value >> (24 - 8 * index)) }
         }
-        // A second sample entry after the first, with another compressor name, and its chunks.
+        // Adds a second sample entry with another compressor name, and its chunks.
         func offset(_ type: String) throws -> Int {
             try #require(bytes.indices.last { bytes[$0...].starts(with: type.utf8) }) - 4
         }

@@ -23,28 +23,28 @@ package func decode(
     return (result.file, result.sink)
 }
 
-/// Returns diagnostics as text, with excerpts.
+/// Returns diagnostics as text, with excerpts of the job file.
 package func rendered(_ sink: DiagnosticSink, _ yaml: String, file: String = "jobs.yaml") -> String {
     TextRenderer(sources: SourceTexts(file, yaml)).render(sink)
 }
 
-/// An observer that records the start and end of jobs.
+/// A run observer that records the start and end of jobs.
 package final class RecordingObserver: RunObserver {
     private let events = Guarded<[String]>([])
-    /// Creates an empty recorder.
+    /// Creates a recorder without events.
     package init() {}
-    /// The recorded events, such as `started web`.
+    /// Recorded events, such as `started web`.
     package var recorded: [String] { events.withLock { $0 } }
-    /// Records the start.
+    /// Records `started` and the job's id.
     package func jobStarted(_ plan: JobPlan) { events.withLock { $0.append("started \(plan.id)") } }
-    /// Records the end.
+    /// Records `finished` and the job's id.
     package func jobFinished(_ record: JobRecord) {
         events.withLock { $0.append("finished \(record.id)") }
     }
 }
 
-/// Plans and runs a job file given as text in a folder; throws the rendered diagnostics if there are errors. With `endlessSpace`, free
-/// space isn't checked.
+/// Plans and runs a job file given as text in a folder. Throws the rendered diagnostics if there are errors. With
+/// `endlessSpace`, free space isn't checked.
 package func run(
     _ yaml: String, in directory: String, limit: Int = 2, keepsFailed: Bool = false,
     endlessSpace: Bool = false,
@@ -64,7 +64,7 @@ package func run(
     ).run()
 }
 
-/// Returns the result of a job, the first by default; throws if it didn't succeed.
+/// Returns the result of a job, by default the first one. Throws if the job didn't succeed.
 package func success(_ outcomes: [JobRecord], _ id: String? = nil) throws -> JobResult {
     guard let found = outcomes.first(where: { id == nil || $0.id == id }) else {
         throw ProgramError(message: "no such job")

@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// A frame as ffmpeg decodes it.
+/// A frame decoded by ffmpeg.
 public struct DecodedFrame: Hashable, Sendable {
-    /// Presentation time in seconds from time zero.
+    /// Presentation time in seconds relative to time zero.
     public var time: Double
-    /// MD5 of its samples.
+    /// MD5 of the frame's samples.
     public var hash: String
 }
 
 extension FFmpegFile {
-    /// Returns all shown frames in order.
+    /// Returns all shown frames, in presentation order.
     public func decodedFrames() throws -> [DecodedFrame] {
         let times = try frames()
         let hashes = try hashes([])
@@ -21,10 +21,10 @@ extension FFmpegFile {
         return zip(times.times, hashes.dropFirst(times.hidden)).map { DecodedFrame(time: $0, hash: $1) }
     }
 
-    /// Returns the hashes of all frames, for sources without timestamps.
+    /// Returns the hashes of all frames, also for sources without timestamps.
     public func frameHashes() throws -> [String] { try hashes([]) }
 
-    /// Returns the hash of the frame that is shown at a time of the file's own clock.
+    /// Returns the hash of the frame that is shown at a time in seconds of the file's own clock.
     public func frameHash(at time: Double) throws -> String? {
         try hashes(["-ss", String(format: "%.6f", max(0, time - 0.001))], count: 1).first
     }

@@ -5,10 +5,10 @@ public struct FFmpegFile: Sendable {
     /// Path of the measured file.
     public let path: String
 
-    /// Creates the measurements of a file.
+    /// Creates a value that measures the file at `path`.
     public init(_ path: String) { self.path = path }
 
-    /// Returns a stream's entries and side data, as ffprobe reports them.
+    /// Returns a stream's entries and side data as reported by ffprobe.
     public func stream(_ selector: String, _ entries: String) throws -> [String: Any] {
         let json = try probe([
             "-select_streams", selector, "-show_entries", "stream=\(entries):stream_side_data",
@@ -25,7 +25,7 @@ public struct FFmpegFile: Sendable {
             as? [[String: Any]])?.count ?? 0
     }
 
-    /// Returns ffprobe's JSON output.
+    /// Returns ffprobe's JSON output for the file.
     public func probe(_ arguments: [String]) throws -> [String: Any] {
         let result = try program("ffprobe", ["-v", "error", "-of", "json"] + arguments + [path])
         return try JSONSerialization.jsonObject(with: result.output) as? [String: Any] ?? [:]
@@ -57,17 +57,17 @@ public struct FFmpegFile: Sendable {
         return result.text.split(separator: "\n").map(String.init)
     }
 
-    /// Returns the denominator of a stream's time base.
+    /// Returns the denominator of a stream's time base, in ticks per second.
     public func timescale(_ selector: String) throws -> Double {
         Self.timescale(try stream(selector, "time_base"))
     }
 
-    /// Entries of `probe` from which `zero` is computed. Starting ffprobe takes longer than reading a short file, so one process returns
-    /// everything.
+    /// Entries of `probe` from which `zero` is computed. One process returns all entries, because starting ffprobe
+    /// takes longer than reading a short file.
     private static let zeroEntries = "format=format_name,start_time"
 
-    /// Returns time zero in seconds of the file's clock: 0 for containers whose time line starts at 0 (mp4, mov, Matroska), otherwise the
-    /// time of the first sample.
+    /// Returns time zero in seconds of the file's clock: 0 for containers whose time line starts at 0 (mp4, mov,
+    /// Matroska), otherwise the time of the first sample.
     private static func zero(_ probed: [String: Any]) -> Double {
         let format = probed["format"] as? [String: Any]
         let name = format?["format_name"] as? String ?? ""
@@ -80,7 +80,8 @@ public struct FFmpegFile: Sendable {
         return Double(parts[1])! / Double(parts[0])!
     }
 
-    /// Returns the presentation times of all shown frames in seconds from time zero, sorted, and the number of hidden frames before them.
+    /// Returns the sorted presentation times of all shown frames in seconds relative to time zero, and the number of
+    /// hidden frames before them.
     public func frames() throws -> (times: [Double], hidden: Int) {
         let probed = try probe([
             "-select_streams", "v:0", "-show_entries",
@@ -97,7 +98,7 @@ public struct FFmpegFile: Sendable {
         return (all.filter { $0 > -1e-5 }, all.filter { $0 <= -1e-5 }.count)
     }
 
-    /// Decodes everything, stopping at the first error, and returns ffmpeg's messages; empty if there are none.
+    /// Decodes the file up to the first error, and returns ffmpeg's messages; empty if there are none.
     public func decodeErrors() throws -> String {
         let result = try program(
             "ffmpeg",
@@ -109,7 +110,8 @@ public struct FFmpegFile: Sendable {
         return result.status == 0 ? result.errors : "status \(result.status): \(result.errors)"
     }
 
-    /// Returns the lowest PSNR of `count` frames from frame `own` on, against the source's frames from `first` on; 100 if identical.
+    /// Returns the lowest PSNR of `count` frames from frame `own` on, compared with the source's frames from `first`
+    /// on; 100 if they are identical.
     public func lowestPSNR(against source: FFmpegFile, first: Int, count: Int, own: Int) throws -> Double {
         let filter =
             "[0:v:0]select='between(n,\(first),\(first + count - 1))',settb=1/25,setpts=N,format=yuv420p[s];"
@@ -133,7 +135,7 @@ public struct FFmpegFile: Sendable {
         return values.min() ?? 0
     }
 
-    /// Returns the interleaved decoded samples of an audio track at a sample rate; with all its channels by default.
+    /// Returns the interleaved decoded samples of an audio track at a sample rate, by default with all channels.
     public func samples(track: Int = 0, channels: Int? = nil, rate: Int) throws -> [Float] {
         let mixed = channels.map { ["-ac", "\($0)"] } ?? []
         let result = try program(
@@ -143,8 +145,8 @@ public struct FFmpegFile: Sendable {
         return result.output.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
     }
 
-    /// Returns the number of samples before time zero that ffmpeg decodes from the first audio track: newer versions write the encoder
-    /// delay to Matroska, but decode these samples.
+    /// Returns the number of samples before time zero that ffmpeg decodes from the first audio track: newer versions
+    /// write the encoder delay to Matroska, but decode these samples.
     public func samplesBeforeZero() throws -> Int {
         let frames =
             try probe([
@@ -155,7 +157,7 @@ public struct FFmpegFile: Sendable {
         return try stream("a:0", "initial_padding")["initial_padding"] as? Int ?? 0
     }
 
-    /// Returns mono samples from time zero on at a sample rate, with silence until the track's start.
+    /// Returns mono samples from time zero on at a sample rate, with silence before the track's start.
     public func audio(rate: Int) throws -> [Float] {
         var samples = try samples(channels: 1, rate: rate)
         let probed = try probe([
@@ -173,7 +175,7 @@ public struct FFmpegFile: Sendable {
         return samples
     }
 
-    /// Returns the durations of each track's edit list, which ffprobe doesn't report.
+    /// Returns the durations of each track's edit list in seconds, which ffprobe doesn't report.
     public func editDurations() throws -> [(empty: Double, media: Double)?] {
         try MovieBoxes(path).editDurations
     }

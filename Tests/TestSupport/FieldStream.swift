@@ -1,19 +1,20 @@
 public import Foundation
 
-/// A generator of H.264 with pairs of fields, 16x32 pixels at 25 frames/s, which no available encoder writes: open GOPs of 12 frames with
-/// two frames of B-fields between the others, I_PCM macroblocks with noise, and memory management operations.
+/// A generator of H.264 with field pairs, which no available encoder supports: 16x32 pixels at 25 frames/s, open GOPs
+/// of 12 frames with two B-frames between the others, I_PCM macroblocks with noise, and memory management operations.
 public struct FieldStream {
     private var seed: UInt64 = 7
-    /// Frames in decoding order: number in presentation order, and NAL units.
+    /// Frames in decoding order, with their number in presentation order and their NAL units.
     public private(set) var pictures: [(frame: Int, isKey: Bool, units: [[UInt8]])] = []
     private let sequence: [UInt8]
     private let parameters: [UInt8]
 
-    /// Creates `count` frames; it is a multiple of 3, and two fewer are shown. With `hasLeadingReferences`, the first leading frame of each
-    /// GOP is a reference, until the reference buffer is full.
+    /// Creates `count` frames, of which two are not shown; `count` must be a multiple of 3. With
+    /// `hasLeadingReferences`, the first leading frame of each GOP is a reference, until the reference buffer is full.
     public init(count: Int, hasLeadingReferences: Bool = false) {
         var sps = Bits()
-        // Main profile, level 3, 4 bits of frame_num, 6 of picture order count, fields allowed, at most 1 reordered frame.
+        // Main profile, level 3, 4 bits for frame_num, 6 bits for picture order count, fields allowed, at most one
+        // reordered frame.
         sps.put([(8, 77), (8, 0), (8, 30)])
         sps.numbers(0, 0, 0, 2, 4)
         sps.put([(1, 0)])
@@ -130,7 +131,7 @@ public struct FieldStream {
         case i = 7
     }
 
-    /// Returns a slice with one macroblock; `gone` contains operations that mark short-term references as unused.
+    /// Returns a slice with one macroblock. `gone` contains operations that mark short-term references as unused.
     private mutating func field(
         _ kind: Kind, _ number: Int, _ order: Int, isReference: Bool, isIDR: Bool = false,
         isSkipped: Bool = false, gone: [Int] = []
@@ -171,7 +172,7 @@ public struct FieldStream {
     private struct Bits {
         var bits: [UInt8] = []
 
-        /// Appends numbers with the given counts of bits.
+        /// Appends numbers with the given bit counts.
         mutating func put(_ numbers: [(count: Int, value: Int)]) {
             for (count, value) in numbers {
                 bits += (0..<count).reversed().map { UInt8(value >> $0 & 1) }

@@ -4,18 +4,18 @@ internal import Locking
 
 /// A running program that forks for each call, so that its libraries are loaded once per test process.
 ///
-/// ffmpeg and ffprobe take 90 ms of processor time to load, several times as long as most calls of the tests take; the calls
-/// are thousands. `Tests/ForkServer/fork-server.c` explains the mechanism: the program itself is unchanged.
+/// Loading ffmpeg or ffprobe takes 90 ms of processor time, several times as long as most of the tests' thousands of
+/// calls. `Tests/ForkServer/fork-server.c` describes the mechanism; the program itself is unchanged.
 final class ForkServer: Sendable {
     private static let servers = Guarded<[String: ForkServer?]>([:])
 
     private let socketName: String
     private let process: Process
-    /// The server ends when this end of its standard input is closed, at the latest with the test process.
+    /// Standard input of the server, which exits when this end is closed, at the latest with the test process.
     private let lifeline: Pipe
 
-    /// Returns the server of a program, which is started on the first call; nil where it can't be started, for example
-    /// because there is no C compiler.
+    /// Returns the server of a program, starting it on the first call; nil if it can't be started, for example without
+    /// a C compiler.
     static func of(_ program: String) -> ForkServer? {
         servers.withLock { servers in
             if let known = servers[program] { return known }
@@ -55,14 +55,15 @@ final class ForkServer: Sendable {
         process.standardOutput = ready
         try process.run()
         try ready.fileHandleForWriting.close()
-        // The server writes a byte once it listens; the library may be removed then. If it ends instead, the pipe does too.
+        // The server writes a byte once it listens; the library may be removed afterwards. If the server exits instead,
+        // the pipe is closed.
         guard ready.fileHandleForReading.readData(ofLength: 1).count == 1 else {
             throw ProgramError(message: "\(program): no fork server")
         }
     }
 
-    /// Runs the program to its end; standard output and error go to existing files. Returns the wait status; nil where the
-    /// server doesn't answer.
+    /// Runs the program until it exits, with standard output and error redirected to existing files. Returns the wait
+    /// status; nil if the server doesn't reply.
     func run(
         _ arguments: [String], directory: String, environment: [String: String], output: String,
         errors: String
@@ -90,7 +91,7 @@ final class ForkServer: Sendable {
         }
     }
 
-    /// Connects to the server's abstract socket; nil where it doesn't listen.
+    /// Connects to the server's abstract socket; returns nil if the server doesn't listen.
     private func connect() -> Int32? {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return nil }

@@ -1,9 +1,10 @@
 internal import Foundation
 
-/// Modification of AAC movies: encoder delay and padding in an `iTunSMPB` tag, and signaling of HE-AAC, which FFmpeg can't encode.
+/// Modification of mp4 files with AAC: an `iTunSMPB` tag with encoder delay and padding, and signaling of HE-AAC, which
+/// FFmpeg can't encode.
 public enum GaplessFile {
-    /// Turns AAC-LC, as FFmpeg's encoder writes it, into HE-AAC without high frequencies, by changing the SBR flag of its configuration.
-    /// `doubledRate` is the MPEG-4 index of the output's sample rate.
+    /// Converts AAC-LC of FFmpeg's encoder into HE-AAC without high frequencies by setting the SBR flag of its
+    /// configuration. `doubledRate` is the MPEG-4 index of the output's sample rate.
     public static func makeHighEfficiency(_ path: String, doubledRate: UInt8) throws {
         var data = try Data(contentsOf: URL(fileURLWithPath: path))
         guard let found = data.range(of: Data([0x56, 0xE5, 0x00])) else {
@@ -13,7 +14,7 @@ public enum GaplessFile {
         try data.write(to: URL(fileURLWithPath: path))
     }
 
-    /// Replaces tags and edit lists of an MP4 file whose index is at its end by an `iTunSMPB` tag.
+    /// Replaces tags and edit lists of an mp4 file whose index is at its end by an `iTunSMPB` tag.
     public static func tag(_ path: String, delay: Int, padding: Int, samples: Int) throws {
         let data = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
         guard let movie = children(data, 0..<data.count).first(where: { $0.name == "moov" }) else {

@@ -1,17 +1,17 @@
-/// A generator of Matroska files with mono audio at 8 kHz and any number of tags and chapters. libavformat's muxer would search each tag
-/// among all others.
+/// A generator of Matroska files with mono audio at 8 kHz and any number of tags and chapters, for which libavformat's
+/// muxer takes quadratic time.
 public struct MatroskaFile {
-    /// A chapter; times in nanoseconds.
+    /// A chapter: times in nanoseconds, and the title.
     public typealias Chapter = (start: Int, end: Int, title: String?)
 
-    /// Duration in seconds.
+    /// Duration in seconds; 1 by default.
     public var seconds = 1
-    /// Names of the tags, each with the value `v`.
+    /// Names of the tags, each of which has the value `v`.
     public var tags: [String] = []
-    /// Chapters in file order.
+    /// Chapters, in file order.
     public var chapters: [Chapter] = []
 
-    /// Creates a file of one second without tags and chapters.
+    /// Creates a generator for one second of audio, without tags and chapters.
     public init() {}
 
     private static func number(_ value: Int) -> [UInt8] {
@@ -37,7 +37,7 @@ public struct MatroskaFile {
         return bytes
     }
 
-    /// The bytes of the file.
+    /// Contents of the file.
     public var bytes: [UInt8] {
         let audio =
             Self.element([0xB5], Self.number(Int(8000.0.bitPattern)))

@@ -4,7 +4,7 @@ internal import Foundation
 public struct MovieBoxes {
     private let data: [UInt8]
 
-    /// Reads a file.
+    /// Reads the file at `path` completely.
     public init(_ path: String) throws {
         data = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     }
@@ -34,7 +34,7 @@ public struct MovieBoxes {
         boxes(0..<data.count).map { ($0.name, $0.body.upperBound) }
     }
 
-    /// An edit list: durations in seconds, and the start of the media.
+    /// The summary of an edit list.
     public struct Edit {
         /// Duration of empty edits in seconds.
         public var empty = 0.0
@@ -79,7 +79,7 @@ public struct MovieBoxes {
         Double(u32(header.lowerBound + (data[header.lowerBound] == 1 ? 20 : 12)))
     }
 
-    /// Returns the start of each fragment of a track (`tfdt`), in the track's time scale.
+    /// Returns the start times of a track's fragments (`tfdt`), in the track's time scale.
     public func fragmentStarts(trackID: Int) -> [Int] {
         boxes(0..<data.count).filter { $0.name == "moof" }.flatMap { moof in
             boxes(moof.body).filter { $0.name == "traf" }.compactMap { fragment in
@@ -91,7 +91,7 @@ public struct MovieBoxes {
         }
     }
 
-    /// Returns the offset of the duration in a track's last edit, and the movie's time scale.
+    /// Returns the file offset of the duration in a track's last edit, and the movie's time scale.
     public func lastEditOffset(track: Int) -> (offset: Int, timescale: Int)? {
         guard let movie = child("moov", 0..<data.count), let header = child("mvhd", movie) else { return nil }
         let tracks = boxes(movie).filter { $0.name == "trak" }

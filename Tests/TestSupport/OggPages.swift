@@ -1,20 +1,20 @@
 /// The pages of an Ogg file, with modifiable granule positions.
 public struct OggPages {
-    /// A page, with its header fields.
+    /// A page and its header fields.
     public struct Page {
-        /// Serial number of the page's track.
+        /// Serial number of the logical bitstream.
         public let serial: UInt32
-        /// Granule position: the sample or frame with which the page's last packet ends; -1 if none ends.
+        /// Granule position: the sample or frame at which the page's last packet ends; -1 if no packet ends in it.
         public var position: Int64
-        /// Whether the page is the last one of its track.
+        /// Whether the page is the last one of its logical bitstream.
         public let isLast: Bool
         fileprivate var bytes: [UInt8]
     }
 
-    /// The pages in file order.
+    /// Pages in file order.
     public var pages: [Page] = []
 
-    /// Parses a file written by ffmpeg.
+    /// Parses the contents of a file written by ffmpeg.
     public init(_ file: [UInt8]) {
         var at = 0
         while at + 27 <= file.count {
@@ -31,7 +31,7 @@ public struct OggPages {
         }
     }
 
-    /// The bytes of the file, with updated checksums.
+    /// Contents of the file, with updated checksums.
     public var bytes: [UInt8] {
         pages.flatMap { page in
             var bytes = page.bytes

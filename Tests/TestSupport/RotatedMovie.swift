@@ -1,4 +1,4 @@
-/// Copies a movie with a clockwise rotation for display; the option for it depends on ffmpeg's version.
+/// Copies a movie and adds a clockwise rotation for display. The option for it depends on ffmpeg's version.
 public func copyMovie(_ source: String, rotatedBy degrees: Int, to path: String) throws {
     do {
         try ffmpeg("-display_rotation:v:0", "\(-degrees)", "-i", source, "-c", "copy", path)

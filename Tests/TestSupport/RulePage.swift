@@ -2,35 +2,35 @@ internal import Foundation
 
 /// The section of a rule in docs/rules.md: a failing example, its message and the corrected example.
 package struct RulePage: Sendable {
-    /// The heading.
+    /// Rule id, from the heading.
     package let id: String
-    /// The `jobs.yaml` of the failing example.
+    /// `jobs.yaml` of the failing example.
     package private(set) var failing = ""
     /// Other files of the failing example, by name.
     package private(set) var files: [String: String] = [:]
     /// Arguments of `tandem` for the failing example.
     package private(set) var call: [String] = []
-    /// The block that states what the call prints.
+    /// Console block with the call's output.
     package private(set) var message = ""
-    /// The file that the fix changes; nil if the fix changes the call.
+    /// File that the fix changes, with its new text; nil if the fix changes the call.
     package private(set) var corrected: (name: String, text: String)?
     /// Arguments of `tandem` after the fix; nil if the fix changes a file.
     package private(set) var correctedCall: [String]?
 
-    /// Rules whose messages differ between machines or need a crash: their examples are not compared.
+    /// Rules whose messages differ between machines or require a crash; their examples are not compared.
     package static let unverified: Set<String> = ["encoder-missing", "low-space", "worker-died"]
 
-    /// Whether the message follows from `jobs.yaml` alone.
+    /// Whether the message depends on `jobs.yaml` alone.
     package var isOfFileAlone: Bool {
         call == ["validate", "jobs.yaml"] && files.isEmpty && !Self.unverified.contains(id)
     }
 
-    /// Returns the sections in the page's order.
+    /// Returns the sections in the order of the page.
     package static func all() throws -> [RulePage] {
         try text().components(separatedBy: "\n### ").dropFirst().map { RulePage(section: $0) }
     }
 
-    /// Returns the whole page.
+    /// Returns the text of docs/rules.md.
     package static func text() throws -> String {
         try String(contentsOfFile: TestPaths.repository + "/docs/rules.md", encoding: .utf8)
     }
@@ -46,7 +46,7 @@ package struct RulePage: Sendable {
         }
     }
 
-    /// Adds a fenced block; the paragraph before it states what the block is.
+    /// Adds a fenced block. The preceding paragraph determines its meaning.
     private mutating func add(_ block: String, after lead: String) {
         let language = String(block.prefix { $0 != "\n" })
         let text = String(block.dropFirst(language.count + 1))

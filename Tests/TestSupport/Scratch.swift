@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A temporary folder, removed on release.
+/// A temporary folder that is removed on deinitialization.
 public final class Scratch: Sendable {
     /// Absolute path of the folder.
     public let path: String
@@ -14,7 +14,7 @@ public final class Scratch: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Returns the path of a file in the folder.
+    /// Returns the absolute path of a file in the folder.
     public func file(_ name: String) -> String { path + "/" + name }
 
     /// Writes a text file, creating its folder, and returns its path.
@@ -34,7 +34,7 @@ public final class Scratch: Sendable {
         return descriptor >= 0
     }
 
-    /// Paths of all files and folders, hidden ones included, sorted; without the `.tandem` folders.
+    /// Sorted paths of all files and folders, including hidden ones, without the `.tandem` folders.
     public var contents: [String] {
         ((try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []).filter {
             !$0.split(separator: "/").contains(".tandem")
@@ -42,16 +42,16 @@ public final class Scratch: Sendable {
     }
 }
 
-/// Paths used by tests.
+/// Paths and settings of the test environment.
 public enum TestPaths {
-    /// Path of the repository.
+    /// Absolute path of the repository.
     public static let repository: String = {
         var url = URL(fileURLWithPath: #filePath)
         for _ in 0..<3 { url.deleteLastPathComponent() }
         return url.path
     }()
 
-    /// Folder of real media files; nil if it doesn't exist.
+    /// Folder of real media files, from `TANDEM_TEST_MEDIA` or next to the repository; nil if it doesn't exist.
     public static let media: String? = {
         let candidates = [
             ProcessInfo.processInfo.environment["TANDEM_TEST_MEDIA"], repository + "/../shared/media",
@@ -59,7 +59,7 @@ public enum TestPaths {
         return candidates.first { FileManager.default.fileExists(atPath: $0 + "/MANIFEST.tsv") }
     }()
 
-    /// Names of the files in `media`, sorted; empty without the folder.
+    /// Sorted names of the files in `media`; empty without that folder.
     public static let mediaFiles: [String] = {
         guard let media, let names = try? FileManager.default.subpathsOfDirectory(atPath: media) else {
             return []
@@ -71,15 +71,16 @@ public enum TestPaths {
         }
     }()
 
-    /// Whether tests that take minutes are omitted (`scripts/test` without `--all`).
+    /// Whether tests that take minutes are omitted (`TANDEM_SHORT`).
     public static let isQuick = ProcessInfo.processInfo.environment["TANDEM_SHORT"] != nil
 
-    /// Path of an independent verification script beside the real files; nil if it doesn't exist.
+    /// Path of an independent verification script in the media folder's parent; nil if it doesn't exist.
     public static let verificationScript: String? = media.map { $0 + "/../tools/judge.py" }.flatMap {
         FileManager.default.fileExists(atPath: $0) ? $0 : nil
     }
 
-    /// Path of another program under test, such as one built with a sanitizer, which maps more memory than a worker may.
+    /// Path of another program to test, such as one built with a sanitizer, which maps more memory than a worker may;
+    /// nil for the debug build.
     public static let givenProgram = ProcessInfo.processInfo.environment["TANDEM_TEST_PROGRAM"]
 
     /// Path of the program under test.

@@ -1,11 +1,11 @@
-/// A deterministic random number generator (SplitMix64), so that findings are reproducible by their seed.
+/// A deterministic random number generator (SplitMix64). Findings are reproducible with their seed.
 public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    /// Creates a generator from a seed.
+    /// Creates a generator with a seed.
     public init(_ seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 &+ 1 }
 
-    /// Returns the next number.
+    /// Returns the next random number.
     public mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var mixed = state

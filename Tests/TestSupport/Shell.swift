@@ -2,17 +2,17 @@ public import Foundation
 
 /// The exit status and output of a finished program.
 public struct ProgramResult: Sendable {
-    /// Exit status; 128 + n after signal n.
+    /// Exit status; 128 + n if signal n ended the program.
     public var status: Int32
-    /// Standard output.
+    /// Bytes of standard output.
     public var output: Data
-    /// Standard error.
+    /// Standard error as text.
     public var errors: String
     /// Standard output as text.
     public var text: String { String(decoding: output, as: UTF8.self) }
 }
 
-/// Runs a program until it ends; the output is redirected to files, so that no pipe can fill up.
+/// Runs a program until it exits. Output is redirected to files, because a full pipe would block the program.
 @discardableResult
 public func program(
     _ path: String, _ arguments: [String], directory: String? = nil, environment: [String: String] = [:]
@@ -31,7 +31,7 @@ public func program(
             environment: ProcessInfo.processInfo.environment.merging(environment) { $1 }, output: out,
             errors: err)
     {
-        // The wait status: the exit status, or the signal in the low seven bits.
+        // The wait status contains the exit status, or the signal in its low seven bits.
         return result(status & 0x7f == 0 ? status >> 8 & 0xff : 128 + status & 0x7f)
     }
     let process = Process()
@@ -48,16 +48,17 @@ public func program(
         process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus)
 }
 
-/// Runs ffmpeg to create media; throws its messages if it fails.
+/// Runs ffmpeg with arguments that create media. Throws its messages if it fails.
 public func ffmpeg(_ arguments: String...) throws { try ffmpeg(arguments) }
 
-/// Runs ffmpeg to create media; throws its messages if it fails.
+/// Runs ffmpeg with arguments that create media. Throws its messages if it fails.
 public func ffmpeg(_ arguments: [String]) throws {
     let result = try program("ffmpeg", ["-v", "error", "-nostdin", "-y"] + marking(arguments))
     if result.status != 0 { throw ProgramError(message: "ffmpeg: \(result.errors)") }
 }
 
-/// Returns the arguments with a filter that marks frames with the encoder's color options, since ffmpeg 7 uses only the frames' values.
+/// Returns the arguments with a filter that sets the encoder's color options on frames, since ffmpeg 7 uses only the
+/// values of frames.
 private func marking(_ arguments: [String]) -> [String] {
     let names = [
         "-color_primaries": "color_primaries", "-color_trc": "color_trc", "-colorspace": "colorspace",
@@ -82,18 +83,19 @@ private func marking(_ arguments: [String]) -> [String] {
     return arguments.dropLast() + ["-vf", mark, output]
 }
 
-/// A failed measurement or setup of a test.
+/// The error of a failed setup or measurement.
 public struct ProgramError: Error, CustomStringConvertible {
     /// Reason of the failure.
     public var message: String
     /// Reason of the failure.
     public var description: String { message }
-    /// Creates an error with a reason.
+    /// Creates an error with the given reason.
     public init(message: String) { self.message = message }
 }
 
-/// Returns a line of shell that waits until the run `$pid` has opened `count` unfinished outputs in a folder, with or without names. The
-/// start of a job or the existence of the folder doesn't suffice: on a busy machine, the worker may open its outputs much later.
+/// Returns a shell command that waits until the run `$pid` has opened `count` unfinished outputs in a folder, with or
+/// without names. Waiting for the job's start or for the folder isn't sufficient: on a busy machine, the worker may
+/// open its outputs much later.
 public func untilOutputsAreOpen(in folder: String, count: Int = 1) -> String {
     """
     until [ "$(ls -l /proc/$pid/fd 2>/dev/null | grep -c '\(folder)/[.#]')" -ge \(count) ]

@@ -1,11 +1,11 @@
 /// A generator of MPEG transport streams with one track of DVB subtitles.
 public struct TransportStream {
-    /// The packets written so far.
+    /// Packets written so far.
     public private(set) var bytes: [UInt8] = []
     private var counters: [UInt16: UInt8] = [:]
     private static let (tablePID, streamPID): (UInt16, UInt16) = (0x1000, 0x100)
 
-    /// Writes PAT and PMT.
+    /// Creates a stream that starts with PAT and PMT.
     public init() {
         section(0, [0x00, 0xb0, 13, 0, 1, 0xc1, 0, 0, 0, 1, 0xf0, 0x00])
         // Private data with the subtitling descriptor.
@@ -15,7 +15,7 @@ public struct TransportStream {
             [0x02, 0xb0, 28, 0, 1, 0xc1, 0, 0, 0xe1, 0x00, 0xf0, 0, 0x06, 0xe1, 0x00, 0xf0, 10] + descriptor)
     }
 
-    /// Writes a packet of the track; `pts` has 90 kHz.
+    /// Writes a PES packet of the track; `pts` is in units of 1/90,000 s.
     public mutating func add(pts: Int, _ data: [UInt8]) {
         let stamp: [UInt8] = [
             0x21 | UInt8(truncatingIfNeeded: pts >> 29 & 0x0e), UInt8(truncatingIfNeeded: pts >> 22),

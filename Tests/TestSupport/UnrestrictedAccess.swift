@@ -6,7 +6,7 @@ internal import FileSystem
 // Initializers without an environment: tests may open any file.
 
 extension Asset {
-    /// Creates an asset of any file.
+    /// Creates an asset that may access any file.
     package convenience init(
         _ source: Source, timing: AssetTiming = .fast, discovery: StreamDiscovery = .decoding
     ) {
@@ -15,14 +15,14 @@ extension Asset {
 }
 
 extension Demuxer {
-    /// Opens any file, without restrictions.
+    /// Opens a file without access restrictions.
     package static func open(path: String) throws(InputError) -> Demuxer {
         try open(path: path, environment: SourceEnvironment())
     }
 }
 
 extension TemporaryFile {
-    /// Creates a temporary file for any destination.
+    /// Creates a temporary file for a destination in any folder.
     package convenience init(destination: String) throws {
         try self.init(destination: destination, in: .anywhere)
     }

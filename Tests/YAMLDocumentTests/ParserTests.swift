@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import YAMLDocument
 
-/// Parses text; returns the node and the diagnostics.
+/// Parses a YAML text. Returns the root node and the diagnostics.
 private func parse(_ text: String) -> (node: YAMLNode?, sink: DiagnosticSink) {
     var sink = DiagnosticSink()
     return (YAMLParser.parse(Array(text.utf8), file: "t.yaml", into: &sink), sink)
@@ -55,7 +55,7 @@ private func parse(_ text: String) -> (node: YAMLNode?, sink: DiagnosticSink) {
         #expect(sink.diagnostics.first?.rule == rule)
     }
 
-    /// Deep nesting, alias expansion, long scalars and bytes that are no text exceed a limit or are syntax errors.
+    /// Deep nesting, alias expansion, long scalars and bytes that aren't text exceed a limit or are syntax errors.
     @Test func hostileFilesAreDiagnosed() {
         let deep = String(repeating: "[", count: 100_000)
         #expect(parse(deep).sink.diagnostics.first?.rule == .yamlLimit)

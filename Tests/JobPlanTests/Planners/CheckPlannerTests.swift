@@ -25,7 +25,7 @@ import Testing
         return (decision, snippet.findings(decision.reasons))
     }
 
-    /// Of whole files, video and audio are decoded, and packets of other tracks are read, except covers and timecodes.
+    /// Video and audio of whole files are decoded, and packets of other tracks are read, except covers and timecodes.
     @Test func wholeFilesAreReadCompletely() throws {
         let (decision, findings) = try decide()
         let (input, output) = try #require(decision.value)
@@ -46,7 +46,7 @@ import Testing
         #expect(decision.value?.output.tracks.allSatisfy { $0.action == .read(decodes: false) } == true)
     }
 
-    /// Of ranges, only video and audio are read, because packets of subtitles may exceed the range.
+    /// For a range, only video and audio are read, because packets of subtitles may exceed the range.
     @Test func rangesAreReadOfVideoAndAudio() throws {
         let (decision, _) = try decide("true", "range: { start: 1s, end: 3s }")
         let (input, output) = try #require(decision.value)

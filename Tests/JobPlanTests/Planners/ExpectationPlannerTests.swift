@@ -111,7 +111,7 @@ import Testing
     }
 }
 
-/// Predicted descriptions of outputs, from which the jobs that read them are planned.
+/// Predicted descriptions of outputs, with which the jobs that read them are planned.
 @Suite struct PredictedSourceTests {
     private func description(_ plan: TrackPlan, ranges: [TimeRange] = []) throws -> TrackDescription {
         let snippet = try JobSnippet(rule: "{ video: first, copy: true }")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobPlan
 
-/// The section of a source that an output reads: `range`, `cut` and `limit`.
+/// The section of a source that an output reads, as determined by `range`, `cut` and `limit`.
 @Suite struct ExtentPlannerTests {
     private func decide(
         _ keys: String..., of source: InputPlan.Source = .file, copied: TrackDescription? = nil,
@@ -21,7 +21,7 @@ import Testing
         return (decision, snippet.findings(decision.reasons))
     }
 
-    /// Times are absolute, relative to the end, shares, chapters or frames.
+    /// Times are absolute, relative to the end, percentages, chapters or frames.
     @Test(arguments: [
         ("{ start: 2s, end: 5s }", span(2, 5)), ("{ start: 2s }", span(2, 10)), ("{ end: 4s }", span(0, 4)),
         ("{ start: 2s, duration: 3s }", span(2, 5)), ("{ start: 25%, end: -1s }", span(2.5, 9)),
@@ -68,7 +68,7 @@ import Testing
         #expect(try decide().decision.value?.ranges == [])
     }
 
-    /// `limit` shortens the range that is read, with a note.
+    /// `limit` shortens the selected range, which is noted.
     @Test(
         arguments: [
             ("limit: { duration: 3s }", "", [span(0, 3)]), ("limit: { duration: 50% }", "", [span(0, 5)]),
@@ -101,7 +101,7 @@ import Testing
         return FakeProber(.cut(found))
     }
 
-    /// `keyframe` widens the range to where the first copied video track can begin and end.
+    /// `keyframe` extends the range to positions at which the first copied video track can start and end.
     @Test func keyframeRangesAreWidened() throws {
         let keys = ["range: { start: 1.5s, end: 5s }", "cut: keyframe"]
         let (decision, _) = try decide(keys[0], keys[1], copied: .video(), prober: Self.between(1, 6))
@@ -124,7 +124,7 @@ import Testing
             ])
     }
 
-    /// A widened range must not exceed `limit`; the error is at `cut`.
+    /// An extended range must not exceed `limit`; the error is at `cut`.
     @Test func widenedRangesRespectTheLimit() throws {
         let (_, findings) = try decide(
             "range: { start: 1.5s, end: 5s }", "cut: keyframe", "limit: { duration: 2s }", copied: .video(),
@@ -141,7 +141,7 @@ import Testing
             try decide("range: { start: 25f }", prober: .failing()).findings == ["source-unreadable at 25f"])
     }
 
-    /// The cut of a file that another job publishes is determined later.
+    /// The cut of a file that another job publishes is planned once the file exists.
     @Test func cutsOfFutureFilesAreDeterminedLater() throws {
         let (decision, findings) = try decide(
             "range: { start: 1s }", "cut: smart", of: .job(id: "first", path: "/b.mp4"), copied: .video())
@@ -151,9 +151,9 @@ import Testing
     }
 }
 
-/// Widening of one range.
+/// Extension of one range to keyframes.
 @Suite struct RangeWidenerTests {
-    /// A prober of a track with keyframes at whole multiples of `group` seconds.
+    /// Returns a prober of a track with keyframes at multiples of `group` seconds.
     private func prober(group: Double) -> FakeProber {
         FakeProber { request in
             guard case .cut(_, let range, _, _) = request.subject else { return nil }
@@ -177,18 +177,18 @@ import Testing
     @Test(
         arguments: [
             (span(2, 4), nil), (span(2.5, 3), span(2, 4)), (span(2, 5), span(2, 6)), (span(3, 4), span(2, 4)),
-            // After the last keyframe the range ends with the source.
+            // After the last keyframe, the range ends with the source.
             (span(8.5, 9), span(8, 10)),
         ] as [(TimeRange, TimeRange?)])
     func rangesGrowToKeyframes(_ range: TimeRange, _ expected: TimeRange?) throws {
         #expect(try widened(range) == expected)
     }
 
-    /// A range that would exceed the limit ends at an earlier position.
+    /// If the extended range would exceed the limit, it ends at an earlier keyframe.
     @Test func rangesEndEarlierForTheLimit() throws {
         #expect(try widened(span(2, 5), limit: s(4)) == span(2, 6))
         #expect(try widened(span(2, 5), limit: s(3)) == span(2, 4))
-        // No position lies within the limit.
+        // No keyframe is within the limit.
         #expect(try widened(span(2.5, 3), limit: s(1))?.duration ?? .zero > s(1))
     }
 

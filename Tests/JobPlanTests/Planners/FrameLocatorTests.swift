@@ -15,12 +15,12 @@ private func time(_ time: TimeExpression) -> Located<TimeExpression> {
     Located(time, at: .startOfFile("jobs.yaml"))
 }
 
-/// Times of frame numbers, which count the frames of the first selected video track, whatever its frame rate does.
+/// Times of frame numbers, which count the frames of the first selected video track, regardless of its frame rate.
 @Suite struct FrameLocatorTests {
     private static let variable = FramePositions(
         positions: [.init(start: s(0.1), end: s(0.9)), nil], count: 7)
 
-    /// Frames of a file have the times that the file states; one request locates all.
+    /// Times of a file's frames are those that a single probe request returns.
     @Test func framesOfFilesAreProbed() throws {
         let prober = FakeProber(.frames(Self.variable))
         let locator = FrameLocator(track: .video(index: 3), source: .file, prober: prober)
@@ -35,7 +35,7 @@ private func time(_ time: TimeExpression) -> Located<TimeExpression> {
         #expect(!sink.hasErrors)
     }
 
-    /// Frames that are located once need no further request; frames in other ranges do.
+    /// Located frames are not probed again; frames in other ranges are.
     @Test func locatedFramesAreProbedOnce() throws {
         let prober = FakeProber(.frames(Self.variable))
         var locator = FrameLocator(track: .video(), source: .file, prober: prober)
@@ -88,7 +88,7 @@ private func time(_ time: TimeExpression) -> Located<TimeExpression> {
     }
 }
 
-/// Times of ranges in frames.
+/// Resolution of ranges in frame numbers.
 @Suite struct RangeResolverTests {
     private func resolve(
         start: TimeExpression? = nil, end: TimeExpression? = nil, duration: TimeExpression? = nil,
@@ -104,7 +104,7 @@ private func time(_ time: TimeExpression) -> Located<TimeExpression> {
         return (resolver.resolve(spec, into: &sink), sink.diagnostics.map(\.message))
     }
 
-    /// The end of a range is the start of its frame; the frame count is the end of the last frame.
+    /// The end of a range is the start of its frame; the frame count denotes the end of the last frame.
     @Test func framesLimitRanges() {
         #expect(resolve(start: .frames(25), end: .frames(75)).0 == span(1, 3))
         #expect(resolve(start: .frames(25), end: .frames(250)).0 == span(1, 10))
@@ -139,7 +139,7 @@ private func time(_ time: TimeExpression) -> Located<TimeExpression> {
     }
 }
 
-/// Sources whose guessed duration must be measured before the job is planned.
+/// Sources whose estimated duration must be measured before the job is planned.
 @Suite struct EstimatedLengthTests {
     @Test(arguments: [
         ("range: { start: 1s, end: 5s }", "", false), ("range: { start: 1s, end: 11s }", "", true),
@@ -159,7 +159,7 @@ private func time(_ time: TimeExpression) -> Located<TimeExpression> {
                 prober: FakeProber())
         }
         #expect(length("mpegts", isExact: false).isRelevant == isRelevant)
-        // A measured duration, and one that the container declares, are no guesses.
+        // A duration that was measured, or that the container declares, isn't an estimate.
         #expect(!length("mpegts", isExact: true).isRelevant)
         #expect(!length(SourceDescription.movie, isExact: false).isRelevant)
     }

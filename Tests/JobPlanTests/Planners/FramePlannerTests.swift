@@ -8,7 +8,7 @@ import Testing
 @testable import JobPlan
 @testable import Media
 
-/// Deinterlacing, crop, rotation and filters of frames before scaling.
+/// Deinterlacing, cropping, rotation and filtering of frames before scaling.
 @Suite struct FramePlannerTests {
     private func decide(
         _ encode: String, of track: TrackDescription = .video(), _ prober: FakeProber = FakeProber()
@@ -34,7 +34,7 @@ import Testing
         width: Rational(704, 1), height: Rational(576, 1), horizontalOffset: Rational(0, 1),
         verticalOffset: Rational(0, 1))
 
-    /// A rectangle is in pixels of the coded frame; the clean aperture lies around the frame's center.
+    /// A crop rectangle is in pixels of the coded frame; the clean aperture is relative to the frame's center.
     @Test(arguments: [
         ("{ x: 8, y: 2, width: 640, height: 480 }", PixelRectangle(x: 8, y: 2, width: 640, height: 480)),
         ("{ width: 720, height: 576 }", nil),
@@ -67,7 +67,7 @@ import Testing
         #expect(decision.value == nil && findings == [finding])
     }
 
-    /// A quarter turn exchanges the sides and inverts the pixel aspect ratio; the display matrix is cleared.
+    /// A quarter turn swaps the sides and inverts the pixel aspect ratio; the display matrix is cleared.
     @Test(arguments: [
         ("keep", 0, true, "display matrix copied: kept"),
         ("bake", 90, false, "display matrix encoded: the frame is rotated"),
@@ -98,7 +98,8 @@ import Testing
         #expect(try decide("codec: h264, orientation: bake").decision.value?.settings.turn == nil)
     }
 
-    /// `auto` is the default if lines move, and, for progressive tracks, if the codec would mark all frames as progressive.
+    /// `auto` is the default if the frame is scaled, cropped or rotated. For progressive tracks, it is the default if
+    /// the codec would mark all frames as progressive.
     @Test(
         arguments: [
             ("codec: h264", true, .off, true, false), ("codec: h264, size: x480", true, .auto, false, false),
@@ -122,7 +123,7 @@ import Testing
         #expect(prepared.settings.deinterlacesLateFields == coversLateFields)
     }
 
-    /// Size, pixel aspect ratio and color after filters are what libavfilter reports.
+    /// Size, pixel aspect ratio and color after filters are those that libavfilter reports.
     @Test func filtersDetermineTheFormat() throws {
         let after = FrameFormat(
             width: 640, height: 480, format: .yuv420p, sampleAspectRatio: Rational(4, 3), color: .standard)
@@ -152,7 +153,7 @@ import Testing
         #expect(findings.first?.hasPrefix("filter-chain at ") == true && findings[0].contains("hue=s=0"))
     }
 
-    /// HDR that becomes SDR is tone-mapped, which requires primaries and matrix.
+    /// HDR that is converted to SDR is tone-mapped, which requires primaries and matrix.
     @Test func toneMappingRequiresPrimariesAndMatrix() throws {
         let encode = "codec: h264, color: { primaries: bt709, transfer: bt709, matrix: bt709 }"
         let known = TrackDescription.video { $0.color = .hdr }
@@ -168,7 +169,7 @@ import Testing
         #expect(try decide(encode).decision.value?.settings.mapsTones == false)
     }
 
-    /// `color: sdr` doesn't apply to SDR, nor to HDR whose color is unknown.
+    /// `color: sdr` has no effect on SDR, nor on HDR with an unknown color description.
     @Test func settingsForHDRAreRemovedForOtherTracks() throws {
         let spec = try JobSnippet(rule: "{ video: first, encode: { codec: h264, color: sdr } }").video
         var unknown = ColorDescription()
@@ -179,7 +180,7 @@ import Testing
         }
     }
 
-    /// The resolved size must be the requested one, and color conversions must be supported.
+    /// The resolved size must be the requested one, and the color conversion must be supported.
     @Test(arguments: [
         (
             "size: 101x100, fit: stretch", TrackDescription.video(), SettingsValidation.Outcome.valid,

@@ -39,7 +39,7 @@ import Testing
         decision.value?.stills.map(\.time.seconds)
     }
 
-    /// Times are on the output's time line, in order; a count is evenly spaced.
+    /// Times are on the output's time line, in order; images given by `count` are evenly spaced.
     @Test(
         arguments: [
             ("at: [ 5s, 1s ]", [], [1, 5]), ("at: [ 50%, -1s ]", [], [5, 9]), ("at: end", [], [10]),
@@ -55,8 +55,8 @@ import Testing
         #expect(times(decision) == expected && findings == [])
     }
 
-    /// The time in the source adds the start of the range; a frame that is named by number is located at its middle, and the
-    /// end of a range is its last frame.
+    /// The time in the source includes the start of the range. A frame given by its number is located at its middle,
+    /// and the end of a range denotes its last frame.
     @Test func imagesAreLocatedInTheSource() throws {
         let (range, _) = try decide("at: [ 1s, end ]", ranges: [span(2, 4)])
         let tick = MediaTime(value: 1, timescale: 12_800)
@@ -81,7 +81,7 @@ import Testing
         #expect(decision.value == nil && findings == [finding], "\(decision.reasons.messages)")
     }
 
-    /// The same time may be written in two ways.
+    /// A time and a frame number may denote the same image, which is an error.
     @Test func framesMayHaveTheTimeOfAnotherImage() throws {
         let positions = FramePositions(positions: [.init(start: s(1), end: s(1.04))], count: 26)
         let (decision, findings) = try decide("at: [ 1s, 25f ]", prober: FakeProber(.frames(positions)))
@@ -94,7 +94,7 @@ import Testing
         #expect(decision.value == nil && findings == ["invalid-range at 250f"])
     }
 
-    /// Keyframes and scenes are those of the range; the start of each range begins a scene.
+    /// Keyframes and scenes are those of the range; each range starts a scene.
     @Test func keyframesAndScenesAreProbed() throws {
         let found = FakeProber(.keyFrames([s(0), s(4), s(8)]))
         #expect(try times(decide("keyframes: true", prober: found).decision) == [0, 4, 8])
@@ -124,7 +124,7 @@ import Testing
         #expect(try decide("scenes: 0.3", prober: .failing()).findings == ["source-unreadable at 0.3"])
     }
 
-    /// A number has four digits; a time is rounded down to the millisecond.
+    /// Image numbers in names have four digits; times are rounded down to the millisecond.
     @Test func imagesHaveNames() throws {
         #expect(
             try decide("count: 2").decision.value?.stills.map(\.destination) == [
@@ -177,7 +177,7 @@ import Testing
         #expect(large.decision.value == nil && large.findings == ["codec-setting at { columns: 10 }"])
     }
 
-    /// Players slow down frames that are shorter than a format allows.
+    /// Players slow down animations whose frames are shorter than the format allows, which is an error.
     @Test func animationsHaveAPace() throws {
         let slow = try decide("every: 1s, animation: gif", to: "/o.gif")
         #expect(slow.decision.value?.animation == .gif && slow.findings == [])

@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobPlan
 
-/// Source tracks that no rule selects: dropped, and reported as the job requests.
+/// Source tracks that no rule selects are dropped, and reported as `leftover` requests.
 @Suite struct LeftoverCheckTests {
     private static let description = SourceDescription.file(
         .video(), .audio(), .other(2, codec: "subrip"), .cover(3), .other(4, .data) { $0.isTimecode = true },
@@ -20,7 +20,7 @@ import Testing
         return (reasons, snippet.findings(reasons))
     }
 
-    /// Covers and the timecode have their own entries; a track of unknown format has a reason of its own.
+    /// Covers and the timecode have separate ledger entries; a track of an unknown format has a specific reason.
     @Test(
         arguments: [
             ("", []), ("drop", []),

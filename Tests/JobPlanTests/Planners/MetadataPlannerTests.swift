@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobPlan
 
-/// Tags of the output's file: those of the source that are kept, then those that the job sets.
+/// Tags of the output file: those of the source that are kept, followed by those that the job sets.
 @Suite struct MetadataPlannerTests {
     private func decide(
         _ source: KeyValuePairs<String, String>, _ metadata: String = "{}", in container: String = "mkv",
@@ -39,7 +39,7 @@ import Testing
             ])
     }
 
-    /// Each tag that is dropped has its reason.
+    /// Each dropped tag has a reason.
     @Test(arguments: [
         ("title", "T", "{ keep: none }", "mkv", false, "the job doesn't keep it"),
         ("encoder", "Lavf", "{}", "mkv", false, "describes the source's container"),
@@ -67,13 +67,13 @@ import Testing
         #expect(decision.reasons.lines == ["tag \(key) dropped: \(reason)"])
     }
 
-    /// Recording time and place belong to the user.
+    /// Recording time and location are kept.
     @Test(arguments: ["mp4", "mov", "mkv"])
     func recordingTimeAndPlaceAreKept(_ container: String) throws {
         let (decision, _) = try decide(
             ["creation_time": "2024-05-06T07:08:09.000000Z", "location": "+48.4/"], in: container)
         #expect(pairs(decision) == ["creation_time=2024-05-06T07:08:09.000000Z", "location=+48.4/"])
-        // QuickTime's own key is written as `location`, and a translated one duplicates it.
+        // QuickTime's key is written as `location`; its translation by libavformat duplicates it.
         let (apple, _) = try decide(["com.apple.quicktime.location.ISO6709": "+48.4/"], in: container)
         #expect(pairs(apple) == ["location=+48.4/"])
         let (twice, _) = try decide(["location": "+48.4/", "location-eng": "+48.4/"], in: container)
@@ -81,7 +81,7 @@ import Testing
         #expect(twice.reasons.lines.last == "tag location-eng dropped: duplicates `location`")
     }
 
-    /// Ogg and FLAC have one field for both.
+    /// Ogg and FLAC store `comment` and `description` in one field.
     @Test func sharedFieldsHoldOneTag() throws {
         let (decision, _) = try decide(["comment": "c", "description": "d"], in: "flac")
         #expect(pairs(decision) == ["comment=c"])
@@ -91,7 +91,7 @@ import Testing
         #expect(try pairs(decide(["description": "d"], in: "flac").decision) == ["description=d"])
     }
 
-    /// The timecode has an entry of its own.
+    /// The timecode isn't listed as a tag.
     @Test func timecodesAreNoTags() throws {
         let (decision, _) = try decide(
             ["timecode": "01:00:00:00"], "{ set: { timecode: '02:00:00:00' } }", in: "mov")
@@ -134,7 +134,7 @@ import Testing
         #expect(try decide(.cover(3, codec: "gif")).lines == ["cover gif dropped: mp4 can't hold it"])
     }
 
-    /// mp4 has covers as images without tags of their own kind; Matroska attaches them as files.
+    /// mp4 stores covers without tags of their own, while Matroska stores them as attachments with tags.
     @Test func tagsOfCoversAreKeptInStreams() throws {
         var cover = TrackDescription.cover(3)
         cover.tags = ["title", "comment", "encoder", "mood"].map { MetadataEntry(key: $0, value: "x") }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobPlan
 
-/// The mix of audio tracks: format of the sum, volumes and their errors.
+/// The mix of audio tracks: format, volumes and errors.
 @Suite struct MixPlannerTests {
     private static let low = TrackDescription.audio(0, rate: 44_100, layout: "mono", over: span(1, 8)) {
         ($0.language, $0.isLossless) = ("eng", true)
@@ -26,7 +26,7 @@ import Testing
         return (decision, snippet.findings(decision.reasons))
     }
 
-    /// The sum has the highest rate, the most channels, and the range from the first start to the last end.
+    /// The mix has the highest sample rate, the most channels, and the range from the first start to the last end.
     @Test func sumHasTheBestFormatOfItsTracks() throws {
         let (decision, findings) = try decide("true")
         let (mix, sum) = try #require(decision.value)
@@ -68,7 +68,7 @@ import Testing
         #expect(decision.value == nil && findings == [finding])
     }
 
-    /// A point may lie at the end of the output.
+    /// A point of a volume envelope may be at the end of the output.
     @Test func pointsReachTheEnd() throws {
         let (decision, findings) = try decide(
             "[ { audio: 0, volume: [ { at: 0s, value: 1 }, { at: end, value: 0 } ] } ]")

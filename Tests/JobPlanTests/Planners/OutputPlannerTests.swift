@@ -9,7 +9,7 @@ import Testing
 
 @testable import JobPlan
 
-/// Whole outputs: the selection of tracks, and what concerns all of them.
+/// Whole outputs: the selection of tracks, and properties of all tracks together.
 @Suite struct OutputPlannerTests {
     private static let source = SourceDescription.file(
         .video { $0.bitRate = 800_000 }, .audio { ($0.language, $0.bitRate) = ("eng", 128_000) },
@@ -19,7 +19,7 @@ import Testing
         $0.chapters = [AssetChapter(timeRange: span(0, 10), title: "all")]
     }
 
-    /// Answers that all settings are valid, and that no subtitle track has events.
+    /// Returns a prober that accepts all settings. `hasEvents`: whether subtitle tracks contain events.
     private static func prober(hasEvents: Bool = true) -> FakeProber {
         FakeProber { request in
             switch request.subject {
@@ -81,7 +81,7 @@ import Testing
         #expect(decision.value == nil && findings == [finding], "\(decision.reasons.messages)")
     }
 
-    /// An optional rule without a match is noted; an output that becomes silent by it is a warning.
+    /// An optional rule without a match is noted; an output that lacks audio because of it causes a warning.
     @Test func optionalRulesMayMatchNothing() throws {
         let video = "{ video: first, copy: true }"
         let (noted, none) = try decide("\(video), { subtitle: all, copy: true, optional: true }")
@@ -101,7 +101,7 @@ import Testing
         #expect(try decide("{ audio: first, encode: { codec: flac } }", to: "o.flac").findings == [])
     }
 
-    /// A text subtitle track needs an event in what is read.
+    /// A text subtitle track requires an event in the selected range.
     @Test func subtitlesNeedEvents() throws {
         let description = SourceDescription.file(.video(), .other(1))
         let rules = "{ video: first, copy: true }, { subtitle: first, copy: true"
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    /// A cover counts toward the size, and must fit into the limit.
+    /// A cover counts toward the output's size, and must fit into its limit.
     @Test func coversHaveASize() throws {
         let image = CoverImage(
             codec: "mjpeg", width: 600, height: 400, pixelFormat: .yuv420p, size: 90_000,
@@ -170,7 +170,7 @@ import Testing
         #expect(threads == [3, 0])
     }
 
-    /// Images and waveforms replace the tracks' container; they have no duration and no chapters.
+    /// Images and waveforms have no container, duration or chapters.
     @Test func otherKindsAreOfOneTrack() throws {
         let (images, findings) = try decide(
             "", "images: { count: 2, size: 320x }", to: "\"o-${image.number}.jpg\"")

@@ -9,15 +9,15 @@ import Testing
 @testable import JobPlan
 @testable import Media
 
-/// A prober that answers from values and records the requests. A request without a reply throws, and is an issue of the
-/// test: a planner probes only what its decision requires.
+/// A prober that returns given responses and records the requests. A request without a response throws and fails the
+/// test, because a planner probes only what its decision requires.
 final class FakeProber: SourceProber {
     let environment = SourceEnvironment()
     let trials = SettingsValidationCache()
     private let reply: @Sendable (ProbeRequest) -> Result<ProbeResponse, SourceProblem>?
     private let recorded = Guarded<[ProbeRequest]>([])
 
-    /// All requests, in order.
+    /// All requests, in the order of the calls.
     var requests: [ProbeRequest] { recorded.withLock { $0 } }
 
     /// Creates a prober. `reply` returns nil for a request that the test doesn't expect.
@@ -26,17 +26,17 @@ final class FakeProber: SourceProber {
         self.reply = reply
     }
 
-    /// Creates a prober that answers each request with the same response, and accepts all settings.
+    /// Creates a prober that returns the same response to each request, and accepts all settings.
     convenience init(_ response: ProbeResponse) {
         self.init { if case .trial = $0.subject { .success(.verdict(.valid)) } else { .success(response) } }
     }
 
-    /// Creates a prober that answers each trial with the same result, and expects no other request.
+    /// Creates a prober that returns the same verdict for each validation of settings, and expects no other request.
     convenience init(trials verdict: SettingsValidation.Outcome) {
         self.init { if case .trial = $0.subject { .success(.verdict(verdict)) } else { nil } }
     }
 
-    /// Creates a prober to which every source is unreadable.
+    /// Returns a prober for which every source is unreadable.
     static func failing(_ problem: String = "no such file") -> FakeProber {
         FakeProber { _ in .failure(SourceProblem(problem)) }
     }
@@ -51,12 +51,12 @@ final class FakeProber: SourceProber {
     }
 }
 
-/// A job that is decoded from a few lines of YAML, with the text that its locations refer to.
+/// A job that is decoded from a few lines of YAML, with the text to which its locations refer.
 struct JobSnippet {
     let yaml: String
     let job: JobSpec
 
-    /// Decodes a job with a rule, and the lines `keys`. The asset is a file unless `asset` is empty.
+    /// Decodes a job with a rule and the lines `keys`. The asset is a file unless `asset` is empty.
     init(
         rule: String? = nil, _ keys: String..., asset: String = "./a.mp4", to destination: String? = "o.mp4"
     ) throws {
@@ -87,7 +87,7 @@ struct JobSnippet {
         }
     }
 
-    /// Returns the text of a location; of several lines, the first.
+    /// Returns the text at a location; only the first line if it spans several.
     func text(at range: SourceRange) -> String {
         let lines = yaml.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.indices.contains(range.line - 1) else { return "" }
@@ -96,8 +96,8 @@ struct JobSnippet {
         return String(line.prefix(end).dropFirst(range.column - 1))
     }
 
-    /// Returns each diagnostic as its rule and the text of its location: `codec-setting at 101x101`; warnings begin
-    /// with `warning`.
+    /// Returns each diagnostic as its rule and the text at its location, such as `codec-setting at 101x101`; warnings
+    /// start with `warning`.
     func findings(_ sink: DiagnosticSink) -> [String] {
         sink.diagnostics.map {
             ($0.severity == .error ? "" : "\($0.severity) ") + "\($0.rule.rawValue) at \(text(at: $0.range))"
@@ -111,7 +111,7 @@ extension Reasons {
     /// Messages of the diagnostics.
     var messages: [String] { diagnostics.diagnostics.map(\.message) }
 
-    /// The ledger as lines: `tag title copied: kept`.
+    /// The ledger as lines, such as `tag title copied: kept`.
     var lines: [String] { ledger.map { "\($0.item.text) \($0.outcome.text): \($0.reason)" } }
 }
 
@@ -174,7 +174,7 @@ extension TrackDescription {
         return track
     }
 
-    /// Returns a cover.
+    /// Returns a track with a cover image.
     static func cover(_ index: Int = 3, codec: String = "mjpeg") -> TrackDescription {
         video(600, 600, index: index, codec: codec, rate: nil, over: span(0, 0)) {
             $0.isAttachedPicture = true
@@ -183,11 +183,11 @@ extension TrackDescription {
 }
 
 extension SourceDescription {
-    /// libavformat's name of MP4 and QuickTime.
+    /// libavformat's name of the mp4 and mov demuxer.
     static let movie = "mov,mp4,m4a,3gp,3g2,mj2"
     static let matroska = "matroska,webm"
 
-    /// Returns the description of a file with some tracks. Its duration is that of the longest one.
+    /// Returns the description of a file with the given tracks. Its duration is that of the longest track.
     static func file(
         _ tracks: TrackDescription..., container: String = movie,
         with change: (inout SourceDescription) -> Void = { _ in }
@@ -204,19 +204,19 @@ extension SourceDescription {
 }
 
 extension InputPlan.Source {
-    /// A file, which no test opens.
+    /// A file that tests don't open.
     static let file = InputPlan.Source.file(path: "/a.mp4", identity: FileIdentity(remoteSize: 1))
 }
 
 extension DisplayTransform {
-    /// The transform of frames that are displayed rotated clockwise by 90°.
+    /// Transform of frames that are displayed rotated clockwise by 90°.
     static let quarter = DisplayTransform(matrix: [0, 65_536, 0, -65_536, 0, 0, 0, 0, 1 << 30])
-    /// The transform of frames that are displayed rotated clockwise by 45°.
+    /// Transform of frames that are displayed rotated clockwise by 45°.
     static let eighth = DisplayTransform(matrix: [46_341, 46_341, 0, -46_341, 46_341, 0, 0, 0, 1 << 30])
 }
 
 extension ColorDescription {
-    /// PQ in BT.2020, in limited range.
+    /// PQ in BT.2020 with limited range.
     static var hdr: ColorDescription {
         var color = ColorDescription()
         (color.primaries, color.transfer, color.matrix) = ("bt2020", "smpte2084", "bt2020nc")
@@ -241,7 +241,7 @@ extension TrackPlan {
 }
 
 extension OutputPlan {
-    /// Returns an mp4 of 10 s with some tracks, and the expectations of a job.
+    /// Returns an mp4 output of 10 s with the given tracks, and with the expectations of a job.
     static func media(_ tracks: [TrackPlan], of snippet: JobSnippet) -> OutputPlan {
         let place = snippet.job.id.range
         return OutputPlan(
@@ -281,7 +281,7 @@ extension TrackPlan.Action {
 }
 
 extension SmartCut {
-    /// Returns a cut of one range with some frames at its edges, in milliseconds.
+    /// Returns a cut of one range with the given numbers of re-encoded and copied frames; times are in milliseconds.
     static func cut(head: Int = 0, copied: Int = 100, tail: Int = 0) -> SmartCut {
         SmartCut(
             tick: Rational(1, 1000),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobPlan
 
-/// Timecode of the first frame: the source's, moved with the range, or the job's.
+/// Timecode of the first frame: the source's, shifted with the range, or the job's.
 @Suite struct TimecodePlannerTests {
     private func decide(
         _ code: String? = "01:00:00:00", keys: String = "", metadata: String = "{}",
@@ -31,7 +31,8 @@ import Testing
         return (decision, snippet.findings(decision.reasons))
     }
 
-    /// Counts frames, at 29.97 frames/s with drop frames; the timecode belongs to the first frame, which may be late.
+    /// Frames are counted, with drop-frame timecode at 29.97 frames/s. The timecode applies to the first frame, which
+    /// may start late.
     @Test(
         arguments: [
             ("01:00:00:00", Rational(25, 1), 0, 0, "01:00:00:00", "kept"),
@@ -73,7 +74,7 @@ import Testing
         #expect(try decide(frameRate: Rational(25, 1)).decision.value == "01:00:00:00")
     }
 
-    /// The rule's timecode precedes the job's; both replace the source's.
+    /// The rule's timecode takes precedence over the job's; both replace the source's.
     @Test(arguments: [
         ("", "{ set: { timecode: '10:00:00:00' } }", "10:00:00:00"),
         ("metadata: { timecode: '11:00:00:00' }", "{ set: { timecode: '10:00:00:00' } }", "11:00:00:00"),

@@ -59,7 +59,7 @@ import Testing
             ])
     }
 
-    /// HDR metadata is kept unless frames are tone-mapped; Dolby Vision belongs to its packets.
+    /// HDR metadata is kept unless frames are tone-mapped; Dolby Vision is kept only in copied packets.
     @Test(arguments: [
         ("mastering", "copy: true", "mp4", "copied: kept"),
         ("mastering", "encode: { codec: h264 }", "mp4", "copied: kept"),
@@ -84,7 +84,7 @@ import Testing
         #expect(decision.value?.sideData == (outcome.hasPrefix("copied") ? [kind] : []))
     }
 
-    /// Each refusal is located at the part of the rule that can't be followed.
+    /// Each error is located at the part of the rule that can't be applied.
     @Test(arguments: [
         (
             TrackDescription.video { $0.isDecodable = false }, "encode: { codec: h264 }", "mp4",
@@ -122,7 +122,7 @@ import Testing
         #expect(decision.reasons.messages == ["audio track 1 has no samples in this range"])
     }
 
-    /// Settings that the encoder rejects are errors at `encode`, those that it ignores at their key.
+    /// Settings that the encoder rejects are errors at `encode`; those that it ignores are errors at their key.
     @Test(
         arguments: [
             ("codec: h264", SettingsValidation.Outcome.problem("no"), "codec-setting at { codec: h264 }"),
@@ -144,7 +144,8 @@ import Testing
         #expect(findings == [finding].compactMap(\.self) && (decision.value == nil) == (finding != nil))
     }
 
-    /// A prober whose encoder accepts `limit` at most, at the rate of the source; it accepts any at another rate.
+    /// Returns a prober whose encoder accepts bit rates up to `limit` at the source's sample rate, and any at another
+    /// rate.
     private func limited(to limit: Int64, isHeeded: Bool) -> FakeProber {
         FakeProber { request in
             guard case .trial(.encoder(let encoder)) = request.subject else { return nil }
@@ -159,15 +160,15 @@ import Testing
         }
     }
 
-    /// A bit rate that exceeds a limit at the source's rate is reduced with a warning, so that one setting serves a folder.
-    /// With a fixed rate and layout it is an error.
+    /// A bit rate above the limit for the source's sample rate is reduced with a warning, so that one setting is
+    /// suitable for many sources. With a fixed rate and layout it is an error.
     @Test(arguments: [true, false])
     func bitRatesBeyondTheSourcesLimitAreClamped(_ isHeeded: Bool) throws {
         let prober = limited(to: 100_000, isHeeded: isHeeded)
         let source = TrackDescription.audio(rate: 22_050)
         let (decision, findings) = try decide(source, "encode: { codec: aac, bitrate: 320k }", prober: prober)
         guard case .encode(let encoding)? = decision.value?.action else { return #expect(Bool(false)) }
-        // The encoder reports its limit, or the next common rate below it is found.
+        // The encoder reports its limit, or the next common bit rate below it is found.
         let expected: Int64 = isHeeded ? 96_000 : 100_000
         #expect(encoding.encoder.bitRate == expected && findings == ["warning codec-limit at 320k"])
         #expect(encoding.settings.contains { $0.key == "bitrate" && $0.value == "\(expected)" })

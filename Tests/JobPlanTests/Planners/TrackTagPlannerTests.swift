@@ -36,7 +36,7 @@ import Testing
         tags.entries.map { "\($0.key)=\($0.value)" }
     }
 
-    /// mp4 stores three-letter codes, QuickTime its own list, Matroska any text.
+    /// mp4 stores three-letter codes, QuickTime a fixed list, Matroska any text.
     @Test(arguments: [
         ("eng", "mp4", "eng", "kept"), ("de", "mp4", "deu", "as deu"), ("deu", "mov", "ger", "as ger"),
         ("de-CH", "mkv", "de-CH", "kept"), ("de-CH", "mp4", nil, "mp4 can't store it"),
@@ -65,7 +65,7 @@ import Testing
         #expect(replaced.reasons.lines == ["tag title dropped: set by the rule"])
     }
 
-    /// What the rule sets must be stored: each error is located at its key or value.
+    /// Properties that the rule sets must be stored: each error is located at its key or value.
     @Test(
         arguments: [
             (TrackDescription.audio(), "language: de-CH", "mp4", "container-setting at de-CH"),
@@ -95,7 +95,7 @@ import Testing
                 ["default", "comment"], "webm", ["default"],
                 ["disposition comment dropped: webm can't store it"]
             ),
-            // The loss of `default` isn't listed.
+            // The loss of `default` isn't reported.
             (["default"], "ts", [], []), (["default"], "flac", [], []),
         ] as [([String], String, [String], [String])])
     func dispositionsAreKeptWherePossible(
@@ -111,7 +111,7 @@ import Testing
         #expect(try decide(track, keys: "disposition: [forced]", in: "mkv").tags.disposition == ["forced"])
     }
 
-    /// Each tag of the source is kept, or dropped with the reason.
+    /// Each tag of the source is kept, or dropped with a reason.
     @Test(arguments: [
         ("mkv", "all", false, "mood", "x", "copied: kept"),
         ("mkv", "none", false, "mood", "x", "dropped: the job doesn't keep it"),

@@ -48,8 +48,8 @@ import Testing
         #expect(notes == [] && encoding.askedColor == [] && !encoding.hasTwoPasses)
     }
 
-    /// A size with both sides is a box that the frame is scaled into, with square pixels; a single side keeps the aspect
-    /// ratio. Computed sides are rounded to the nearest even number.
+    /// A size with both sides is a bounding box into which the frame is scaled, with square pixels. A single side keeps
+    /// the aspect ratio. Computed sides are rounded to the nearest even number.
     @Test(
         arguments: [
             (1280, 720, nil, "size: x360", "640x360", nil, nil),
@@ -77,7 +77,7 @@ import Testing
         #expect(encoding.video?.innerSize?.description == inner)
     }
 
-    /// What a user may not expect is noted.
+    /// Conversions that a user may not expect are noted.
     @Test(arguments: [
         (
             TrackDescription.video(1281, 721), "",
@@ -109,7 +109,7 @@ import Testing
         #expect(try decide("codec: h264\(comma)\(keys)", of: track).notes == notes)
     }
 
-    /// The pixel format is the source's, or the nearest that the encoder supports.
+    /// The pixel format is the source's, or the nearest one that the encoder supports.
     @Test(arguments: [
         ("yuv420p", "codec: h264", "yuv420p"), ("yuv444p", "codec: h264", "yuv444p"),
         ("yuv422p10le", "codec: h264", "yuv422p10le"), ("yuv420p", "codec: prores", "yuv422p10le"),
@@ -134,7 +134,7 @@ import Testing
         #expect(plain.video?.mapsTones == false && plain.encoder.color == .standard)
     }
 
-    /// Properties that the source states are converted; others are only written.
+    /// Color properties that the source declares are converted; others are only written.
     @Test func colorsAreConvertedWhereTheSourceStatesThem() throws {
         let encode = "codec: h264, color: { matrix: smpte170m }"
         let (converted, _) = try decide(encode, of: .video { $0.color = .standard })
@@ -148,7 +148,7 @@ import Testing
         #expect(full.askedColor == ["range"])
     }
 
-    /// Players guess a missing matrix from the size. A change across that limit states the source's.
+    /// Players derive a missing matrix from the frame size. If scaling would change the result, the matrix is declared.
     @Test func guessedMatricesAreStatedWhereTheGuessWouldChange() throws {
         let (large, notes) = try decide("codec: h264, size: x720", of: .video(720, 480))
         #expect(large.encoder.color.matrix == "smpte170m")
@@ -189,7 +189,7 @@ import Testing
                 == expected)
     }
 
-    /// The times of all frames, counted from the start of the range, are whole numbers of ticks.
+    /// The times of all frames, relative to the start of the range, are whole numbers of ticks.
     @Test(arguments: [
         ("codec: h264", [TimeRange](), 12_800), ("codec: h264", [span(0.1, 3)], 12_800),
         ("codec: h264, frame_rate: 30", [], 30), ("codec: h264, frame_rate: 24", [span(0.1, 3)], 10),
@@ -201,7 +201,7 @@ import Testing
         if !encode.contains("frame_rate") { #expect(base.den.isMultiple(of: 12_800), "\(base)") }
     }
 
-    /// Interlaced frames stay interlaced if the codec can code fields and no line moves.
+    /// Interlaced frames stay interlaced if the codec supports fields and the frame isn't scaled, cropped or rotated.
     @Test func fieldsAreKept() throws {
         let track = TrackDescription.video(720, 576) { ($0.isInterlaced, $0.fieldOrder) = (true, .topFirst) }
         let (kept, notes) = try decide("codec: h264", of: track)

@@ -23,7 +23,7 @@ import Testing
         return (planner, decision, snippet.findings(decision.reasons))
     }
 
-    /// 480,000 samples: an image measures at least 32 parts per column, data have 256 samples per pixel.
+    /// With 480,000 samples, an image measures at least 32 sections per column, and data have 256 samples per pixel.
     @Test(arguments: [
         ("{}", "o.png", 480_000 / (1200 * 32)), ("{ size: 100x50 }", "o.svg", 150),
         ("{}", "o.json", 256), ("{ samples_per_pixel: 1000 }", "o.dat", 1000),
@@ -35,7 +35,7 @@ import Testing
         #expect(!plan.reading.splitsChannels && !plan.reading.measuresPower)
     }
 
-    /// A source shorter than the image has a part for each sample.
+    /// A source shorter than the image has one sample per section.
     @Test func shortSourcesHaveOneSamplePerPart() throws {
         let (_, decision, _) = try decide("{}", of: .audio(1, over: span(0, 0.1)), to: "o.png")
         #expect(decision.value?.reading.samplesPerPixel == 1)
@@ -48,7 +48,8 @@ import Testing
         )
     }
 
-    /// At most 20 million pixels in all channels; the help has the least number that is allowed.
+    /// At most 20 million pixels in all channels are allowed; the help contains the smallest allowed
+    /// `samples_per_pixel`.
     @Test func largeDataAreErrors() throws {
         let day = TrackDescription.audio(1, over: span(0, 86_400))
         let keys = "{ samples_per_pixel: 300, split_channels: true }"
@@ -66,7 +67,7 @@ import Testing
             ])
     }
 
-    /// `dat` has a header of 24 bytes, and two values per pixel.
+    /// A `dat` file has a header of 24 bytes, and two values per pixel.
     @Test func sizesAreEstimated() throws {
         let (planner, decision, _) = try decide("{ bits: 8 }", to: "o.dat")
         let plan = try #require(decision.value)
@@ -89,7 +90,7 @@ import Testing
         .planned(track, .encoded(track, as: encoder, by: encoder, change))
     }
 
-    /// Copies have the source's bit rate, encodings the requested one.
+    /// Copies have the source's bit rate, encodes the requested one.
     @Test func knownBitRatesAreMultipliedByTheDuration() {
         #expect(SizeEstimate.bytes(of: [.planned(Self.video)]) == 1_000_000)
         #expect(SizeEstimate.bytes(of: [.planned(Self.video), .planned(Self.audio)]) == 1_160_000)
@@ -99,15 +100,15 @@ import Testing
         #expect(SizeEstimate.bytes(of: []) == 0)
     }
 
-    /// A copy whose bit rate is unknown has no estimate; a subtitle track has a small one.
+    /// The size of a copy with an unknown bit rate isn't estimated; a subtitle track counts as a small size.
     @Test func unknownBitRatesHaveNoEstimate() {
         #expect(SizeEstimate.bytes(of: [.planned(.video())]) == nil)
         #expect(SizeEstimate.bytes(of: [.planned(Self.video), .planned(.audio())]) == nil)
         #expect(SizeEstimate.bytes(of: [.planned(.other())]) == 125)
     }
 
-    /// At constant quality, six steps of H.264's scale halve the size, and the estimate is at most four times the
-    /// source's.
+    /// At constant quality, six steps of H.264's CRF halve the size, and the estimate is at most four times the
+    /// source's size.
     @Test func constantQualityDependsOnTheScale() throws {
         func bytes(_ crf: String, rate: Int64 = 0) throws -> Int64 {
             var track = TrackDescription.video()
@@ -130,7 +131,7 @@ import Testing
         #expect(SizeEstimate.bytes(of: [encoded(.audio(format: "s16"), "pcm_s16le")]) == 1_920_000)
     }
 
-    /// Statistics of a first pass: 200 bytes for each frame, and two for each macroblock.
+    /// First-pass statistics take 200 bytes per frame and two bytes per macroblock.
     @Test func twoPassesWriteStatistics() {
         let once = encoded(Self.video, "libx264")
         let twice = encoded(Self.video, "libx264") { $0.hasTwoPasses = true }
