@@ -65,9 +65,7 @@ struct WorkFailures {
         case .source(let index, _)?:
             return tracks.first { $0.takes(index) }?.location ?? plan.location
         case .output(_, _, let id?)?: return plan.track(withID: id)?.location ?? plan.location
-        case .output(_, _, nil)?, 
-
-.part?:
+        case .output(_, _, nil)?, .part?:
             return only?.tracks.count == 1 ? only?.tracks[0].location ?? plan.location : plan.location
         case nil: return plan.location
         }
