@@ -52,7 +52,11 @@ package struct DiagnosticSink: Sendable {
     package mutating func add(_ other: DiagnosticSink) {
         for diagnostic in other.collected { add(diagnostic) }
         omitted += other.omitted
+        // Messages over the limit are only counted.
         errorCount += max(0, other.errorCount - other.collected.count { $0.severity == .error })
+        warningCount += max(0, other.warningCount - other.collected.count { $0.severity == .warning })
+        environmentErrors += max(
+            0, other.environmentErrors - other.collected.count { $0.isEnvironment && $0.severity == .error })
     }
 
     package mutating func error(

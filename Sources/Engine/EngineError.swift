@@ -1,3 +1,5 @@
+package import JobRun
+
 /// The result of a command, as its exit status. If several apply, the first that occurred is returned.
 package enum RunStatus: Int32, Sendable {
     /// All jobs succeeded, were up to date or were skipped.
@@ -16,12 +18,12 @@ package enum RunStatus: Int32, Sendable {
     /// The run was ended by SIGTERM or SIGHUP.
     case terminated = 143
 
-    /// Status as one word, as used in reports and in the state.
-    package var word: String {
+    /// The status in reports and in the state.
+    package var reportStatus: RunReport.Status {
         switch self {
-        case .succeeded: "succeeded"
-        case .interrupted, .terminated: "interrupted"
-        case .jobFailed, .invalidSpec, .environment, .expectationFailed, .usage: "failed"
+        case .succeeded: .succeeded
+        case .interrupted, .terminated: .interrupted
+        case .jobFailed, .invalidSpec, .environment, .expectationFailed, .usage: .failed
         }
     }
 }

@@ -95,7 +95,7 @@ import Testing
             performer: LocalPerformer(MediaEnvironment()), prober: LocalProber(),
             observer: RecordingObserver())
         let records = await runner.run()
-        let report = RunReport(records, files: [Self.hostile], begun: 0, seconds: 1, status: "failed")
+        let report = RunReport(records, files: [Self.hostile], begun: 0, seconds: 1, status: .failed)
         // The HTML page contains only its own script.
         for (text, scripts) in [
             (HTMLRenderer.render(report), 1), (JUnitRenderer.render(report), 0),

@@ -53,7 +53,7 @@ import Testing
                 plan: plan.plan, files: plan.files, policy: policy, performer: AlteringPerformer(round),
                 prober: LocalProber(), observer: RecordingObserver())
             let records = await runner.run()
-            let report = RunReport(records, files: ["jobs.yaml"], begun: 0, seconds: 1, status: "x")
+            let report = RunReport(records, files: ["jobs.yaml"], begun: 0, seconds: 1, status: .failed)
             _ = HTMLRenderer.render(report, previews: HTMLRenderer.previews(of: records))
             _ = JUnitRenderer.render(report)
             _ = StepSummary.render(report)

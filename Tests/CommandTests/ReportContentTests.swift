@@ -64,7 +64,7 @@ import Testing
 
     private static func job(_ index: Int) -> RunReport.Job {
         var job = RunReport.Job(
-            id: "job[\(index)]", file: "jobs.yaml", line: index + 1, outcome: "succeeded", begun: 0,
+            id: "job[\(index)]", file: "jobs.yaml", line: index + 1, outcome: .succeeded, begun: 0,
             seconds: 1,
             lane: 0, attempts: 1)
         job.source = "/media/source-\(index).mp4"
@@ -87,7 +87,7 @@ import Testing
 
     @Test(arguments: [3, 300, 2000]) func pageSizeIsProportionalToTheNumberOfJobs(_ count: Int) {
         let jobs = (0..<count).map(Self.job)
-        let report = RunReport(jobs: jobs, files: ["jobs.yaml"], begun: 0, seconds: 1, status: "succeeded")
+        let report = RunReport(jobs: jobs, files: ["jobs.yaml"], begun: 0, seconds: 1, status: .succeeded)
         let shown = Dictionary(
             uniqueKeysWithValues: jobs.prefix(HTMLRenderer.maxPreviews).map {
                 (JobKey(file: $0.file, id: $0.id), Self.preview)
@@ -109,8 +109,8 @@ import Testing
         let scratch = try Scratch()
         var jobs = (0..<12).map(Self.job)
         for index in jobs.indices { jobs[index].seconds = Double((index * 5) % 12) }
-        jobs[4].outcome = "skipped"
-        let report = RunReport(jobs: jobs, files: ["jobs.yaml"], begun: 0, seconds: 1, status: "succeeded")
+        jobs[4].outcome = .skipped
+        let report = RunReport(jobs: jobs, files: ["jobs.yaml"], begun: 0, seconds: 1, status: .succeeded)
         let driver = """
             <script>
             const box = document.getElementById("filter");

@@ -77,7 +77,7 @@ import Testing
         let manifest = scratch.file("two/plan.json")
         try FileManager.default.removeItem(atPath: manifest)
         try FileManager.default.copyItem(atPath: scratch.file("one/plan.json"), toPath: manifest)
-        let report = RunReport(problems: [], in: [], files: [], begun: 0, seconds: 0, status: "failed")
+        let report = RunReport(problems: [], in: [], files: [], begun: 0, seconds: 0, status: .failed)
         let problem = #expect(throws: ShardFolder.Problem.self) {
             try saved.folder?.write(report, previews: [:], ofShard: 1)
         }

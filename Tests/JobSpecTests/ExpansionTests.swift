@@ -1,9 +1,10 @@
 import Diagnostics
 import Foundation
-import JobSpec
 import Media
 import TestSupport
 import Testing
+
+@testable import JobSpec
 
 @Suite struct ExpansionTests {
     private let tail = "tracks: [ { video: first, copy: true } ]"
@@ -189,12 +190,31 @@ import Testing
     @Test(arguments: [
         ("a.mp4", "*.mp4", true), ("a.mp4", "?.mp4", true), ("ab.mp4", "?.mp4", false),
         (".a.mp4", "*.mp4", false), (".a", ".*", true), ("a5", "a[0-9]", true), ("ax", "a[!0-9]", true),
-        ("a]", "a[]]", true), ("aaa", "a*a*a", true), ("aab", "a*a", false), ("ä.x", "?.x", true),
+        ("a]", "a[]]", true), ("ab", "a[!]a]", true), ("a]", "a[!]a]", false), ("aaa", "a*a*a", true),
+        ("aab", "a*a", false), ("ä.x", "?.x", true),
         ("[x]", "[[]x]", true), ("a?b", "a[?]b", true),
         ("", "*", true),
     ])
     func patternsMatchNames(_ name: String, _ pattern: String, _ matches: Bool) {
         #expect(GlobPattern.matches(name, pattern) == matches)
+    }
+
+    /// Random patterns match the same names as in the C library. Malformed patterns are rejected before matching.
+    @Test func randomPatternsMatchAsInTheShell() {
+        var random = SeededGenerator(7)
+        func text(_ alphabet: String, _ length: Int) -> String {
+            String((0..<length).map { _ in alphabet.randomElement(using: &random) ?? "a" })
+        }
+        var compared = 0
+        for _ in 0..<20_000 {
+            let pattern = text("ab.]]-!^[[*?", Int.random(in: 1...7, using: &random))
+            guard GlobPattern.problem(pattern) == nil else { continue }
+            let name = text("ab.]-!^[", Int.random(in: 1...4, using: &random))
+            let expected = fnmatch(pattern, name, FNM_PERIOD | FNM_NOESCAPE) == 0
+            #expect(GlobPattern.matches(name, pattern) == expected, "\(pattern) \(name)")
+            compared += 1
+        }
+        #expect(compared > 5000)
     }
 
     /// A pattern that takes exponential time in backtracking implementations is matched quickly.

@@ -29,10 +29,10 @@ package struct HistoryReport: Sendable {
         return entries.map { entry in
             let run = entry.run
             let begun = Date(timeIntervalSince1970: run.begun).formatted(.iso8601)
-            let open = run.status == "running" ? "in progress" : "did not finish"
+            let open = run.status == .running ? "in progress" : "did not finish"
             let duration = run.ended.map { String(Int(($0 - run.begun).rounded())) + " s" } ?? open
             var lines = [
-                "run \(run.number)  \(begun)  \(run.status)  \(run.done) done, \(run.current) up to date, \(run.failed) not done  \(duration)  \(TextRenderer.printable(run.files))\n"
+                "run \(run.number)  \(begun)  \(run.status.rawValue)  \(run.done) done, \(run.current) up to date, \(run.failed) not done  \(duration)  \(TextRenderer.printable(run.files))\n"
             ]
             for attempt in entry.failures.prefix(10) {
                 let why = attempt.message.isEmpty ? "" : ": " + TextRenderer.printable(attempt.message)

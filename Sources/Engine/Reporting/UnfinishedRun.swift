@@ -42,7 +42,7 @@ package final class UnfinishedRun: Sendable {
         guard let current else { return [] }
         let report = RunReport(
             problems: current.problems, in: current.jobs, files: current.files, begun: begun,
-            seconds: Date().timeIntervalSince1970 - begun, status: status.word)
+            seconds: Date().timeIntervalSince1970 - begun, status: status.reportStatus)
         let protected = destinations.paths.filter { !Self.mayWrite($0, current.files) }
         guard protected.isEmpty else {
             return protected.map { "error: \($0) is not a report, and is not overwritten" }

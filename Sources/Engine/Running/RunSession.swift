@@ -104,7 +104,7 @@ package struct RunSession: Sendable {
         }
         var report = RunReport(
             records, files: set.files.map(\.path), begun: begun,
-            seconds: Date().timeIntervalSince1970 - begun, status: status.word)
+            seconds: Date().timeIntervalSince1970 - begun, status: status.reportStatus)
         var previews = HTMLRenderer.previews(of: records)
         if destinations.wantsReport {
             state.complete(

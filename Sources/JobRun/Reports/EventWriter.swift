@@ -31,7 +31,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         var source: String?
         var destination: String?
         var outputs: [Output]?
-        var outcome: String?
+        var outcome: RunReport.Job.Outcome?
         var reason: String?
         var rule: String?
         var place: String?
@@ -46,14 +46,14 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         var finished: Int?
         var total: Int?
         var remaining: Double?
-        var status: String?
+        var status: RunReport.Status?
         var outcomes: [String: Int]?
 
         /// One output of a job with several outputs.
         struct Output: Encodable {
             var id: String
             var destination: String?
-            var outcome: String?
+            var outcome: RunReport.Job.Outcome?
             var size: Int64?
             var duration: Double?
             var stills: [RunReport.Still]?
@@ -131,10 +131,10 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
     }
 
     package func jobFinished(_ record: JobRecord) {
-        let entries = RunReport([record], files: [], begun: 0, seconds: 0, status: "").jobs
+        let entries = RunReport([record], files: [], begun: 0, seconds: 0, status: .succeeded).jobs
         guard let job = entries.first else { return }
         var event = Event(event: "job_finished", time: Self.now)
-        (event.job, event.file, event.outcome) = (record.id, job.file, record.outcome.word)
+        (event.job, event.file, event.outcome) = (record.id, job.file, .init(record.outcome))
         event.reason = job.reason
         (event.rule, event.place, event.attempts, event.seconds) = (
             job.rule, job.place, job.attempts, job.seconds
@@ -156,7 +156,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
     }
 
     /// Writes `run_finished`. Returns the reason why events could not be written; nil if all were.
-    package func end(_ records: [JobRecord], status: String) -> String? {
+    package func end(_ records: [JobRecord], status: RunReport.Status) -> String? {
         queue.sync {
             timer?.cancel()
             timer = nil
@@ -164,7 +164,8 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         var event = Event(event: "run_finished", time: Self.now)
         event.status = status
         event.seconds = Double(DispatchTime.now().uptimeNanoseconds - begun.uptimeNanoseconds) / 1e9
-        event.outcomes = Dictionary(records.map { ($0.outcome.word, 1) }, uniquingKeysWith: +)
+        event.outcomes = Dictionary(
+            records.map { (RunReport.Job.Outcome($0.outcome).rawValue, 1) }, uniquingKeysWith: +)
         write(event)
         queue.sync {}
         return problem.withLock { $0 }

@@ -56,8 +56,8 @@ package enum HTMLRenderer {
             linked.insert(name(job))
             return Self.details(job, preview, name: name(job), isOpen: isOpen)
         }
-        let failed = report.jobs.filter { $0.outcome == "failed" }
-        let rest = report.jobs.filter { $0.outcome != "failed" }
+        let failed = report.jobs.filter { $0.outcome == .failed }
+        let rest = report.jobs.filter { $0.outcome != .failed }
         var page = head(report)
         page += "<main>\n" + summary(report)
         if !failed.isEmpty {
@@ -68,8 +68,8 @@ package enum HTMLRenderer {
         page += timeline(report)
         // Outputs of this run come first, then outputs that are up to date and have stored details.
         let detailedJobs =
-            rest.filter { $0.outcome == "succeeded" || $0.outcome == "skipped" }
-            + rest.filter { $0.outcome == "up-to-date" && !$0.tracks.isEmpty }
+            rest.filter { $0.outcome == .succeeded || $0.outcome == .skipped }
+            + rest.filter { $0.outcome == .upToDate && !$0.tracks.isEmpty }
         let detailsText = detailedJobs.prefix(maxDetailedJobs).map { details($0, false) }.joined()
         page += "<section aria-labelledby=\"jobs\">\n<h2 id=\"jobs\">Jobs</h2>\n"
         page += table(report.jobs.map { job in (job, linked.contains(name(job)) ? name(job) : nil) })
@@ -99,7 +99,7 @@ package enum HTMLRenderer {
     }
 
     private static func title(_ report: RunReport) -> String {
-        "Tandem: \(report.files.map { $0.pathParts.last ?? $0 }.joined(separator: ", ")) \(report.status)"
+        "Tandem: \(report.files.map { $0.pathParts.last ?? $0 }.joined(separator: ", ")) \(report.status.rawValue)"
     }
 
     private static let style = """
@@ -188,14 +188,14 @@ package enum HTMLRenderer {
         """
 
     private static func summary(_ report: RunReport) -> String {
-        var counts: [String: Int] = [:]
+        var counts: [RunReport.Job.Outcome: Int] = [:]
         for job in report.jobs { counts[job.outcome, default: 0] += 1 }
         var figures = [("Jobs", "\(report.jobs.count)")]
-        for word in ["succeeded", "up-to-date", "skipped", "failed", "cancelled", "not-run"] {
-            if let count = counts[word] { figures.append((word.replacing("-", with: " "), "\(count)")) }
+        for outcome in RunReport.Job.Outcome.allCases {
+            if let count = counts[outcome] { figures.append((outcome.text, "\(count)")) }
         }
         figures.append(("Time", seconds(report.seconds)))
-        let size = report.jobs.reduce(Int64(0)) { $0 &+ ($1.outcome == "succeeded" ? $1.size ?? 0 : 0) }
+        let size = report.jobs.reduce(Int64(0)) { $0 &+ ($1.outcome == .succeeded ? $1.size ?? 0 : 0) }
         if size > 0 { figures.append(("Written", PlanText.bytes(size))) }
         let begun = Date(timeIntervalSince1970: report.begun).formatted(.iso8601)
         return "<section aria-label=\"Summary\">\n<dl class=\"figures\">\n"
@@ -223,7 +223,7 @@ package enum HTMLRenderer {
             let x = left + (job.begun ?? 0) * scale
             let wide = max(1, job.seconds * scale - 1)
             text +=
-                "<rect class=\"\(Markup.escaped(job.outcome))\" x=\"\(number(x))\" y=\"\(number(Double(job.lane) * row + 2))\" width=\"\(number(wide))\" height=\"\(number(row - 5))\" rx=\"2\"><title>\(Markup.escaped("\(job.id): \(job.outcome), \(seconds(job.seconds))"))</title></rect>\n"
+                "<rect class=\"\(job.outcome.rawValue)\" x=\"\(number(x))\" y=\"\(number(Double(job.lane) * row + 2))\" width=\"\(number(wide))\" height=\"\(number(row - 5))\" rx=\"2\"><title>\(Markup.escaped("\(job.id): \(job.outcome.rawValue), \(seconds(job.seconds))"))</title></rect>\n"
         }
         let base = Double(lanes) * row + 6
         text +=
@@ -243,7 +243,7 @@ package enum HTMLRenderer {
         _ job: RunReport.Job, _ preview: JobPreview?, name: String, isOpen: Bool
     ) -> String {
         var text =
-            "<details id=\"\(name)\"\(isOpen ? " open" : "")>\n<summary><span class=\"word \(Markup.escaped(job.outcome))\">\(Markup.escaped(job.outcome.replacing("-", with: " ")))</span> <strong>\(Markup.escaped(job.id))</strong>"
+            "<details id=\"\(name)\"\(isOpen ? " open" : "")>\n<summary><span class=\"word \(job.outcome.rawValue)\">\(job.outcome.text)</span> <strong>\(Markup.escaped(job.id))</strong>"
         if job.begun != nil { text += " <span class=\"soft\">\(Markup.escaped(seconds(job.seconds)))</span>" }
         if !job.warnings.isEmpty {
             text +=
@@ -263,7 +263,7 @@ package enum HTMLRenderer {
         if let size = job.size, let duration = job.duration {
             let length = job.stills.map { counted($0.count, "image") } ?? "\(seconds(duration)) of media"
             facts.append(("Output", "\(PlanText.bytes(size)), \(length)"))
-        } else if job.kind == RunReport.Job.check, let duration = job.duration {
+        } else if job.kind == .check, let duration = job.duration {
             facts.append(("Checked", "\(seconds(duration)) of media; nothing is written"))
         }
         if job.attempts > 1 { facts.append(("Attempts", "\(job.attempts)")) }
@@ -356,7 +356,7 @@ package enum HTMLRenderer {
                 details.map { "<tr data-job=\"\($0)\"><th scope=\"row\"><a href=\"#\($0)\">\(id)</a></th>" }
                 ?? "<tr><th scope=\"row\">\(id)</th>"
             text +=
-                "<td class=\"\(Markup.escaped(job.outcome))\">\(Markup.escaped(job.outcome.replacing("-", with: " ")))</td>"
+                "<td class=\"\(job.outcome.rawValue)\">\(job.outcome.text)</td>"
             let time = job.begun == nil ? "" : seconds(job.seconds)
             text += cell(time, value: job.begun == nil ? 0 : job.seconds)
             text += cell(job.size.map(PlanText.bytes) ?? "", value: Double(job.size ?? 0))

@@ -52,17 +52,17 @@ package enum JUnitRenderer {
     private static func cases(_ job: RunReport.Job) -> [Case] {
         var output = Case(name: job.id, group: job.file, seconds: job.seconds)
         switch job.outcome {
-        case "failed" where job.expectations.contains { !$0.holds }:
+        case .failed where job.expectations.contains { !$0.holds }:
             // Each unmet expectation is a separate test case that fails.
             output.skipped =
-                job.kind == RunReport.Job.check
+                job.kind == .check
                 ? "an expectation of the source is not met" : "not published: an expectation is not met"
-        case "failed":
+        case .failed:
             output.failure = (job.rule ?? "job-failed", job.reason ?? "", job.place ?? job.file)
-        case "cancelled": output.failure = ("cancelled", "the job was cancelled", "\(job.file):\(job.line)")
-        case "not-run": output.skipped = job.reason ?? "not run"
-        case "skipped": output.skipped = job.reason
-        default: break
+        case .cancelled: output.failure = ("cancelled", "the job was cancelled", "\(job.file):\(job.line)")
+        case .notRun: output.skipped = job.reason ?? "not run"
+        case .skipped: output.skipped = job.reason
+        case .succeeded, .upToDate: break
         }
         output.warnings = job.warnings
         return [output]

@@ -23,8 +23,7 @@ package struct RunReport: Codable, Sendable {
     package var begun: Double
     /// Duration of the run in seconds.
     package var seconds: Double
-    /// `succeeded`, `failed` or `interrupted`.
-    package var status: String
+    package var status: Status
     /// SHA-256 of the shard of the plan that was executed; nil for unsharded runs.
     package var part: String?
     /// Entries of the run's jobs: failures first, then in the order in which the jobs ended. A successful job with
@@ -39,8 +38,7 @@ package struct RunReport: Codable, Sendable {
         package var file: String
         /// Line of the job in its file; 0 if unknown.
         package var line: Int
-        /// `succeeded`, `up-to-date`, `skipped`, `failed`, `cancelled` or `not-run`.
-        package var outcome: String
+        package var outcome: Outcome
         /// Job at the location of a problem, if the run ended before its first job. In this case `id` names the
         /// problem.
         package var job: String?
@@ -62,8 +60,8 @@ package struct RunReport: Codable, Sendable {
         package var source: String?
         /// Absolute path of the output.
         package var destination: String?
-        /// `check` for a check, which has no output; nil otherwise.
-        package var kind: String?
+        /// `check` for the check of a source, which has no output; nil for outputs.
+        package var kind: Kind?
         /// `TemporaryFile.fingerprint` of the published output; for a check, the digest of its plan.
         package var output: String?
         /// Size of the output in bytes.
@@ -113,20 +111,20 @@ package struct RunReport: Codable, Sendable {
     }
 
     /// Creates the report of a run from its records.
-    package init(_ records: [JobRecord], files: [String], begun: Double, seconds: Double, status: String) {
+    package init(_ records: [JobRecord], files: [String], begun: Double, seconds: Double, status: Status) {
         self.files = files
         self.begun = begun
         self.seconds = seconds
         self.status = status
         let jobs = records.flatMap(Self.entries)
-        self.jobs = jobs.filter { $0.outcome == "failed" } + jobs.filter { $0.outcome != "failed" }
+        self.jobs = jobs.filter { $0.outcome == .failed } + jobs.filter { $0.outcome != .failed }
     }
 
     /// Creates the report of a run that ended before its first job started, with a failed entry for each error. `jobs`
     /// are the job files, used to find the job at an error's location.
     package init(
         problems: [Diagnostic], in jobs: [JobFile] = [], files: [String], begun: Double, seconds: Double,
-        status: String
+        status: Status
     ) {
         self.init([], files: files, begun: begun, seconds: seconds, status: status)
         var names: [String: Int] = [:]
@@ -142,7 +140,7 @@ package struct RunReport: Codable, Sendable {
             let number = names[name, default: 1]
             var job = Job(
                 id: number > 1 ? "\(name)[\(number)]" : name, file: location.file, line: location.line,
-                outcome: "failed", seconds: 0, lane: 0, attempts: 0)
+                outcome: .failed, seconds: 0, lane: 0, attempts: 0)
             job.reason = problem.message
             job.rule = problem.rule.rawValue
             job.place = "\(location)"
@@ -152,7 +150,7 @@ package struct RunReport: Codable, Sendable {
         guard self.jobs.isEmpty else { return }
         var run = Job(
             id: "run", file: files.first ?? "", line: 0,
-            outcome: status == "interrupted" ? "cancelled" : "failed", seconds: seconds, lane: 0, attempts: 0)
+            outcome: status == .interrupted ? .cancelled : .failed, seconds: seconds, lane: 0, attempts: 0)
         run.reason = "the run ended before its first job started"
         self.jobs = [run]
     }
@@ -162,10 +160,10 @@ package struct RunReport: Codable, Sendable {
     private static func entries(_ record: JobRecord) -> [Job] {
         var template = Job(
             id: record.id, file: record.file, line: record.plan?.location.line ?? 0,
-            outcome: record.outcome.word,
+            outcome: .init(record.outcome),
             begun: record.begun, seconds: record.seconds, lane: record.lane, attempts: record.attempts)
         template.source = record.plan?.sourceName
-        template.kind = record.plan?.outputs.first?.isCheck == true ? Job.check : nil
+        template.kind = record.plan?.outputs.first?.isCheck == true ? .check : nil
         var results: [OutputResult] = []
         switch record.outcome {
         case .succeeded(let result): results = result.outputs
@@ -194,7 +192,7 @@ package struct RunReport: Codable, Sendable {
     private static func upToDateEntries(_ record: JobRecord, _ template: Job) -> [Job] {
         var template = template
         template.warnings = record.warnings
-        if let first = record.upToDateOutputs.first, first.destination == nil { template.kind = Job.check }
+        if let first = record.upToDateOutputs.first, first.destination == nil { template.kind = .check }
         guard record.upToDateOutputs.count > 1 else { return [template] }
         return record.upToDateOutputs.map { output in
             var job = template
@@ -212,7 +210,7 @@ package struct RunReport: Codable, Sendable {
         job.id = task.name
         if case .succeeded(let whole) = record.outcome, result == nil {
             job.reason = whole.skipped[task.output.id ?? ""]
-            job.outcome = job.reason == nil ? JobOutcome.upToDate.word : "skipped"
+            job.outcome = job.reason == nil ? .upToDate : .skipped
         }
         job.warnings = (result?.warnings ?? []) + (record.earlierWarnings[task.output.id ?? ""] ?? [])
         if let result {
@@ -266,7 +264,7 @@ package struct RunReport: Codable, Sendable {
 
 extension RunReport {
     /// Creates a report from existing entries, incomplete jobs first.
-    init(jobs: [Job], files: [String], begun: Double, seconds: Double, status: String) {
+    init(jobs: [Job], files: [String], begun: Double, seconds: Double, status: Status) {
         self.files = files
         self.begun = begun
         self.seconds = seconds
@@ -276,101 +274,11 @@ extension RunReport {
 }
 
 extension RunReport.Job {
-    /// Value of `kind` for a check.
-    package static let check = "check"
-
-    /// Whether the job succeeded, was up to date or was skipped.
-    package var isDone: Bool { ["succeeded", "up-to-date", "skipped"].contains(outcome) }
-
-    /// Whether all values of the entry, which was read from an untrusted file, are in their ranges.
-    var isValid: Bool {
-        let words = ["succeeded", "up-to-date", "skipped", "failed", "cancelled", "not-run"]
-        let numbers = [begun ?? 0, seconds, duration ?? 0]
-        return words.contains(outcome) && (0..<4096).contains(lane) && (0..<1000).contains(attempts)
-            && line >= 0
-            && numbers.allSatisfy { (0...1e9).contains($0) } && (0...(1 << 50)).contains(size ?? 0)
-            && (timeline ?? []).count <= TimelineSection.most
-            && (timeline ?? []).allSatisfy {
-                $0.start >= 0 && $0.start <= $0.end && $0.end <= 1e9 && (0..<1 << 20).contains($0.index)
-            }
-    }
-
-    /// Returns whether the output file is unchanged since the entry was written.
-    func isUnchanged(beneath root: PathRoot) -> Bool {
-        guard let destination, let output, root.contains(destination) else { return false }
-        return TemporaryFile.fingerprint(path: destination) == output
-    }
-
-    /// Returns the reason why this entry, which reports an output as done, can't be trusted; nil if plan and files
-    /// confirm it.
-    ///
-    /// The entry must name the plan's output. Every file of the output must exist beneath `root`, with the mark of this
-    /// output where the file system supports marks. Fingerprint and total size must equal those in the entry.
-    func mismatch(with task: OutputTask, beneath root: PathRoot) -> String? {
-        guard destination?.exact == task.output.destination?.exact else {
-            return "its result names another output: \(destination ?? "none")"
-        }
-        // A check has no file; only the kind of the entry can be confirmed.
-        guard let destination = task.output.destination else {
-            return kind == Self.check && outcome != JobOutcome.skipped("").word
-                ? nil : "its result is not that of a check"
-        }
-        let isSkipped = outcome == JobOutcome.skipped("").word
-        if isSkipped, task.output.ifExists != .skip {
-            return "its result is `skipped`, which only `if_exists: skip` allows"
-        }
-        var total: Int64 = 0
-        for file in task.files {
-            guard let path = file.output.destination else { continue }
-            guard root.contains(path) else { return "its output is outside of the root: \(path)" }
-            var status = stat()
-            guard lstat(path, &status) == 0 else {
-                // For `if_exists: skip`, one existing file of the set suffices.
-                if isSkipped, file.part > 0 { continue }
-                return "its output is missing or changed: \(path) doesn't exist"
-            }
-            if isSkipped { continue }
-            guard status.st_mode & S_IFMT == S_IFREG else {
-                return "its output is missing or changed: \(path) is not a regular file"
-            }
-            if let mismatch = Self.markMismatch(of: file, at: path) { return mismatch }
-            total = total.addingReportingOverflow(Int64(status.st_size)).partialValue
-        }
-        guard let output, TemporaryFile.fingerprint(path: destination) == output else {
-            return "its output is missing or changed"
-        }
-        if let size, !isSkipped, size != total {
-            return "its output has \(total) bytes, its result states \(size)"
-        }
-        return nil
-    }
-
-    /// Returns the reason why the mark of a file isn't that of the output; nil if it is, or if the file system doesn't
-    /// support marks.
-    private static func markMismatch(of task: OutputTask, at path: String) -> String? {
-        guard let mark = RunState.mark(of: task) else {
-            // A mark that is too large for an attribute is missing on every file system.
-            let fits = task.name.utf8.count < 1024
-            return fits && TemporaryFile.supportsAttributes(path)
-                ? "its output is missing or changed: \(path) doesn't have its mark" : nil
-        }
-        if mark.job.exact == task.name.exact,
-            mark.owner == RunState.owner(task.file, at: path)
-        {
-            return nil
-        }
-        // The same plan created the file for another job or id, so the output is up to date for this job too.
-        if let digest = try? PlanDigest(task), digest.relation(to: DigestValue(mark.digest)) != .other {
-            return nil
-        }
-        return "its output was published by another job: \(path)"
-    }
-
     /// Creates the entry of a job that could not be planned.
     init(refused refusal: BatchPlan.Refusal) {
         let error = refusal.diagnostics.first { $0.severity == .error }
         self.init(
-            id: refusal.id, file: refusal.file, line: error?.range.line ?? 0, outcome: "failed",
+            id: refusal.id, file: refusal.file, line: error?.range.line ?? 0, outcome: .failed,
             seconds: 0, lane: 0, attempts: 0)
         reason = error?.message ?? "the job can't be planned"
         rule = (error?.rule ?? .jobFailed).rawValue
@@ -380,22 +288,8 @@ extension RunReport.Job {
     /// Creates the entry of an output that was not created.
     init(missing task: OutputTask, reason: String) {
         self.init(
-            id: task.name, file: task.file, line: task.output.location.line, outcome: "not-run",
+            id: task.name, file: task.file, line: task.output.location.line, outcome: .notRun,
             reason: reason, begun: nil, seconds: 0, lane: 0, attempts: 0, source: task.input.sourceName,
-            destination: task.output.destination, kind: task.output.isCheck ? Self.check : nil)
-    }
-}
-
-extension JobOutcome {
-    /// The outcome as one word, as used in reports and events.
-    package var word: String {
-        switch self {
-        case .succeeded: "succeeded"
-        case .upToDate: "up-to-date"
-        case .skipped: "skipped"
-        case .failed: "failed"
-        case .cancelled: "cancelled"
-        case .notRun: "not-run"
-        }
+            destination: task.output.destination, kind: task.output.isCheck ? .check : nil)
     }
 }

@@ -5,12 +5,12 @@ internal import JobPlan
 package enum StepSummary {
     /// Renders the outcome counts, then warnings and failures of at most fifty jobs each.
     package static func render(_ report: RunReport) -> String {
-        var counts: [String: Int] = [:]
+        var counts: [RunReport.Job.Outcome: Int] = [:]
         for job in report.jobs { counts[job.outcome, default: 0] += 1 }
-        let figures = counts.sorted { $0.key < $1.key }.map {
-            "\($0.value) \($0.key.replacing("-", with: " "))"
+        let figures = counts.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+            "\($0.value) \($0.key.text)"
         }
-        var text = "### Tandem: \(cell(report.files.joined(separator: ", "))) \(report.status)\n\n"
+        var text = "### Tandem: \(cell(report.files.joined(separator: ", "))) \(report.status.rawValue)\n\n"
         text += "\(counted(report.jobs.count, "job")): \(figures.joined(separator: ", "))\n"
         let warned = report.jobs.filter { !$0.warnings.isEmpty }
         if !warned.isEmpty {
@@ -20,7 +20,7 @@ package enum StepSummary {
             }
             if warned.count > 50 { text += "\nand \(warned.count - 50) more\n" }
         }
-        let failed = report.jobs.filter { $0.outcome == "failed" }
+        let failed = report.jobs.filter { $0.outcome == .failed }
         if failed.isEmpty { return text }
         text += "\n| job | location | reason |\n| --- | --- | --- |\n"
         for job in failed.prefix(50) {

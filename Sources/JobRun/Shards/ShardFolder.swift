@@ -237,7 +237,7 @@ package struct ShardFolder: Sendable {
         let isWhole = jobs.allSatisfy(\.isDone)
         return RunReport(
             jobs: jobs, files: parts.first?.plan.files ?? [], begun: begun, seconds: ended - begun,
-            status: isWhole ? "succeeded" : "failed")
+            status: isWhole ? .succeeded : .failed)
     }
 
     /// Returns the entries of a job's outputs.
@@ -273,7 +273,7 @@ package struct ShardFolder: Sendable {
             }
             if let found = claim.mismatch(with: task, beneath: root) {
                 mismatch = found
-            } else if confirmed == nil || claim.outcome == "succeeded" {
+            } else if confirmed == nil || claim.outcome == .succeeded {
                 confirmed = claim
             }
         }

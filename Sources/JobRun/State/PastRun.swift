@@ -14,8 +14,19 @@ package struct PastRun: Codable, Sendable {
     package var current: Int
     /// Number of jobs that failed, were cancelled or were not run.
     package var failed: Int
-    /// `succeeded`, `failed`, `interrupted`, `running` or `died`.
-    package var status: String
+    package var status: Status
+
+    /// The status of an earlier run.
+    package enum Status: String, Codable, Sendable {
+        case succeeded
+        case failed
+        /// A signal ended the run.
+        case interrupted
+        /// The run is in progress.
+        case running
+        /// The run ended without recording its status, or recorded one that this version doesn't know.
+        case died
+    }
 
     /// A job that did not succeed, or whose outputs have warnings.
     package struct Attempt: Codable, Sendable {

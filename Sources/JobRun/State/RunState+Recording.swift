@@ -66,7 +66,7 @@ extension RunState {
     }
 
     /// Records the end of the run in each store. Returns the write errors.
-    package func end(_ records: [JobRecord], status: String) -> [StateError] {
+    package func end(_ records: [JobRecord], status: RunReport.Status) -> [StateError] {
         var problems: [StateError] = []
         for (folder, store) in stores {
             let own = records.filter { folders[$0.file.exact] == folder }

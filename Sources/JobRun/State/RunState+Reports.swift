@@ -13,11 +13,11 @@ extension RunState {
         for (index, job) in report.jobs.enumerated() {
             guard let store = store(of: job.file) else { continue }
             let name = StateStore.JobName(file: store.name(ofFile: job.file), id: job.id)
-            if job.outcome == "succeeded", let output = job.output, let text = Self.text(job) {
+            if job.outcome == .succeeded, let output = job.output, let text = Self.text(job) {
                 let preview = previews[JobKey(file: job.file, id: job.id)].flatMap(Self.text)
                 created[store.folder, default: []].append(
                     (name, .init(output: output, spec: spec(of: job.file), job: text, preview: preview)))
-            } else if job.outcome == "up-to-date" {
+            } else if job.outcome == .upToDate {
                 upToDate[store.folder, default: []].append((name, index))
             }
         }
@@ -34,7 +34,7 @@ extension RunState {
                     continue
                 }
                 let isUnchanged =
-                    entry.kind == RunReport.Job.check
+                    entry.kind == .check
                     ? checkRecord(job.file, job.id)?.output == stored.output
                     : entry.isUnchanged(beneath: environment.root)
                 guard entry.isValid, entry.output == stored.output, isUnchanged,

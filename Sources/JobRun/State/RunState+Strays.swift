@@ -27,7 +27,7 @@ extension RunState {
                     run.files.split(separator: " ").contains { names.contains(Self.lastPart(String($0))) }
                     || names.contains { $0.contains(" ") && run.files.contains($0) }
                 guard isRequested else { continue }
-                if index == 0, run.ended == nil, StateLock.isHeld(folder) { run.status = "running" }
+                if index == 0, run.ended == nil, StateLock.isHeld(folder) { run.status = .running }
                 all.append((folder, run, try store.attempts(ofRun: run.number)))
             }
         }

@@ -137,7 +137,8 @@ extension StateStore {
                     number: row.integer(0), begun: row.number(1) ?? 0, ended: row.number(2),
                     files: row.text(3),
                     done: Int(clamping: row.integer(4)), current: Int(clamping: row.integer(5)),
-                    failed: Int(clamping: row.integer(6)), status: row.text(7).isEmpty ? "died" : row.text(7))
+                    failed: Int(clamping: row.integer(6)),
+                    status: PastRun.Status(rawValue: row.text(7)) ?? .died)
             }
         }
     }

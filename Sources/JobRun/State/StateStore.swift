@@ -246,7 +246,7 @@ final class StateStore: @unchecked Sendable {
     }
 
     /// Writes pending records and the end of the run. Returns the first write error.
-    func end(done: Int, current: Int, failed: Int, status: String) -> StateError? {
+    func end(done: Int, current: Int, failed: Int, status: RunReport.Status) -> StateError? {
         writeQueue.sync { flush() }
         let run = pending.withLock { $0.run }
         do {
@@ -254,7 +254,7 @@ final class StateStore: @unchecked Sendable {
                 try db.execute(
                     sql:
                         "UPDATE runs SET ended = ?, done = ?, current = ?, failed = ?, status = ? WHERE id = ?",
-                    arguments: [Self.now, done, current, failed, status, run])
+                    arguments: [Self.now, done, current, failed, status.rawValue, run])
             }
         } catch {
             fail(error)

@@ -140,18 +140,20 @@ struct DestinationCheck {
 
     /// Detects `%03d`, with which ffmpeg numbers the files of an image sequence.
     private static func numbers(in text: Substring) -> [Problem] {
-        guard let percent = text.firstIndex(of: "%") else { return [] }
-        let digits = text[text.index(after: percent)...].prefix { $0.isASCII && $0.isNumber }
-        guard text[digits.endIndex...].first == "d" else { return [] }
-        let end = text.index(after: digits.endIndex)
-        // In `100%done`, `%d` is part of a word.
-        guard !digits.isEmpty || text[end...].first?.isLetter != true else { return [] }
-        return [
-            Problem(
-                message: "`\(text[percent..<end])` is not expanded in a destination",
-                help: "`${index}` numbers job instances, `${image.number}` the still images of `images`",
-                from: percent, to: end)
-        ]
+        for percent in text.indices where text[percent] == "%" {
+            let digits = text[text.index(after: percent)...].prefix { $0.isASCII && $0.isNumber }
+            guard text[digits.endIndex...].first == "d" else { continue }
+            let end = text.index(after: digits.endIndex)
+            // In `100%done`, `%d` is part of a word.
+            guard !digits.isEmpty || text[end...].first?.isLetter != true else { continue }
+            return [
+                Problem(
+                    message: "`\(text[percent..<end])` is not expanded in a destination",
+                    help: "`${index}` numbers job instances, `${image.number}` the still images of `images`",
+                    from: percent, to: end)
+            ]
+        }
+        return []
     }
 
     /// Detects `$name` and `$(…)`, which a shell expands.

@@ -23,7 +23,7 @@ struct JobDecoder {
     func job(_ written: YAMLNode) -> JobSpec? {
         let parts = OutputNodes(written)
         var scope = scope
-        scope.makesImages = parts.job[key: "images"] != nil
+        scope.makesImages = OutputKindKey.namesImages(parts.job)
         DestinationCheck(scope: scope, reader: reader).check(parts.job, as: Language.job)
         let node = Substitution(scope: scope, reader: reader).apply(to: parts.job)
         let type = isPartial ? Language.job.partial() : Language.job
@@ -81,7 +81,7 @@ struct JobDecoder {
             var scope = scope
             scope.output = output.key
             let written = parts.output(output.value)
-            scope.makesImages = written[key: "images"] != nil
+            scope.makesImages = OutputKindKey.namesImages(written)
             DestinationCheck(scope: scope, reader: reader).check(written, as: Language.output)
             let node = Substitution(scope: scope, reader: reader).apply(to: written)
             guard let fields = reader.fields(node, as: Language.output) else { return nil }

@@ -64,7 +64,7 @@ package struct JobFileDecoder {
         reader.checkVersion(fields)
         let name = fields["name"].flatMap { reader.text($0.value, "`name`") }
         var includes = IncludeLoader(options, reader: reader)
-        let sections = includes.sections(of: fields, file: path, folder: directory)
+        let sections = includes.sections(ofRoot: fields, file: path, folder: directory)
         var resolver = VariableResolver(
             sections.variables, overrides: options.variables, environment: options.environment, reader: reader
         )

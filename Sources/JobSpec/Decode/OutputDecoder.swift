@@ -22,20 +22,24 @@ struct OutputDecoder {
         let spec: OutputSpec
         /// Whether the whole output is valid. Otherwise the spec is used only for further checks.
         let isComplete: Bool
+
+        init(spec: OutputSpec, isComplete: Bool) { (self.spec, self.isComplete) = (spec, isComplete) }
+        init(complete spec: OutputSpec) { self.init(spec: spec, isComplete: true) }
     }
 
     /// Decodes an output; nil if no spec can be created even for further checks. Errors are added to the reader's sink;
     /// values that aren't known yet are not errors.
     func output(_ fields: Fields) -> Result? {
-        if let entry = fields["images"] {
-            return images(entry, fields).map { Result(spec: $0, isComplete: true) }
+        let kind = OutputKindKey.first(of: fields) { !$0.isMedia } ?? OutputKindKey.first(of: fields)
+        switch kind?.key {
+        case .images: return kind.flatMap { images($0.entry, fields) }.map(Result.init(complete:))
+        case .waveform: return kind.flatMap { waveform($0.entry, fields) }.map(Result.init(complete:))
+        case .check: return kind.flatMap { check($0.entry, fields) }.map(Result.init(complete:))
+        case .tracks, .export, nil: return media(fields)
         }
-        if let entry = fields["check"] {
-            return check(entry, fields).map { Result(spec: $0, isComplete: true) }
-        }
-        if let entry = fields["waveform"] {
-            return waveform(entry, fields).map { Result(spec: $0, isComplete: true) }
-        }
+    }
+
+    private func media(_ fields: Fields) -> Result? {
         let tracks = fields["tracks"].map { rules($0) } ?? fields["export"].map { exported($0) }
         let named = reader.word("container", of: fields)
         let optimize = reader.boolean("optimize_for_network", of: fields)

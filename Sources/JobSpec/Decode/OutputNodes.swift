@@ -34,7 +34,8 @@ struct OutputNodes {
             let outputs = entries.first(where: { $0.key == "outputs" }),
             case .mapping(let items) = outputs.value.content
         else { return job }
-        let rules = below.filter { ["tracks", "export", "images", "waveform"].contains($0.key) }
+        let inheritable = OutputKindKey.names(where: \.isAllowedInOutputs)
+        let rules = below.filter { inheritable.contains($0.key) }
         guard !rules.isEmpty else { return job }
         let inherited = YAMLNode(.mapping(rules), at: defaults.range)
         let merged = items.map { item in

@@ -23,8 +23,10 @@ package enum GlobPattern {
         var index = 0
         while index < part.count {
             if part[index] == 0x5b {
-                // A `]` directly after `[` is part of the set.
-                guard let close = part[min(part.count, index + 2)...].firstIndex(of: 0x5d) else {
+                // A `]` directly after `[`, `[!` or `[^` is part of the set.
+                let isNegated = index + 1 < part.count && (part[index + 1] == 0x21 || part[index + 1] == 0x5e)
+                let second = index + (isNegated ? 3 : 2)
+                guard let close = part[min(part.count, second)...].firstIndex(of: 0x5d) else {
                     return true
                 }
                 index = close
@@ -85,12 +87,14 @@ package enum GlobPattern {
     /// Returns the index after the pattern element at `p` if the element matches the character; nil otherwise.
     private static func step(_ pattern: [Unicode.Scalar], _ p: Int, _ character: Unicode.Scalar) -> Int? {
         if pattern[p] == "?" { return p + 1 }
-        guard pattern[p] == "[", let close = pattern[(p + 1)...].dropFirst().firstIndex(of: "]") else {
+        guard pattern[p] == "[" else { return pattern[p] == character ? p + 1 : nil }
+        let isNegated = p + 1 < pattern.count && (pattern[p + 1] == "!" || pattern[p + 1] == "^")
+        let first = isNegated ? p + 2 : p + 1
+        // A bracket that is the first element belongs to the set.
+        guard let close = pattern[min(first, pattern.count)...].dropFirst().firstIndex(of: "]") else {
             return pattern[p] == character ? p + 1 : nil
         }
-        var set = pattern[(p + 1)..<close]
-        let isNegated = set.first == "!" || set.first == "^"
-        if isNegated { set = set.dropFirst() }
+        let set = pattern[first..<close]
         var found = false
         var i = set.startIndex
         while i < set.endIndex {

@@ -46,7 +46,7 @@ extension JobExpander {
             // it, which applies to lists, because they are replaced as a whole.
             let isInList = lists.contains { $0.contains(diagnostic.range) }
             // `images` may lack keys: a job with `tracks` doesn't inherit it, and a job with `images` can add them.
-            let isInImages = ["images", "waveform", "check"].contains {
+            let isInKind = OutputKindKey.names { !$0.isMedia }.contains {
                 base.node[key: $0]?.range.contains(diagnostic.range) == true
             }
             // A composition is replaced as a whole.
@@ -56,7 +56,7 @@ extension JobExpander {
             guard
                 Self.singleValueRules.contains(diagnostic.rule) || isInComposition || isEmptyEntry
                     || isInList && Self.listRules.contains(diagnostic.rule)
-                    || isInImages && [.unknownKey, .conflictingKeys].contains(diagnostic.rule)
+                    || isInKind && [.unknownKey, .conflictingKeys].contains(diagnostic.rule)
             else { continue }
             reader.sink.add(diagnostic)
         }

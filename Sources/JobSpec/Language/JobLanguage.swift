@@ -88,7 +88,7 @@ extension Language {
     static let output = MappingType(
         "output", "an output", "One of several outputs of a job; the job's own keys apply to each.",
         keys: outputKeys + [destinationKey(destination, required: true)],
-        alternatives: [.exactlyOne(["tracks", "export", "images", "waveform"])])
+        alternatives: [.exactlyOne(OutputKindKey.names(where: \.isAllowedInOutputs))])
 
     static let job = MappingType(
         "job", "a job", "One asset, and the outputs that are created from it.",
@@ -147,8 +147,8 @@ extension Language {
         reservedKeys: ["package", "when", "publish_if", "group"],
         alternatives: [
             .exactlyOne(["asset", "composition"]),
-            .exactlyOne(["tracks", "export", "images", "waveform", "check", "outputs"]),
-            .atLeastOne(["destination", "check", "outputs"]),
+            .exactlyOne(OutputKindKey.names() + ["outputs"]),
+            .atLeastOne(["destination"] + OutputKindKey.names { !$0.hasDestination } + ["outputs"]),
         ],
         stricter: [
             // The outputs may set the path of a destination that they share.

@@ -211,7 +211,7 @@ package enum SchemaGenerator {
     /// extension.
     private static func extensionRule(_ mapping: MappingType) -> [JSON] {
         guard mapping === Language.job else { return [] }
-        let others = ["container", "images", "waveform", "check", "outputs"].map(required)
+        let others = (["container"] + OutputKindKey.names { !$0.isMedia } + ["outputs"]).map(required)
         let path = JSON.object([("pattern", .string(#"\.[^./]+$|\$\{"#))])
         let destination = choose(
             isType("object"), .object([("properties", .object([("path", path)]))]), otherwise: path)

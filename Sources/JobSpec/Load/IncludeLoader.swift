@@ -19,10 +19,21 @@ struct IncludeLoader {
         self.reader = reader
     }
 
+    /// Returns the sections of the job file merged over those of its includes.
+    mutating func sections(ofRoot fields: Fields, file: String, folder: String) -> SpecSections {
+        let path = Self.absolute(folder + "/" + (file.pathParts.last ?? ""))
+        return sections(of: fields, file: file, folder: folder, trail: [(path, .startOfFile(file))])
+    }
+
+    /// Returns a path with the symbolic links of its folder resolved.
+    private static func absolute(_ path: String) -> String {
+        SystemSpecFiles.folder(of: path) + "/" + (path.pathParts.last ?? "")
+    }
+
     /// Returns the sections of a file merged over those of its includes. `trail` contains the files that lead to this
-    /// one, each with the location of its `include`.
-    mutating func sections(
-        of fields: Fields, file: String, folder: String, trail: [(path: String, place: SourceRange)] = []
+    /// one, the file itself included, each with the location of its `include`.
+    private mutating func sections(
+        of fields: Fields, file: String, folder: String, trail: [(path: String, place: SourceRange)]
     ) -> SpecSections {
         var result = SpecSections()
         if let include = fields["include"] {
@@ -60,7 +71,7 @@ struct IncludeLoader {
         _ written: Located<String>, from folder: String, trail: [(path: String, place: SourceRange)]
     ) -> SpecSections? {
         let path = written.value.hasPrefix("/") ? written.value : folder + "/" + written.value
-        let absolute = SystemSpecFiles.folder(of: path) + "/" + (path.pathParts.last ?? "")
+        let absolute = Self.absolute(path)
         if let index = trail.firstIndex(where: { $0.path.exact == absolute.exact }) {
             reader.sink.error(
                 .includeCycle, "the file includes itself", at: written.range,
@@ -70,7 +81,7 @@ struct IncludeLoader {
             return nil
         }
         count += 1
-        guard count <= Self.limit, trail.count < 20 else {
+        guard count <= Self.limit, trail.count <= 20 else {
             reader.sink.error(
                 .yamlLimit, "more than \(Self.limit) included files, or more than 20 levels of includes",
                 at: written.range)

@@ -51,6 +51,7 @@ public final class CodecParameters: @unchecked Sendable {
         parameters.profile = FF_PROFILE_UNKNOWN
         parameters.level = FF_LEVEL_UNKNOWN
         try format.layout.copy(to: &parameters.ch_layout)
+        defer { av_channel_layout_uninit(&parameters.ch_layout) }
         return try CodecParameters(copying: &parameters)
     }
 

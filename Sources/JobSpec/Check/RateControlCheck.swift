@@ -1,0 +1,179 @@
+internal import Diagnostics
+internal import LibAV
+
+/// Validation of the rate control of a video encoding: keys, bounds, passes and B-frames.
+enum RateControlCheck {
+    static func check(_ spec: VideoEncodeSpec, into sink: inout DiagnosticSink) {
+        let codec = spec.codec.value
+        if let control = spec.rateControl {
+            let name = codec.label
+            switch control.value {
+            case .crf(let value):
+                if let range = codec.crfRange {
+                    if value < range.lowerBound * 1000 || value > range.upperBound * 1000 {
+                        sink.error(
+                            .codecSetting,
+                            "`crf` of \(name) must be from \(range.lowerBound) to \(range.upperBound)",
+                            at: control.range)
+                    } else if codec.constantQuality?.isWhole == true, value % 1000 != 0 {
+                        sink.error(.codecSetting, "`crf` of \(name) must be an integer", at: control.range)
+                    }
+                } else {
+                    sink.error(
+                        .codecSetting, "`crf` is not supported by \(name)", at: control.range,
+                        help: supportedRateControl(codec))
+                }
+            case .qp(let value):
+                if let range = codec.qpRange {
+                    if !range.contains(value) {
+                        sink.error(
+                            .codecSetting,
+                            "`qp` of \(name) must be from \(range.lowerBound) to \(range.upperBound)",
+                            at: control.range)
+                    }
+                } else {
+                    sink.error(
+                        .codecSetting, "`qp` is not supported by \(name)", at: control.range,
+                        help: supportedRateControl(codec))
+                }
+            case .quality: break
+            case .bitRate:
+                if !codec.acceptsBitRate {
+                    sink.error(
+                        .codecSetting, "`bitrate` is not supported by \(name)", at: control.range,
+                        help: supportedRateControl(codec))
+                }
+            case .lossless:
+                if !codec.canBeLossless {
+                    sink.error(
+                        .codecSetting, "`lossless` is not supported by \(name)", at: control.range,
+                        help: supportedRateControl(codec)
+                    )
+                }
+            }
+        }
+        if !codec.acceptsMaxBitRate {
+            for setting in [("max_bitrate", spec.maxBitRate), ("buffer_size", spec.bufferSize)] {
+                guard let value = setting.1 else { continue }
+                sink.error(
+                    .codecSetting, "`\(setting.0)` is not supported by \(codec.label)", at: value.range)
+            }
+        }
+    }
+
+    /// Checks `max_bitrate` and `buffer_size` against each other and against the rate control.
+    static func checkMaximum(
+        _ spec: VideoEncodeSpec, unknown: Set<String>, into sink: inout DiagnosticSink
+    ) {
+        guard let maximum = spec.maxBitRate else {
+            if let buffer = spec.bufferSize, !unknown.contains("max_bitrate") {
+                sink.error(.missingKey, "`buffer_size` requires `max_bitrate`", at: buffer.range)
+            }
+            return
+        }
+        if spec.bufferSize == nil, !unknown.contains("buffer_size") {
+            sink.error(
+                .missingKey,
+                "`max_bitrate` requires `buffer_size`, usually one to two seconds' worth (for example \(rateText(maximum.value)))",
+                at: maximum.range)
+        }
+        if case .bitRate(let average)? = spec.rateControl?.value, average > maximum.value {
+            sink.error(.codecSetting, "`max_bitrate` must not be less than `bitrate`", at: maximum.range)
+        }
+        switch spec.rateControl?.value {
+        case .qp, .lossless:
+            sink.error(
+                .conflictingKeys, "`max_bitrate` can't be combined with `qp` or `lossless`", at: maximum.range
+            )
+        default: break
+        }
+    }
+
+    /// Returns a bit rate in the syntax of job files.
+    private static func rateText(_ rate: Int64) -> String { rate % 1000 == 0 ? "\(rate / 1000)k" : "\(rate)" }
+
+    private static func supportedRateControl(_ codec: CodecSelection) -> String {
+        var names: [String] = []
+        if codec.crfRange != nil { names.append("crf") }
+        if codec.qpRange != nil { names.append("qp") }
+        if codec.acceptsBitRate { names.append("bitrate") }
+        if codec.canBeLossless { names.append("lossless") }
+        return names.isEmpty
+            ? "`profile` sets the quality" : "supported: \(names.joined(separator: ", "))"
+    }
+
+    /// Checks `passes: 2` against the codec, the rate control, the frame rate and the preset.
+    static func checkPasses(
+        _ spec: VideoEncodeSpec, unknown: Set<String>, into sink: inout DiagnosticSink
+    ) {
+        guard let passes = spec.passes, passes.value == 2 else { return }
+        let codec = spec.codec.value
+        if !codec.supportsTwoPasses {
+            sink.error(.codecSetting, "`passes: 2` is not supported by \(codec.label)", at: passes.range)
+        } else if case .bitRate? = spec.rateControl?.value {
+            if codec.countsFramesInTwoPasses, spec.frameRate == nil, !unknown.contains("frame_rate") {
+                sink.error(
+                    .missingKey,
+                    "`passes: 2` of \(codec.label) requires `frame_rate`, because the encoder counts frames",
+                    at: passes.range)
+            }
+            if let preset = presetOfOnePass(spec) {
+                let others = (codec.presets ?? []).filter { !codec.presetsOfOnePass.contains($0) }
+                sink.error(
+                    .conflictingKeys,
+                    "`passes: 2` can't be combined with the preset `\(preset.value)` of \(codec.label)",
+                    at: passes.range,
+                    notes: [Diagnostic.Note("the preset is here", at: preset.range)],
+                    help:
+                        "presets that support two passes: \(others.map { "`\($0)`" }.joined(separator: ", "))"
+                )
+            }
+        } else if !unknown.contains("bitrate") {
+            let constant: String? =
+                switch spec.rateControl?.value {
+                case .crf: "crf"
+                case .qp: "qp"
+                case .lossless: "lossless"
+                default: nil
+                }
+            sink.error(
+                .codecSetting,
+                "`passes: 2` requires `bitrate`"
+                    + (constant.map { "; with `\($0)` one pass is enough" } ?? ""), at: passes.range)
+        }
+    }
+
+    /// Returns the preset, set by key or as the encoder's option, if it supports only one pass; nil otherwise.
+    private static func presetOfOnePass(_ spec: VideoEncodeSpec) -> Located<String>? {
+        let codec = spec.codec.value
+        let option = spec.options.last { .option($0.name.value) == codec.presetOption }?.value
+        guard let preset = option ?? spec.preset, codec.presetsOfOnePass.contains(preset.value) else {
+            return nil
+        }
+        return preset
+    }
+
+    /// Checks `b_frames` against the profile and the codec.
+    static func checkBFrames(_ spec: VideoEncodeSpec, into sink: inout DiagnosticSink) {
+        let codec = spec.codec.value
+        if let frames = spec.bFrames, let profile = spec.profile, frames.value > 0,
+            codec.profiles?.first(where: { $0.name == profile.value })?.hasBFrames == false
+        {
+            sink.error(
+                .conflictingKeys, "`b_frames` must be 0 with the profile \(profile.value)", at: frames.range,
+                notes: [Diagnostic.Note("the profile is here", at: profile.range)])
+        }
+        if let frames = spec.bFrames {
+            if let most = codec.maxBFrames {
+                if frames.value > most {
+                    sink.error(
+                        .codecSetting, "`b_frames` of \(codec.label) must be from 0 to \(most)",
+                        at: frames.range
+                    )
+                }
+            } else {
+                sink.error(.codecSetting, "`b_frames` is not supported by \(codec.label)", at: frames.range)
+            }
+        }
+    }
+}
