@@ -58,7 +58,7 @@ final class BinaryWriter {
         return Container(depth: open.count, number: containers)
     }
 
-    /// Closes all containers inside a container, which the next value is added to.
+    /// Closes the containers that are open inside `container`, so that the next value is added to `container`.
     func resume(_ container: Container) {
         close(to: container.depth)
         if open.last?.number != container.number { problem = "two containers are written in turns" }

@@ -12,7 +12,7 @@ import YAMLDocument
     private static let asset = "{ pattern: smpte, size: 64x48, duration: 1s, tone: 440Hz }"
     private static let encoded = "tracks: [ { video: first, encode: { codec: ffv1 } } ]"
 
-    /// Jobs with a time as parameter.
+    /// Bodies of jobs, each with a given time in a different key.
     private static let jobs: [@Sendable (String) -> String] = [
         { "asset: \(asset), range: { start: \($0) }, \(encoded)" },
         { "asset: \(asset), range: { start: 0, end: \($0) }, \(encoded)" },

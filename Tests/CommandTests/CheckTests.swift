@@ -110,7 +110,8 @@ import Testing
             result.status == 1 && result.errors.contains("a.flac: source track 0 is "), "\(result.errors)")
     }
 
-    /// If a check fails after it passed, it runs again, even if size and time of the source are those of the pass.
+    /// If a check fails after it passed, it runs again, even if the source's size and modification time are the same as
+    /// when it passed.
     @Test func aFailure_replacesAnEarlierPass() throws {
         let scratch = try folder()
         try touch("2020-01-01", scratch)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Image outputs: exact frames, published together, and up to date as one output.
+/// Image outputs contain the exact frames. Their files are published together, and are up to date or rerun together.
 @Suite struct ImageOutputTests {
     /// Creates four seconds of lossless RGB video, so that frames can be compared exactly with image files.
     private func source() throws -> Scratch {

@@ -4,8 +4,8 @@ import Media
 import TestSupport
 import Testing
 
-/// Interlaced video that only decoded frames reveal, or that starts in mid-stream: its fields are never scaled as one
-/// frame.
+/// Interlaced video whose field order only the decoded frames declare, or that starts in mid-stream: its two fields are
+/// never scaled together as one frame.
 @Suite struct DecodedFieldTests {
     /// File names and encoder options; each frame consists of two fields of a moving test pattern.
     private static let kinds: [(name: String, arguments: [String])] = [

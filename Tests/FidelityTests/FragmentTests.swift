@@ -213,8 +213,8 @@ import Testing
         #expect(try MovieBoxes(scratch.file("o.mp4")).fragmentStarts(trackID: 1).count >= 5)
     }
 
-    /// A fragmented source ends to the sample at the end of its edit list. If the edit list covers only the header, as
-    /// recorders write it, the source is read completely.
+    /// A fragmented source ends at the end of its edit list, exact to the sample. If the edit list covers only the
+    /// samples of the movie box, as some recorders write it, the source is read completely.
     @Test(arguments: [nil, 1]) func editListsOfFragmentedSourcesAreApplied(_ seconds: Int?) async throws {
         let scratch = try Scratch()
         try source(["-c:v", "libx264", "-g", "12", "-c:a", "flac"], in: scratch)

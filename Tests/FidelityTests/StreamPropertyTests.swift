@@ -293,7 +293,7 @@ import Testing
         }
     }
 
-    /// FLAC encoded by libavcodec 5.1 has at most 24 bits, which is noted.
+    /// The FLAC encoder of FFmpeg 5.1 supports at most 24 bits. The plan notes a reduced bit depth.
     @Test func reducedBitDepthIsNoted() async throws {
         let scratch = try Scratch()
         for format in ["s16", "s24", "s32"] {

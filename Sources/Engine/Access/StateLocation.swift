@@ -10,7 +10,6 @@ package struct StateLocation: Sendable {
     /// Receives messages for the user, such as about a lock that another run holds, or a damaged state.
     package var notify: @Sendable (String) -> Void
 
-    /// Creates a location.
     package init(folder: String?, mode: FingerprintMode, notify: @escaping @Sendable (String) -> Void) {
         self.folder = folder
         self.mode = mode

@@ -50,7 +50,8 @@ package struct PresetPlan {
         }
     }
 
-    /// Returns the preset as rules for the source: one rule for each track, with its size and bit rate.
+    /// Returns the preset as job file text for one source: the container, and a rule for each track with the planned
+    /// audio bit rate, and with the planned size if the frame is scaled.
     package static func yaml(of preset: ExportPreset, _ plan: OutputTask) -> String {
         var lines = ["container: \(plan.output.container)", "tracks:"]
         for track in plan.output.tracks {

@@ -17,7 +17,7 @@ extension DigestValue {
     private static let expectationMark: Character = "+"
 
     /// Parses a recorded digest: the digest of the recipe, `~` if damaged data was skipped, and `+` with the digest of
-    /// the expectations. Any text is accepted; one with another syntax equals no digest.
+    /// the expectations. Any text is accepted; text with another syntax doesn't match any digest.
     package init(_ text: String) {
         let parts = text.split(
             separator: Self.expectationMark, maxSplits: 1, omittingEmptySubsequences: false)

@@ -58,7 +58,7 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
         case encoded(EncoderConfiguration?)
     }
 
-    /// Absolute path or URL; nil for a trial, which requires no source.
+    /// Absolute path or URL; nil for a dry open, which requires no source.
     package var path: String?
     package var subject: Subject
 

@@ -167,7 +167,7 @@ package final class RunState: PlanMemory, Sendable {
         return digest(of: task).map { $0.relation(to: DigestValue(mark.digest)) != .other } ?? false
     }
 
-    /// Returns the mark of an output's file; nil if the mark is that of another part, which was moved to this path.
+    /// Returns the mark of an output's file; nil if the mark belongs to another part, which was moved to this path.
     static func mark(of task: OutputTask) -> DestinationPath.Mark? {
         task.output.destination.flatMap { DestinationPath.mark(at: $0) }.flatMap {
             OutputTask.part(of: $0.job) == task.part ? $0 : nil

@@ -102,7 +102,8 @@ final class StateDatabase: @unchecked Sendable {
             .contains(error.resultCode)
     }
 
-    /// Renames a damaged database to `<name>.damaged`. If that path is not a regular file, a random suffix is added.
+    /// Renames a damaged database to `<name>.damaged`, and its `-wal` and `-shm` files likewise. If that path exists
+    /// and is not a regular file, a random suffix is added.
     static func moveAside(_ path: String) {
         var newPath = path + ".damaged"
         var status = stat()

@@ -94,8 +94,7 @@ package protocol WorkPerformer: Sendable {
     func perform(
         _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
     ) -> any WorkHandle
-    /// Returns whether a performer that has already probed the job's source is available, or whether none has probed
-    /// it.
+    /// Returns true if a performer that has already probed the job's source is available, or if none has probed it.
     func isPrepared(for job: JobPlan) -> Bool
 }
 

@@ -123,7 +123,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         return handle
     }
 
-    /// Returns whether the worker that probed the job's source is idle, or whether none has probed it
+    /// Returns true if the worker that probed the job's source is idle, or if no worker has probed it
     /// (`WorkPerformer`).
     package func isPrepared(for job: JobPlan) -> Bool {
         guard let path = job.sourcePaths.first else { return true }

@@ -3,7 +3,6 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// Decoder of `expect`.
 struct ExpectDecoder {
     let reader: NodeReader
 

@@ -3,7 +3,6 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// Decoder of `images`.
 struct ImagesDecoder {
     let reader: NodeReader
 

@@ -4,7 +4,6 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// Decoder of `waveform`.
 struct WaveformDecoder {
     let reader: NodeReader
     let settings: SettingsResolver

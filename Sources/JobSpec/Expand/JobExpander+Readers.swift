@@ -3,7 +3,8 @@ internal import ExactStrings
 
 /// Expansion of jobs that read outputs of other jobs.
 extension JobExpander {
-    /// Decodes the instances of a job that reads outputs of other jobs: one for each instance that it reads.
+    /// Expands a job that reads outputs of other jobs: one instance for each instance that it reads. Returns the
+    /// decoded instances.
     func read(_ instances: [Instance], results: [[JobSpec]]) -> [JobSpec] {
         var expanded = instances.flatMap { expansions(of: $0, results: results) }
         if expanded.count > definition.limits.instances {

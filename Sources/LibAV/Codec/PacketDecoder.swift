@@ -78,7 +78,7 @@ package struct PacketDecoder: ~Copyable, @unchecked Sendable {
         if code != tandem_eof { try check(code, "decoding", context: context) }
     }
 
-    /// Skips frames that no other frame references (`AVDISCARD_NONREF`), or decodes all frames again. Applies to
+    /// Sets whether frames that no other frame references are skipped (`AVDISCARD_NONREF`) or decoded. Applies to
     /// packets that are sent afterwards.
     package func setSkipping(unreferenced: Bool) {
         context.pointee.skip_frame = unreferenced ? AVDISCARD_NONREF : AVDISCARD_DEFAULT

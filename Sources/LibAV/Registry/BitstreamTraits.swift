@@ -106,7 +106,7 @@ package struct BitstreamTraits: Sendable {
     package var hidesFrames = false
     /// Older MPEG codec, whose frame headers determine the reordering; nil for other codecs.
     package var olderVideo: OlderVideo?
-    /// Whether only decoded frames reveal whether they are interlaced.
+    /// Whether interlacing is declared only in the frames, so that it is unknown before they are decoded.
     package var declaresFieldsInFrames = false
     /// Method for finding the first correct frame; nil if every frame is independent, or if no method is known.
     package var randomAccess: RandomAccess?

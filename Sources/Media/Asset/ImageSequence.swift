@@ -8,7 +8,7 @@ public struct ImageSequence: Hashable, Codable, Sendable {
     public var numbers: Numbers?
     /// Frames per second.
     public var frameRate: Rational
-    /// Number of frames: one per file, or the duration of the still image.
+    /// Number of frames: one per file, or the duration in frames if a single image is repeated.
     public var frameCount: Int64
 
     /// A range of consecutive file numbers.

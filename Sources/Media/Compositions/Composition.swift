@@ -166,7 +166,7 @@ public struct VideoClip: Hashable, Codable, Sendable {
     public var settings: VideoOutputSettings
     /// Transition from the previous clip where they overlap.
     public var join: JoinKind
-    /// Fill for the time before the clip's first frame, if that is late.
+    /// Fill for the time before the clip's first frame, if that frame starts after the clip.
     public var leadIn: LeadIn
 
     /// Creates a clip; `join` applies only if it overlaps the previous clip.

@@ -11,9 +11,9 @@ struct AVCOpening {
     struct DependsOnLeadingFrames: Error {}
 
     private var sets: AVCParameterSets
-    /// `idr_pic_id`, which must differ between consecutive IDR frames; encoders rarely use these values. Its code has
-    /// 15 bits, and the marking of an IDR frame has one bit more than the sliding window's. Slice data is therefore
-    /// shifted by whole bytes if the source uses the sliding window.
+    /// Value of `idr_pic_id`, which must differ between consecutive IDR frames: 253 or 254, which encoders rarely use.
+    /// Their codes have 15 bits, and `dec_ref_pic_marking` of an IDR frame has one bit more than that of a frame with a
+    /// sliding window. In the latter case, the header grows by 16 bits, and slice data is shifted by whole bytes.
     private let identifier: Int
     /// Values to subtract; nil before the first frame.
     private var base: (sequence: AVCParameterSets.Sequence, frameNumber: Int, order: Int)?

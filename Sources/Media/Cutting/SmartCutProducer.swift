@@ -180,7 +180,7 @@ final class SmartCutProducer: SampleProducer {
 
     private func sample(_ packet: consuming Packet, pts: Int64, duration: Int64) throws -> SampleBuffer {
         // Several parts are presented in succession, from 0. A clip's first frame is presented from the clip's start,
-        // even if it is late.
+        // even if its timestamp is later.
         let gap = hasShown || part.clip == nil ? 0 : max(0, pts - part.start)
         hasShown = true
         let shown = (cut.isJoined ? pts - part.start + offsets[index] : pts) - gap

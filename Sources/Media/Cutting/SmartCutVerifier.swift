@@ -107,7 +107,7 @@ package struct SmartCutVerifier: Sendable {
         let source: Source
 
         /// Presentation times of the part's frames in the output. A clip's first frame is presented from the clip's
-        /// start, even if it is late.
+        /// start, even if its timestamp is later.
         var outputTimes: [Int64] {
             var times = scan.shownTimes
             if part.clip != nil, let first = times.first, first > part.start { times[0] = part.start }

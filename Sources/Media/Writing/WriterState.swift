@@ -44,8 +44,8 @@ struct WriterState: @unchecked Sendable {
 
     enum Poll { case waits, alternates, stalls }
 
-    /// Records that an input wasn't ready. A caller that polls repeatedly while nothing is appended apparently feeds
-    /// all inputs, so it must be able to continue with another one.
+    /// Records that an input wasn't ready. A caller that polls repeatedly while nothing is appended probably appends to
+    /// all inputs in turn, so another input must accept samples.
     mutating func notePoll() -> Poll {
         guard status == .working, hasStartedSession, pace == nil, inputs.count > 1 else { return .waits }
         let (count, since) = polls.map { ($0.count + 1, $0.since) } ?? (1, .now())

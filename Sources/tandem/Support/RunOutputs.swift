@@ -28,7 +28,7 @@ struct RunOutputs: ParsableArguments {
         if junit == "-" { throw ValidationError("--junit must be a file; only --events can be -") }
     }
 
-    /// Returns the options as the engine's configuration.
+    /// Returns the destinations of the reports that the options request.
     func destinations(events: String? = nil) -> ReportDestinations {
         ReportDestinations(junit: junit, reports: report, events: events)
     }

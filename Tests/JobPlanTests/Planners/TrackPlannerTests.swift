@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobPlan
 
-/// Tracks of outputs: copies, encodings and conversions, with what they keep.
+/// Planning of output tracks: copies, encodings and conversions, and the properties that they preserve.
 @Suite struct TrackPlannerTests {
     private func decide(
         _ track: TrackDescription, _ rule: String, in container: String = "mp4", range: TimeRange? = nil,

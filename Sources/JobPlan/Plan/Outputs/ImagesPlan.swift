@@ -4,7 +4,6 @@ package import Media
 
 /// The still images of an output.
 package struct ImagesPlan: Codable, Hashable, Sendable {
-    /// One still image.
     package struct Still: Codable, Hashable, Sendable {
         /// Requested presentation time, on the output's time line.
         package var time: MediaTime

@@ -3,7 +3,6 @@ package struct LedgerEntry: Codable, Hashable, Sendable {
     package enum Outcome: String, Codable, Sendable {
         /// Copied unchanged.
         case copied
-        /// Re-encoded.
         case encoded
         /// Dropped.
         case left

@@ -19,7 +19,8 @@ struct JobSelection {
         }
     }
 
-    /// Returns a help text with the instances of a job whose name `name` begins with.
+    /// Returns a help text that lists instances of the job that `name` refers to, with or without an instance label
+    /// (`[…]`); nil if the job has none.
     private func runs(of name: String, in files: [JobFile]) -> String? {
         let base = name.prefix { $0 != "[" }
         let runs = files.flatMap(\.jobs).filter { $0.base == base && $0.base != $0.id.value }.map(\.id.value)

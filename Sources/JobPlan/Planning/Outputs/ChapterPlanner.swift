@@ -3,8 +3,8 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// The planner of an output's chapters: those of the source, moved and clipped to the range, or those that
-/// the job lists.
+/// The planner of an output's chapters. They are the source's chapters, moved and clipped to the range; one chapter for
+/// each clip of a composition; or the job's list.
 struct ChapterPlanner {
     let spec: Located<ChapterSpec>?
     let source: [AssetChapter]

@@ -108,7 +108,7 @@ struct ExtentPlanner {
         }
     }
 
-    /// Drops ranges past the limit. A single remaining range becomes `range`.
+    /// Shortens the joined ranges to a total duration. A single remaining range becomes `range`.
     private mutating func shortenJoined(to length: MediaTime) {
         let kept = joined.prefix(lasting: length)
         guard kept != joined else { return }

@@ -70,7 +70,8 @@ struct ProducerContext: Sendable {
     var countsSamples = false
     /// Detection of missing pages in an Ogg file, to explain gaps; nil for other containers.
     var lostPages: LostPages?
-    /// End of the asset, after which no frame is presented; nil if a range past it contains the last frame.
+    /// End of the asset: a range that begins at or after it contains no frame. Nil unless exactly one range is read; a
+    /// range past the end then contains the last frame.
     var assetEnd: MediaTime?
     /// Whether the range continues to the track's end.
     var isOpen = false
