@@ -61,7 +61,7 @@ final class BinaryWriter {
     /// Closes the containers that are open inside `container`, so that the next value is added to `container`.
     func resume(_ container: Container) {
         close(to: container.depth)
-        if open.last?.number != container.number { problem = "two containers are written in turns" }
+        if open.last?.number != container.number { problem = "writes to two containers are interleaved" }
     }
 
     /// Closes the innermost containers until `depth` are open.

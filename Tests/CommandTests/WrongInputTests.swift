@@ -34,7 +34,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
             location: "8:26",
             validate: 3, plan: 3, run: 3),
         Mistake(
-            name: "codec that the container can't hold", yaml: jobFile(destination: "out.webm"),
+            name: "codec that the container can't store", yaml: jobFile(destination: "out.webm"),
             rule: "container-codec", location: "8:26", validate: 3,
             plan: 3, run: 3),
         Mistake(

@@ -93,6 +93,6 @@ import Testing
                 $0.item.text == "alpha plane" && $0.outcome == .left
             })
         let wrong = decode(job("./a.webm", "encode: { codec: vp9, pixel_format: yuva420p }", "c.mp4"))
-        #expect(wrong.sink.diagnostics.contains { $0.message.contains("can't hold the alpha plane") })
+        #expect(wrong.sink.diagnostics.contains { $0.message.contains("can't store the alpha plane") })
     }
 }

@@ -121,7 +121,7 @@ import Testing
         #expect(try FFmpegFile(scratch.file("b.mkv")).count("t") == 1)
         // Selecting attachments for a container that doesn't support them is an error before any source is read.
         let (_, sink) = decode(job("{ attachment: all, copy: true }", "o.mp4"), directory: scratch.path)
-        #expect(sink.hasErrors && rendered(sink, "").contains("mp4 can't hold attachment"))
+        #expect(sink.hasErrors && rendered(sink, "").contains("mp4 can't store attachment"))
     }
 
     /// Adds a Dolby Vision configuration to the sample description of an mp4 whose index is at its end.
@@ -234,7 +234,7 @@ import Testing
         }
         for (value, target, words) in [
             ("25:61:00:00", "o.mov", "is not a valid timecode"),
-            ("10:00:00:00", "o.ts", "ts can't hold a timecode"),
+            ("10:00:00:00", "o.ts", "ts can't store a timecode"),
         ] {
             let outcomes = try await run(
                 job(", metadata: { timecode: \"\(value)\" }", "", target), in: scratch.path)

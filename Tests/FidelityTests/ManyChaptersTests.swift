@@ -60,7 +60,7 @@ import Testing
         let output = try #require(try plan(yaml, in: scratch).output)
         #expect(output.chapters.count == 10)
         let entry = try #require(output.ledger.first { $0.item.text == "990 chapters too short" })
-        #expect(entry.outcome == .left && entry.reason == "mp4 can't represent chapters shorter than 0.001 s")
+        #expect(entry.outcome == .left && entry.reason == "mp4 can't store chapters shorter than 0.001 s")
         _ = try success(try await run(yaml, in: scratch.path))
         #expect(
             try plan(job("copy: true", to: "o.mka"), in: scratch).output?.chapters.count == 1000)
@@ -72,7 +72,7 @@ import Testing
             ),
             in: scratch)
         #expect(
-            own.messages == ["the chapter lasts 0.0004 s; mp4 can't represent chapters shorter than 0.001 s"])
+            own.messages == ["the chapter lasts 0.0004 s; mp4 can't store chapters shorter than 0.001 s"])
     }
 
     /// Ogg numbers chapters with three digits: further chapters are dropped in the ledger, or are an error in the job's
@@ -91,7 +91,7 @@ import Testing
         let list = (0..<1001).map { "{ start: \($0)ms, title: x }" }.joined(separator: ", ")
         let own = try plan(
             job("encode: { codec: opus }", to: "o.ogg", more: ", chapters: [ \(list) ]"), in: scratch)
-        #expect(own.messages == ["ogg holds at most 1000 chapters; the list has 1001"])
+        #expect(own.messages == ["ogg stores at most 1000 chapters; the list has 1001"])
     }
 
     /// A source with more chapters than the limit is an error that states the limit.
@@ -119,7 +119,7 @@ import Testing
         let left = output.ledger.filter { $0.item.text.hasPrefix("tag K") && $0.outcome == .left }
         #expect(left.count == 1000)
         #expect(
-            left.allSatisfy { $0.reason == "mkv holds at most 10000 tags; `metadata: { keep: … }` selects" })
+            left.allSatisfy { $0.reason == "mkv stores at most 10000 tags; `metadata: { keep: … }` selects" })
         let keep = ", metadata: { keep: [ K10999 ] }"
         #expect(
             try plan(job("copy: true", to: "o.mka", more: keep), in: scratch).output?.metadata.map(\.key)

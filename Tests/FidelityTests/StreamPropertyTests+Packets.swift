@@ -92,7 +92,7 @@ extension StreamPropertyTests {
             Issue.record("\(records)")
             return
         }
-        #expect(failure.message.contains("video 0") && failure.message.contains("can't hold this packet"))
+        #expect(failure.message.contains("video 0") && failure.message.contains("can't store this packet"))
         #expect(failure.location.line == 5)
         #expect(!FileManager.default.fileExists(atPath: scratch.file("o.ts")))
     }

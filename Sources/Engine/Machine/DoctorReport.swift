@@ -67,7 +67,7 @@ package struct DoctorReport: Encodable, Sendable {
             "Landlock   \(landlock == 0 ? "none" : "version \(landlock)")",
             "user       \(isRoot ? "root; each worker runs as its own user" : "not root; workers run as the same user")",
             "sandbox    \(sandbox)",
-            "attempts of a sandboxed worker:",
+            "operations that a sandboxed worker attempted:",
         ]
         for attempt in attempts {
             let mark = attempt.isClosed ? "  denied   " : "  ALLOWED  "

@@ -15,7 +15,7 @@ enum ContainerCheck {
         for rule in output.tracks {
             if !container.mediaTypes.contains(rule.mediaType) {
                 sink.error(
-                    .containerCodec, "\(container.name) can't hold \(rule.mediaType.rawValue) tracks",
+                    .containerCodec, "\(container.name) can't store \(rule.mediaType.rawValue) tracks",
                     at: rule.selection.range,
                     notes: [Diagnostic.Note("the container is determined here", at: located.range)])
                 continue
@@ -25,7 +25,7 @@ enum ContainerCheck {
                 let codec = criteria.codec, !container.dataCodecs.contains(codec)
             {
                 sink.error(
-                    .containerCodec, "\(container.name) can't hold \(codec)", at: rule.selection.range,
+                    .containerCodec, "\(container.name) can't store \(codec)", at: rule.selection.range,
                     notes: [Diagnostic.Note("the container is determined here", at: located.range)],
                     help: "supported data codecs: \(container.dataCodecs.joined(separator: ", "))")
             }
@@ -34,7 +34,7 @@ enum ContainerCheck {
         let rules = output.tracks.filter { container.mediaTypes.contains($0.mediaType) }
         if container.isSingleTrack, rules.count > 1 {
             sink.error(
-                .containerCodec, "\(container.name) can hold only one track", at: rules[1].range,
+                .containerCodec, "\(container.name) can store only one track", at: rules[1].range,
                 notes: [Diagnostic.Note("the first rule is here", at: rules[0].range)])
         }
         if let optimize = output.optimizeForNetwork, optimize.value, !container.canOptimizeForNetwork {
@@ -60,7 +60,7 @@ enum ContainerCheck {
             let (key, name) = (entry.key, entry.key.value.lowercased())
             if coverKeys.contains(name) {
                 sink.error(
-                    .containerSetting, "`\(key.value)` would be a tag of text, not a cover", at: key.range,
+                    .containerSetting, "`\(key.value)` would write a text tag, not a cover", at: key.range,
                     help:
                         "`metadata: { cover: art.jpg }` sets a cover from an image file; `keep` determines whether covers of the source are kept"
                 )
@@ -77,7 +77,7 @@ enum ContainerCheck {
             for entry in output.metadata.set
             where !keys.contains(entry.key.value) && !coverKeys.contains(entry.key.value.lowercased()) {
                 sink.error(
-                    .containerSetting, "\(container.name) can't hold the tag `\(entry.key.value)`",
+                    .containerSetting, "\(container.name) can't store the tag `\(entry.key.value)`",
                     at: entry.key.range,
                     help: Suggestion.help(for: entry.key.value, among: keys.subtracting(["encoder"]).sorted())
                         ?? (keys.isEmpty
@@ -95,14 +95,14 @@ enum ContainerCheck {
         let container = located.value
         guard container.supportsCoverImages else {
             sink.error(
-                .containerSetting, "\(container.name) can't hold a cover", at: cover.range,
+                .containerSetting, "\(container.name) can't store a cover", at: cover.range,
                 notes: [Diagnostic.Note("the container is determined here", at: located.range)],
                 help: "use \(ContainerType.namesWithCoverImages.joined(separator: ", "))")
             return
         }
         guard let fragment = output.fragmentInterval else { return }
         sink.error(
-            .containerSetting, "\(container.name) can't hold a cover in fragments", at: cover.range,
+            .containerSetting, "\(container.name) can't store a cover in fragments", at: cover.range,
             notes: [Diagnostic.Note("`fragment` is here", at: fragment.range)])
     }
 
@@ -121,7 +121,7 @@ enum ContainerCheck {
                 located.value.canHold(codec: libavName), !located.value.supportsSeparateAlpha
             {
                 sink.error(
-                    .containerSetting, "\(located.value.name) can't hold the alpha plane of \(name)",
+                    .containerSetting, "\(located.value.name) can't store the alpha plane of \(name)",
                     at: format.range,
                     notes: [Diagnostic.Note("the container is determined here", at: located.range)],
                     help: "use mkv or webm")
@@ -129,7 +129,7 @@ enum ContainerCheck {
         case .encodeAudio(let spec):
             if let target = spec.normalize, target.value.writesTags, !located.value.supportsLoudnessTags {
                 sink.error(
-                    .containerSetting, "\(located.value.name) can't hold loudness tags", at: target.range,
+                    .containerSetting, "\(located.value.name) can't store loudness tags", at: target.range,
                     notes: [Diagnostic.Note("the container is determined here", at: located.range)],
                     help: "use mp3, flac, ogg, mkv or webm")
             }
@@ -147,7 +147,7 @@ enum ContainerCheck {
                 CodecCatalog.codec($0, of: type).map { container.canHold(codec: $0.libavName) } ?? false
             }
         sink.error(
-            .containerCodec, "\(container.name) can't hold \(name)", at: range,
+            .containerCodec, "\(container.name) can't store \(name)", at: range,
             notes: [Diagnostic.Note("the container is determined here", at: located.range)],
             help: fitting.isEmpty ? nil : "supported codecs: \(fitting.joined(separator: ", "))")
     }

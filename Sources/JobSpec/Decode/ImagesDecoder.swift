@@ -49,7 +49,7 @@ struct ImagesDecoder {
                 reader.sink.error(.missingKey, "the list of times is empty", at: node.range)
             }
             if nodes.count > 9999 {
-                reader.sink.error(.yamlLimit, "more than 9999 times", at: node.range)
+                reader.sink.error(.yamlLimit, "the list has more than 9999 times", at: node.range)
             }
             return times.count == nodes.count && !times.isEmpty && times.count <= 9999 ? .at(times) : nil
         }

@@ -13,7 +13,7 @@ struct RangeDecoder {
             reader.sink.error(.missingKey, "the list of ranges is empty", at: node.range)
         }
         if items.count > 1000 {
-            reader.sink.error(.yamlLimit, "more than 1000 ranges", at: node.range)
+            reader.sink.error(.yamlLimit, "the list has more than 1000 ranges", at: node.range)
             return []
         }
         return items.compactMap { range($0) }

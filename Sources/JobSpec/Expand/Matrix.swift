@@ -87,7 +87,7 @@ enum Matrix {
             if text.value.contains(where: { ",]=/".contains($0) || $0.isNewline }) || text.value.isEmpty {
                 reader.sink.error(
                     .invalidValue,
-                    "a matrix value is part of the job instance's id; it can't be empty or contain `,`, `=`, `/` or `]`",
+                    "a matrix value can't be empty or contain `,`, `=`, `/` or `]`, because it becomes part of the job instance's id",
                     at: text.range,
                     help: text.value.contains(",") ? list(of: text.value, key: entry.key) : nil)
                 continue

@@ -41,7 +41,7 @@ struct SettingsResolver {
             }
             guard trail.count < Self.maxUses else {
                 reader.sink.error(
-                    .yamlLimit, "more than \(Self.maxUses) levels of `use`",
+                    .yamlLimit, "`use` is nested more than \(Self.maxUses) levels deep",
                     at: name.range)
                 return nil
             }

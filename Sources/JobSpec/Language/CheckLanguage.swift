@@ -6,7 +6,7 @@ extension Language {
         keys: [
             KeyInfo(
                 "decode", .boolean,
-                "Whether video and audio are decoded. With `false`, all packets are read instead, and `range`, and `frames`, `loudness`, `silence`, `black` and `decodes` of `expect` are not supported.",
+                "Decode video and audio. With `false`, only packets are read; `range` and the expectations `frames`, `loudness`, `silence`, `black` and `decodes` are then not supported.",
                 default: "true")
         ])
 }

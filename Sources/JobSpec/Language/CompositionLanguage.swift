@@ -131,10 +131,10 @@ extension Language {
                 default: "first"),
             KeyInfo(
                 "font", .string(mayBeEmpty: false),
-                "Name of an installed font.", default: "the subtitles' own, or DejaVu Sans"),
+                "Name of an installed font.", default: "from the subtitles, or DejaVu Sans"),
             KeyInfo(
-                "size", .integer(4...2000), "Font size in pixels.", default: "the subtitles' own"),
-            KeyInfo("color", layerColor, "Text color.", default: "the subtitles' own"),
+                "size", .integer(4...2000), "Font size in pixels.", default: "from the subtitles"),
+            KeyInfo("color", layerColor, "Text color.", default: "from the subtitles"),
             KeyInfo(
                 "at", anchor, "The time on the time line at which the subtitle file's time 0 is.",
                 default: "0"),

@@ -117,7 +117,7 @@ package enum Language {
         "range", "a range", "A section of the asset's time line: `[start, end)`.",
         keys: [
             KeyInfo("start", timeOrNumber, "Start.", default: "0"),
-            KeyInfo("end", timeOrNumber, "End, which is not part of the range.", default: "end"),
+            KeyInfo("end", timeOrNumber, "End of the range (exclusive).", default: "end"),
             KeyInfo("duration", timeOrNumber, "Duration, instead of `end`."),
         ], alternatives: [.atMostOne(["end", "duration"])])
 

@@ -83,7 +83,8 @@ struct IncludeLoader {
         count += 1
         guard count <= Self.limit, trail.count <= 20 else {
             reader.sink.error(
-                .yamlLimit, "more than \(Self.limit) included files, or more than 20 levels of includes",
+                .yamlLimit,
+                "the job file includes more than \(Self.limit) files, or has more than 20 levels of includes",
                 at: written.range)
             return nil
         }

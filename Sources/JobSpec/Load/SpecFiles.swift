@@ -31,7 +31,7 @@ package struct SystemSpecFiles: SpecFiles {
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw SpecFileError("not a regular file")
         }
-        guard status.st_size <= limit else { throw SpecFileError("more than \(limit) bytes") }
+        guard status.st_size <= limit else { throw SpecFileError("the file has more than \(limit) bytes") }
         let capacity = Int(status.st_size) + 1
         var failure: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in

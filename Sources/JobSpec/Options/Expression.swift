@@ -36,7 +36,7 @@ enum Expression {
             switch byte {
             case UInt8(ascii: "("):
                 open += 1
-                if open > depth { return "more than \(depth) levels of parentheses" }
+                if open > depth { return "the expression has more than \(depth) levels of parentheses" }
             case UInt8(ascii: ")"):
                 open -= 1
                 if open < 0 { return "unexpected `)`" }

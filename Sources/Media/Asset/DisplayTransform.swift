@@ -15,8 +15,9 @@ public struct DisplayTransform: Hashable, Codable, Sendable {
         let matrix = try decoder.container(keyedBy: CodingKeys.self).decode([Int32].self, forKey: .matrix)
         guard matrix.count == 9 else {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "a matrix of \(matrix.count) numbers")
-            )
+                .init(
+                    codingPath: decoder.codingPath,
+                    debugDescription: "the matrix has \(matrix.count) numbers; expected 9"))
         }
         self.matrix = matrix
     }

@@ -117,7 +117,7 @@ extension Composition {
             let pieces = clip.part(range)
             guard pieces.count < 2 || !keys.contains(index) else {
                 throw MediaError.misuse(
-                    "repeated audio that other audio is ducked under can't be divided within a repetition")
+                    "a repeated audio item that other items duck under can't be split inside a repetition")
             }
             if !pieces.isEmpty { places[index] = clips.count }
             clips += pieces

@@ -81,7 +81,7 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
         case .encoding(let track, let error): "\(track): \(error)"
         case .writing(let error): "writing: \(error)"
         case .incompatiblePacket(let track, let time, let container, let error):
-            "\(track), \(time) s of the output: \(container) can't hold this packet, which is damaged or contradicts its codec headers: \(error)"
+            "\(track), \(time) s of the output: \(container) can't store this packet, which is damaged or contradicts its codec headers: \(error)"
         case .nothingFits(let limit): "`limit` is too small: no sample fits into \(limit) bytes"
         case .overLimit(let size, let limit):
             "the output has \(size) bytes, which exceeds the `limit` of \(limit)"

@@ -31,7 +31,7 @@ struct VariableArguments: ParsableArguments {
     ) throws -> JobFileSet {
         guard !files.isEmpty else {
             throw ValidationError(
-                "no job file is given; a file after an option that requires a value, such as --junit, is that value"
+                "no job file given; an argument directly after an option such as --junit is read as that option's value"
             )
         }
         let set = JobFileSet(

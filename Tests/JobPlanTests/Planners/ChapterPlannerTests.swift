@@ -61,8 +61,8 @@ import Testing
     /// Chapters that the container doesn't support are dropped; requested ones are errors.
     @Test(
         arguments: [
-            ("", "wav", "aac", [], "3 chapters dropped: wav can't hold chapters"),
-            ("", "ogg", "vorbis", [], "3 chapters dropped: ogg can't hold chapters together with vorbis"),
+            ("", "wav", "aac", [], "3 chapters dropped: wav can't store chapters"),
+            ("", "ogg", "vorbis", [], "3 chapters dropped: ogg can't store chapters together with vorbis"),
             ("", "ogg", "opus", [], "3 chapters copied: kept"),
             ("drop", "mkv", "aac", [], "3 chapters dropped: the job drops them"),
             (
@@ -118,7 +118,7 @@ import Testing
         #expect(text(decision.value) == ["2-6 two"] && findings == [])
         #expect(
             decision.reasons.lines.first
-                == "1 chapter too short dropped: mp4 can't represent chapters shorter than 0.001 s")
+                == "1 chapter too short dropped: mp4 can't store chapters shorter than 0.001 s")
         let (refused, at) = try decide(
             "[ { start: 1s, title: A }, { start: 1.0005s, title: B } ]", in: "mp4")
         #expect(refused.value == nil && at == ["container-setting at 1s"])
@@ -133,7 +133,7 @@ import Testing
         #expect(decision.value?.count == 1000)
         #expect(
             decision.reasons.lines.first
-                == "1 chapter too many dropped: ogg holds at most 1000; `chapters` can list others")
+                == "1 chapter too many dropped: ogg stores at most 1000; `chapters` can list others")
     }
 
     @Test func clipsHaveChapters() throws {

@@ -104,7 +104,8 @@ import Testing
         ("[ a.mp4, { join: dissolve, overlap: 4s }, b.mp4 ]", "invalid-range at 4s", "the join lasts 4 s"),
         (
             "[ a.mp4, { join: dissolve, overlap: 3s }, b.mp4, { join: dissolve, overlap: 3s }, a.mp4 ]",
-            "invalid-range at 3s", "the joins of the preceding clip overlap: they last 6 s, the clip 4 s"
+            "invalid-range at 3s",
+            "the joins at the start and the end of the preceding clip overlap: together they last 6 s, but the clip lasts 4 s"
         ),
         ("[ { asset: a.mp4, range: { start: 11s } } ]", "invalid-range at 11s", "the range begins at 11 s"),
         (
@@ -124,8 +125,8 @@ import Testing
             "[ { asset: text.mkv, subtitle: { language: fra } } ]", "no-such-track at { language: fra }",
             "no subtitle track of the asset matches"
         ),
-        ("[ { asset: text.mkv, subtitle: 1 } ]", "cannot-decode at 1", "its subtitles are images"),
-        ("[ old.mp4 ]", "cannot-decode at old.mp4", "this build of FFmpeg has no decoder for its video"),
+        ("[ { asset: text.mkv, subtitle: 1 } ]", "cannot-decode at 1", "subtitle track 2 of the asset contains images"),
+        ("[ old.mp4 ]", "cannot-decode at old.mp4", "this build of FFmpeg has no decoder for video track 0"),
         (
             "[ { asset: a.mp4, video: none, audio: none } ]",
             "no-such-track at [ { asset: a.mp4, video: none, audio: none } ]",

@@ -43,7 +43,7 @@ import Testing
             (.video(codec: "vp9") { $0.tags = [.separateAlphaTag] }, "mkv", []),
             (
                 .video(codec: "vp9") { $0.tags = [.separateAlphaTag] }, "mp4",
-                ["alpha plane dropped: mp4 can't hold it for vp9"]
+                ["alpha plane dropped: mp4 can't store it for vp9"]
             ),
             (
                 flac40, "mp4",

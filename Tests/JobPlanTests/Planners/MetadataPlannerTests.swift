@@ -124,14 +124,14 @@ import Testing
         #expect(try decide(keep: "none").lines == ["cover mjpeg dropped: the job doesn't keep it"])
         #expect(try decide(keep: "[title]").kept == [])
         #expect(try decide(isFile: false).lines == ["cover mjpeg dropped: the job doesn't keep it"])
-        #expect(try decide(in: "mov").lines == ["cover mjpeg dropped: mov can't hold it"])
+        #expect(try decide(in: "mov").lines == ["cover mjpeg dropped: mov can't store it"])
         #expect(
-            try decide(isFragmented: true).lines == ["cover mjpeg dropped: mp4 can't hold it in fragments"])
+            try decide(isFragmented: true).lines == ["cover mjpeg dropped: mp4 can't store it in fragments"])
         #expect(
             try decide(isReplaced: true).lines == [
                 "cover mjpeg dropped: replaced by the cover that the job sets"
             ])
-        #expect(try decide(.cover(3, codec: "gif")).lines == ["cover gif dropped: mp4 can't hold it"])
+        #expect(try decide(.cover(3, codec: "gif")).lines == ["cover gif dropped: mp4 can't store it"])
     }
 
     /// mp4 stores covers without tags of their own, while Matroska stores them as attachments with tags.

@@ -65,7 +65,7 @@ import Testing
         }
         let name = "timecode 01:00:00:00 dropped: "
         #expect(try line(decide(metadata: "{ keep: none }").decision) == name + "the job doesn't keep it")
-        #expect(try line(decide(in: "webm").decision) == name + "webm can't hold it")
+        #expect(try line(decide(in: "webm").decision) == name + "webm can't store it")
         #expect(try line(decide(hasVideo: false).decision) == name + "the output has no video")
         #expect(try line(decide(frameRate: Rational(50, 1)).decision) == name + "the frame rate changes")
         let invalid = "timecode 01:00:00:29 dropped: it is not a valid timecode at 25 frames/s"

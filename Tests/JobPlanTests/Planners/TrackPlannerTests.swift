@@ -68,7 +68,7 @@ import Testing
             "dropped: tone mapping invalidates HDR metadata"
         ),
         ("dovi", "copy: true", "mp4", "copied: kept"),
-        ("dovi", "copy: true", "mov", "dropped: mov can't hold it"),
+        ("dovi", "copy: true", "mov", "dropped: mov can't store it"),
         ("dovi", "encode: { codec: h264 }", "mp4", "dropped: re-encoding drops Dolby Vision metadata"),
         ("spherical", "copy: true", "mp4", "dropped: not supported in outputs"),
         (

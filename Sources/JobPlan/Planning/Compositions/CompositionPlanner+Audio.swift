@@ -50,7 +50,8 @@ extension CompositionPlanner {
         }
         guard track.isDecodable else {
             reasons.error(
-                .cannotDecode, "this build of FFmpeg has no decoder for its audio (\(track.codec))",
+                .cannotDecode,
+                "this build of FFmpeg has no decoder for audio track \(track.index) of the asset (\(track.codec))",
                 at: item.asset.range)
             return nil
         }

@@ -96,7 +96,8 @@ extension CompositionPlanner {
         }
         guard SubtitleCodec.canConvert(from: track.codec) else {
             reasons.error(
-                .cannotDecode, "its subtitles are \(track.codec); only text subtitles can be drawn",
+                .cannotDecode,
+                "subtitle track \(track.index) of the asset is \(track.codec); only text subtitles can be drawn",
                 at: asset.range)
             return
         }

@@ -180,7 +180,7 @@ struct CompositionPlanner {
             guard before + join.overlap.value <= last?.timeRange.duration ?? .zero else {
                 reasons.error(
                     .invalidRange,
-                    "the joins of the preceding clip overlap: they last \(before + join.overlap.value) s, the clip \(last?.timeRange.duration ?? .zero) s",
+                    "the joins at the start and the end of the preceding clip overlap: together they last \(before + join.overlap.value) s, but the clip lasts \(last?.timeRange.duration ?? .zero) s",
                     at: join.overlap.range)
                 return nil
             }
@@ -211,7 +211,7 @@ struct CompositionPlanner {
         if let track, !track.isDecodable {
             reasons.error(
                 .cannotDecode,
-                "this build of FFmpeg has no decoder for its \(type.rawValue) (\(track.codec))",
+                "this build of FFmpeg has no decoder for \(type.rawValue) track \(track.index) of the asset (\(track.codec))",
                 at: place)
             return nil
         }
@@ -437,7 +437,7 @@ struct CompositionPlanner {
             if let other = chosen.first(where: { !isText($0) }) {
                 reasons.error(
                     .cannotDecode,
-                    "its subtitles are images (\(other.codec)), which can't be converted to text",
+                    "subtitle track \(other.index) of the asset contains images (\(other.codec)), which can't be converted to text",
                     at: selection.range,
                     help: "use `subtitle: none`, or select other tracks")
             }

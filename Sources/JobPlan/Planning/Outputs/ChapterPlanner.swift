@@ -23,7 +23,7 @@ struct ChapterPlanner {
     private var problem: String {
         let name = container.value.name
         return container.value.hasChapters
-            ? "\(name) can't hold chapters together with \(codec ?? "")" : "\(name) can't hold chapters"
+            ? "\(name) can't store chapters together with \(codec ?? "")" : "\(name) can't store chapters"
     }
 
     /// Returns the output's chapters; nil after an error.
@@ -76,12 +76,12 @@ struct ChapterPlanner {
         if long.count < chapters.count {
             reasons.account(
                 for: .named("\(Self.number(chapters.count - long.count)) too short"), of: nil, .left,
-                "\(name) can't represent chapters shorter than \(container.value.shortestChapter) s")
+                "\(name) can't store chapters shorter than \(container.value.shortestChapter) s")
         }
         if long.count > limit {
             reasons.account(
                 for: .named("\(Self.number(long.count - limit)) too many"), of: nil, .left,
-                "\(name) holds at most \(limit); `chapters` can list others")
+                "\(name) stores at most \(limit); `chapters` can list others")
         }
         return Array(long.prefix(limit))
     }
@@ -128,7 +128,8 @@ struct ChapterPlanner {
         }
         if let time = OutputTime.resolve(start.value, duration: duration) { return time }
         reasons.error(
-            .invalidValue, "a chapter's start is a time in the output, such as 1:30, 25%, 250f or -10s",
+            .invalidValue,
+            "a chapter can't start at a chapter of the source; expected a time in the output, such as 1:30, 25%, 250f or -10s",
             at: start.range)
         return nil
     }
@@ -142,7 +143,7 @@ struct ChapterPlanner {
         let (name, limit) = (container.value.name, container.value.maxChapters)
         if list.count > limit {
             reasons.error(
-                .containerSetting, "\(name) holds at most \(limit) chapters; the list has \(list.count)",
+                .containerSetting, "\(name) stores at most \(limit) chapters; the list has \(list.count)",
                 at: list[limit].start.range,
                 notes: [Diagnostic.Note("the container is determined here", at: container.range)])
             return nil
@@ -170,7 +171,7 @@ struct ChapterPlanner {
             guard end - starts[index] >= container.value.shortestChapter else {
                 reasons.error(
                     .containerSetting,
-                    "the chapter lasts \(end - starts[index]) s; \(name) can't represent chapters shorter than \(container.value.shortestChapter) s",
+                    "the chapter lasts \(end - starts[index]) s; \(name) can't store chapters shorter than \(container.value.shortestChapter) s",
                     at: entry.start.range)
                 return nil
             }

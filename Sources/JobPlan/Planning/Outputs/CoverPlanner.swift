@@ -39,7 +39,7 @@ struct CoverPlanner {
     private func reason(_ cover: TrackDescription) -> String {
         if isReplaced { return "replaced by the cover that the job sets" }
         return isWanted
-            ? "\(container.name) can't hold it" + (isFragmented ? " in fragments" : "")
+            ? "\(container.name) can't store it" + (isFragmented ? " in fragments" : "")
             : "the job doesn't keep it"
     }
 

@@ -122,7 +122,7 @@ struct ImagePlanner {
                 guard times.count > Self.most else { continue }
                 reasons.error(
                     .invalidValue,
-                    "one image every \(step.value) s of \(span) s is too many; an output has at most \(Self.most) still images",
+                    "one image every \(step.value) s of \(span) s gives more than \(Self.most) still images, the maximum of an output",
                     at: step.range)
                 return nil
             }

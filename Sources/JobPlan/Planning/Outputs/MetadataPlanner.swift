@@ -37,7 +37,7 @@ struct MetadataPlanner {
         if spec.set.count > container.maxTags {
             reasons.error(
                 .containerSetting,
-                "\(container.name) holds at most \(container.maxTags) tags; `set` has \(spec.set.count)",
+                "\(container.name) stores at most \(container.maxTags) tags; `set` has \(spec.set.count)",
                 at: spec.set[container.maxTags].key.range)
             return Decision(nil, reasons)
         }
@@ -63,7 +63,7 @@ struct MetadataPlanner {
 
     /// Returns the reason for omitting a tag beyond the container's limit.
     static func surplus(in container: ContainerType) -> String {
-        "\(container.name) holds at most \(container.maxTags) tags; `metadata: { keep: … }` selects"
+        "\(container.name) stores at most \(container.maxTags) tags; `metadata: { keep: … }` selects"
     }
 
     /// Returns the reason for omitting a tag; nil if it is copied. `set` contains the keys that the job sets.

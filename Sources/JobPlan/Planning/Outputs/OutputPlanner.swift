@@ -250,7 +250,7 @@ struct OutputPlanner {
         if container.value.isSingleTrack, count > 1 {
             reasons.error(
                 .containerCodec,
-                "\(container.value.name) holds one track; the rules select \(count)",
+                "\(container.value.name) can store only one track; the rules select \(count)",
                 at: container.range)
         }
         return chosen

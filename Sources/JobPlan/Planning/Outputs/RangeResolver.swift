@@ -62,7 +62,9 @@ struct RangeResolver {
         switch written.value {
         case .chapter, .end, .fromEnd:
             sink.error(
-                .invalidValue, "`duration` is a length, not a position in the source", at: written.range)
+                .invalidValue,
+                "`duration` can't be a position in the source (`end`, a chapter, or a time before the end); expected a duration such as 90.5 or 1:30",
+                at: written.range)
             return nil
         case .frames(let count):
             guard count > 0 else { return .zero }

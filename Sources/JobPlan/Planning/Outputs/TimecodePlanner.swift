@@ -54,7 +54,7 @@ struct TimecodePlanner {
                 .containerSetting,
                 track == nil
                     ? "a timecode requires video, and the output has none"
-                    : "\(container.name) can't hold a timecode", at: key.range)
+                    : "\(container.name) can't store a timecode", at: key.range)
             return nil
         }
         guard Timecode(value, rate: rate) != nil else {
@@ -74,7 +74,7 @@ struct TimecodePlanner {
         guard let track, let rate = track.source.frameRate else {
             return (nil, "the output has no video")
         }
-        guard container.hasTimecode else { return (nil, "\(container.name) can't hold it") }
+        guard container.hasTimecode else { return (nil, "\(container.name) can't store it") }
         if case .encode(let encoding) = track.action, let wanted = encoding.video?.frameRate, wanted != rate {
             return (nil, "the frame rate changes")
         }

@@ -20,7 +20,7 @@ struct CopyLosses {
             left("hidden beginning", reason)
         }
         if track.hasSeparateAlpha, !container.supportsSeparateAlpha {
-            left("alpha plane", "can't hold it for \(track.codec)")
+            left("alpha plane", "can't store it for \(track.codec)")
         }
         if !lostColor.isEmpty {
             left("colour (\(lostColor.joined(separator: ", ")))", "can't store it for \(track.codec)")

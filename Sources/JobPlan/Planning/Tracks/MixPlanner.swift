@@ -77,7 +77,8 @@ struct MixPlanner {
             }
             guard let time = OutputTime.resolve(written.value, duration: duration) else {
                 reasons.error(
-                    .invalidValue, "a volume point is at a time in the output, such as 1:30, 25% or -10s",
+                    .invalidValue,
+                    "frame numbers and chapters are not supported here; expected a time in the output, such as 1:30, 25% or -10s",
                     at: written.range)
                 return nil
             }

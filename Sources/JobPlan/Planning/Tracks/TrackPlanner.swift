@@ -94,7 +94,7 @@ struct TrackPlanner {
             switch (kind, action) {
             case _ where track.mediaType != .video: problem = "not supported in outputs"
             case ("dovi", .copy):
-                if !container.value.storesDolbyVision { problem = "\(container.value.name) can't hold it" }
+                if !container.value.storesDolbyVision { problem = "\(container.value.name) can't store it" }
             case ("dovi", _): problem = "re-encoding drops Dolby Vision metadata"
             case (TrackDescription.secondView, .copy):
                 problem = "libavformat can't write its configuration (lhvC); players show the first view"
@@ -418,7 +418,7 @@ struct TrackPlanner {
         if track.width > 0, track.height > 0, track.pixelFormat != .none { return true }
         reasons.error(
             .cannotDecode,
-            "\(label(track)): its size or pixel format is unknown; it may have no frames",
+            "the size or pixel format of \(label(track)) is unknown; the track may have no frames",
             at: rule.selection.range)
         return false
     }

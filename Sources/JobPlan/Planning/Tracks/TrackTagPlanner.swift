@@ -94,7 +94,7 @@ struct TrackTagPlanner {
         }
         if rule.metadata.count > type.maxTags {
             refuse(
-                "\(type.name) holds at most \(type.maxTags) tags per track; `metadata` has \(rule.metadata.count)",
+                "\(type.name) stores at most \(type.maxTags) tags per track; `metadata` has \(rule.metadata.count)",
                 at: rule.metadata[type.maxTags].key.range)
         }
         let disposition = planDisposition()
