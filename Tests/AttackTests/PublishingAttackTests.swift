@@ -86,7 +86,7 @@ import Publishing
     /// Tests runs that are killed at each rename while they replace several outputs. Every destination then contains
     /// the old file, the new file or none, and the next run creates the missing outputs and removes temporary files. On
     /// file systems without links, the replaced file is restored.
-    @Test func killedReplacementsAreCompletedByTheNextRun() throws {
+    @Test func interruptedReplacementsAreCompletedByTheNextRun() throws {
         let scratch = try folderWithSource()
         let jobs = { (title: String) in Self.job(outputs: ["a", "b"], title: title) }
         func titles() throws -> [String] { try ["a", "b"].map { try title(of: $0, in: scratch) } }

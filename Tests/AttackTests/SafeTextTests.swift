@@ -23,7 +23,7 @@ import Testing
     }()
 
     /// Compares `SafeText.isHidden` with Unicode's properties for all scalars.
-    @Test func hiddenCharactersAreThoseOfUnicode() {
+    @Test func hiddenCharactersMatchTheUnicodeProperties() {
         for value in UInt32(0)...0x10ffff {
             guard let scalar = Unicode.Scalar(value), !(0xfe00...0xfe0f).contains(value), value != 9 else {
                 continue

@@ -129,7 +129,7 @@ import Testing
 
     /// Compares scene detection with ffmpeg's `scene` expression: the first frame of the range, and the first frame of
     /// each further scene.
-    @Test func sceneChangesAreThoseOfFFmpeg() throws {
+    @Test func sceneChangesMatchFFmpeg() throws {
         let scratch = try source()
         let result = try run(
             """

@@ -42,7 +42,7 @@ import Testing
         return scratch
     }
 
-    @Test func aSourceThatPassed_isCheckedAgainWhereItOrTheCheckChanges() throws {
+    @Test func changedSourceOrCheckCausesARerun() throws {
         let scratch = try folder()
         func job(_ more: String = "") -> String { "  c: { asset: ./a.mp4, check: true\(more) }\n" }
         try write(job(", expect: { frames: 25 }"), in: scratch)
@@ -262,7 +262,7 @@ import Testing
         #expect(try tandem("run", "jobs.yaml", in: scratch).errors.contains("done j: checked"))
     }
 
-    @Test func aWorkerThatDies_isTheChecksFailure() throws {
+    @Test func workerCrashFailsTheCheck() throws {
         let scratch = try folder()
         try write(
             "  bad: { asset: ./a.mp4, check: true }\n  good: { asset: ./a.mp4, check: true }\n", in: scratch)
@@ -338,7 +338,7 @@ import Testing
     }
 
     /// A saved plan of a check runs, and is rejected after the source changes.
-    @Test func aKeptPlan_isCarriedOut() throws {
+    @Test func savedPlanIsExecuted() throws {
         let scratch = try folder()
         try write("  c: { asset: ./a.mp4, check: true }\n", in: scratch)
         #expect(try tandem("plan", "--out", "plan.json", "jobs.yaml", in: scratch).status == 0)

@@ -51,7 +51,7 @@ internal import Testing
 
     /// A changed image causes a rerun, with and without sandboxed workers, and with content fingerprints.
     @Test(arguments: [["--isolation", "worker"], ["--isolation", "none"], ["--fingerprint", "content"]])
-    func anotherImageRunsTheJobAgain(_ arguments: [String]) throws {
+    func changedImageCausesARerun(_ arguments: [String]) throws {
         let scratch = try folder()
         func run() throws -> String {
             let run = try tandem(["run"] + arguments + ["jobs.yaml"], in: scratch)
@@ -77,7 +77,7 @@ internal import Testing
     }
 
     /// A saved plan and its parts are rejected after the image changes.
-    @Test func plansKeepTheirImage() throws {
+    @Test func savedPlansAreRejectedAfterTheImageChanges() throws {
         let scratch = try folder()
         #expect(try tandem(["plan", "--out", "plan.json", "jobs.yaml"], in: scratch).status == 0)
         #expect(
@@ -194,7 +194,7 @@ internal import Testing
         #expect(scratch.contents.contains("slow.mkv") && !scratch.contents.contains("one.flac"))
     }
 
-    @Test func aCancelLeavesNothing() throws {
+    @Test func cancelledRunLeavesNoFile() throws {
         let scratch = try folder()
         try scratch.write(
             spec().replacing("in/a.wav", with: "{ pattern: black, duration: 36000s, tone: 1kHz }"),

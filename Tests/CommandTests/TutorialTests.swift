@@ -82,7 +82,7 @@ import Testing
 
     /// Each command exits with status 0 and prints the lines that the page shows, in any order, because jobs run
     /// concurrently. Without a placeholder for omitted lines, it prints no others.
-    @Test func commandsPrintWhatThePageShows() throws {
+    @Test func commandOutputMatchesThePage() throws {
         let scratch = try Scratch()
         var commands = 0
         for step in try Self.steps() {

@@ -50,7 +50,7 @@ import Testing
 
     /// Copies end with their source: without a declared delay no samples are hidden, and padding of the last Opus
     /// packet isn't presented.
-    @Test func copiesEndWhereTheirSourceDoes() async throws {
+    @Test func copiesEndAtTheSourcesEnd() async throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=440:r=44100:d=5", "-c:a", "libmp3lame", scratch.file("s.mp3"))
         for name in ["s.mkv", "s.mp4"] {

@@ -27,7 +27,7 @@ import Testing
             "-frames:v", "50", "-c:v", "libx264", "-qp", "1", "-bf", "0", scratch.file(name))
     }
 
-    @Test func framesAtANewRateAreThoseOnScreen() async throws {
+    @Test func frameRateConversionKeepsTheFramePresentedAtEachTime() async throws {
         let scratch = try Scratch()
         try source("s.mp4", rate: "25", in: scratch)
         let jobs: [(id: String, range: String, rate: String, start: [(Double, Double)])] = [

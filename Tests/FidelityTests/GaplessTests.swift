@@ -25,7 +25,7 @@ import Testing
         "", " 00000000 00000A40 00000138", " 0 G 0 10", " 0 840 0 0", " 0 -840 0 100",
         " 0 FFFFFFFFFFFFFFFF 0 100", " 0 840 0 7FFFFFFFFFFFFFFF",
     ])
-    func tag_malformed_isNone(_ text: String) {
+    func malformedTagIsIgnored(_ text: String) {
         #expect(GaplessTag(text) == nil)
     }
 
@@ -54,7 +54,7 @@ import Testing
 
     /// The output contains exactly the samples that were encoded, at their times.
     @Test(arguments: Form.allCases)
-    func audio_isTheEncodersInput(_ form: Form) async throws {
+    func decodedAudioMatchesTheEncoderInput(_ form: Form) async throws {
         let scratch = try Scratch()
         let source = scratch.file("s.m4a")
         try ffmpeg("-f", "lavfi", "-i", Self.sweep, "-c:a", "aac", "-b:a", "96k", source)

@@ -77,7 +77,7 @@ import Testing
 
     /// Ogg numbers chapters with three digits: further chapters are dropped in the ledger, or are an error in the job's
     /// list.
-    @Test func oggHoldsAThousandChapters() async throws {
+    @Test func oggStoresAThousandChapters() async throws {
         let scratch = try Scratch()
         var file = MatroskaFile()
         file.seconds = 2

@@ -77,7 +77,7 @@ import Testing
         #expect(worst < 1e-4)
     }
 
-    @Test func loudnessIsThatOfTheSum() async throws {
+    @Test func loudnessIsMeasuredAfterMixing() async throws {
         let scratch = try Scratch()
         _ = try source(in: scratch)
         let yaml = """

@@ -208,7 +208,7 @@ import Publishing
         ("codec: opus, bitrate: 48k", "ogg"), ("codec: vorbis, bitrate: 96k", "ogg"),
         ("codec: ac3, bitrate: 96k", "mkv"),
     ])
-    func loudnessIsThatOfTheOutput(_ encode: String, _ type: String) async throws {
+    func loudnessIsMeasuredOnTheOutput(_ encode: String, _ type: String) async throws {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i",

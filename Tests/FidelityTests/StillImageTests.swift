@@ -66,7 +66,7 @@ struct StillImageTests {
     }
 
     @Test(arguments: files)
-    func stillsAreTheFramesOnScreen(_ name: String) throws {
+    func stillImagesAreThePresentedFrames(_ name: String) throws {
         let asset = Asset(.file(try #require(TestPaths.media) + "/" + name), timing: .fast)
         guard let contents = try? asset.loadSynchronously(),
             let track = contents.tracks.first(where: { $0.mediaType == .video && !$0.isAttachedPicture }),

@@ -43,7 +43,7 @@ extension StreamPropertyTests {
     }
 
     /// Vorbis packets determine their length; the last packet is trimmed in Matroska and WebM.
-    @Test func vorbisEndsInMatroskaWhereItsSourceDoes() async throws {
+    @Test func vorbisKeepsItsEndInMatroska() async throws {
         let scratch = try Scratch()
         for count in [1, 441, 50_001] {
             try ffmpeg(

@@ -36,7 +36,7 @@ import Testing
         #expect(plan.workGraph().nodes.map(\.task) == [.produce(output: 0)])
     }
 
-    @Test func range_limitsWhatIsDecoded() throws {
+    @Test func range_limitsDecoding() throws {
         let plan = try plan(", range: { start: 0.5s, end: 1s }")
         #expect(plan.inputs[0].range?.duration == MediaTime(value: 1, timescale: 2))
         #expect(plan.outputs[0].expectedDuration == MediaTime(value: 1, timescale: 2))
@@ -62,7 +62,7 @@ import Testing
     }
 
     /// The digest depends only on source, range and expectations.
-    @Test func digest_dependsOnWhatIsChecked() throws {
+    @Test func digest_dependsOnSourceRangeAndExpectations() throws {
         let plain = try digest("")
         for keys in [", priority: 3", ", timeout: 10s", ", on_damage: skip", ", threads: 1"] {
             #expect(try digest(keys).relation(to: plain.value) == .current, "\(keys)")

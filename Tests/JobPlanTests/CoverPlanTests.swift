@@ -64,7 +64,7 @@ import Testing
         return try #require(result.plan.jobs.first?.tasks.first, "\(rendered(result.diagnostics, yaml))")
     }
 
-    @Test func thePlanHasTheCover() throws {
+    @Test func planContainsTheCover() throws {
         let task = try task(
             "metadata: { cover: ./art.jpg, set: { title: T } }", covers: ["/jobs/./art.jpg": "a"])
         let cover = try #require(task.output.cover)
@@ -74,7 +74,7 @@ import Testing
         #expect(task.output.expectedSize == bare + 90_000)
     }
 
-    @Test func textAndJSONHaveTheCover() throws {
+    @Test func textAndJSONContainTheCover() throws {
         let (result, _) = try planned("metadata: { cover: art.jpg }")
         let text = PlanText.render(result.plan, reasons: { _ in RunReasons(lines: []) })
         #expect(text.contains("  cover      /jobs/art.jpg, JPEG 600x400, 90.0 kB\n"), "\(text)")
@@ -84,7 +84,7 @@ import Testing
     }
 
     /// The digest depends on the cover's content, not on its path or time.
-    @Test func theDigestFollowsTheContent() throws {
+    @Test func digestDependsOnTheImagesContent() throws {
         let bare = try PlanDigest(task(""))
         let one = try PlanDigest(task("metadata: { cover: art.jpg }"))
         let moved = try PlanDigest(task("metadata: { cover: /elsewhere/art.jpg }"))
@@ -145,7 +145,7 @@ import Testing
     }
 
     /// Each output of a job has its own cover, or the job's. An image file is probed and listed once.
-    @Test func outputsHaveTheirOwn() throws {
+    @Test func eachOutputCanHaveItsOwnCover() throws {
         let yaml = """
             version: 1
             defaults: { metadata: { cover: art.jpg } }

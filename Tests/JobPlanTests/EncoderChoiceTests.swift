@@ -109,7 +109,7 @@ private struct ProberWithoutDevices: SourceProber {
     }
 
     /// Encoders that this build of FFmpeg lacks are errors of `validate`.
-    @Test func encodersThatThisBuildLacks_areReportedWhereTheyAreNamed() throws {
+    @Test func unavailableEncodersAreReportedAtTheirLocation() throws {
         for model in EncoderModel.table where EncoderInfo(named: model.name) == nil {
             guard model.purposes.contains(.tracks), model.mediaType == .video else { continue }
             let (_, sink) = decode(Self.yaml("codec: \(model.codec), encoder: \(model.name)"))

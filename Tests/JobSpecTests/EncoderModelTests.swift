@@ -28,7 +28,7 @@ import Testing
     }
 
     /// The options that keys set on an encoder exist in this build's encoder.
-    @Test func placesOfSettingsAreOptionsOfTheEncoder() {
+    @Test func settingOptionsExistInTheEncoder() {
         for model in EncoderModel.table {
             guard let encoder = EncoderInfo(named: model.name) else { continue }
             var places: [SettingOption] = []

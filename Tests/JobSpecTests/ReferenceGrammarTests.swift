@@ -23,7 +23,7 @@ internal import Testing
         #expect(Quantity.frameRate("29.97") == Quantity.frameRate("30000/1001"))
     }
 
-    @Test func variablesAreThoseInScope() {
+    @Test func documentedVariablesEqualThoseInScope() {
         var scope = Scope()
         scope.variables = ["name": Scope.Value(text: "")]
         scope.matrix = [("key", Scope.Value(text: ""))]

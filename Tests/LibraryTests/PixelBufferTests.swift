@@ -61,7 +61,7 @@ import Testing
     }
 
     /// If the session has no end time, the last frame has the duration of the preceding one.
-    @Test func theLastFrameLastsAsTheOneBefore() async throws {
+    @Test func lastFrameHasTheDurationOfThePrecedingOne() async throws {
         let scratch = try Scratch()
         let (writer, input, adaptor, url) = try await writer(in: scratch)
         try writer.startWriting()

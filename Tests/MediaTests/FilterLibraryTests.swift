@@ -5,7 +5,7 @@ import Testing
 
 /// The version of libavfilter, which is known before the library is loaded, and lookups of filters.
 @Suite struct FilterLibraryTests {
-    @Test func versionInTheFileNameIsThatOfTheLibrary() throws {
+    @Test func versionFromTheFileNameMatchesTheLoadedLibrary() throws {
         let number = try FilterLibrary.load().c.avfilter_version()
         let version = "\(number >> 16).\(number >> 8 & 0xff).\(number & 0xff)"
         #expect(FilterLibrary.version == version)

@@ -31,7 +31,7 @@ import Testing
         #expect(found.positions == [position(67, 100), nil])
     }
 
-    @Test func aRangeAfterTheLastFrameHoldsIt() {
+    @Test func aRangeAfterTheLastFrameContainsIt() {
         let found = found([0, 1], [range(900, 1000)], [67, 100])
         #expect(found.positions == [position(0, 100), nil])
     }

@@ -105,7 +105,7 @@ import Testing
         return (try drain(chain), source.requests)
     }
 
-    @Test func aRangeShowsWhatTheSourceShows() throws {
+    @Test func framesOfARangeMatchTheSource() throws {
         // The frame shown at the start is first, shortened; the last one is shortened at the end; no frame after it is
         // read.
         let cut = try video(Array(0..<20), range(5, 11, of: 50))

@@ -58,7 +58,7 @@ import Testing
         #expect(leading.missing(before: 3) == 3)
     }
 
-    @Test func intraFramesAreEnoughWhereNoRecoveryPointIsMarked() throws {
+    @Test func intraFramesAreAcceptedWithoutARecoveryPoint() throws {
         var first = try frames("h264", times: [7])
         #expect(accepted([picture(7, isIntra: true, lacksReferences: true)], by: &first) == [true])
         var later = try frames("h264", times: [7])

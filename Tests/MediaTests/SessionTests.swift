@@ -95,7 +95,7 @@ import Publishing
 
     /// A session can be started and cancelled on the main actor. Closures that Dispatch calls trap on Linux if they are
     /// formed in main-actor code without `@Sendable`.
-    @Test @MainActor func startsAndCancelsFromTheMainActor() async throws {
+    @Test @MainActor func sessionsStartAndCancelOnTheMainActor() async throws {
         let scratch = try Scratch()
         let (session, _) = try Self.session(in: scratch, seconds: 36_000)
         async let outcome = session.run()

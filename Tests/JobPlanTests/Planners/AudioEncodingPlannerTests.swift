@@ -90,7 +90,7 @@ import Testing
             ("codec: pcm_s16le", "s16", nil), ("codec: pcm_f32le", "flt", nil),
             ("codec: flac, sample_format: s32", "s32", nil),
         ] as [(String, String, Int?)])
-    func sampleFormatsHoldTheDepth(_ encode: String, _ format: String, _ depth: Int?) throws {
+    func sampleFormatsKeepTheBitDepth(_ encode: String, _ format: String, _ depth: Int?) throws {
         let (encoding, _) = try decision(encode)
         #expect(encoding.encoder.sampleFormat == SampleFormat(named: format))
         #expect(encoding.audio?.sampleFormat == SampleFormat(named: format))

@@ -71,7 +71,7 @@ import Testing
                 "3 chapters dropped: replaced by the job's list"
             ),
         ] as [(String, String, String, [String], String)])
-    func containersMustHoldChapters(
+    func chaptersRequireSupportByTheContainer(
         _ chapters: String, _ container: String, _ codec: String, _ expected: [String], _ line: String
     ) throws {
         let (decision, findings) = try decide(chapters, in: container, codec: codec)
@@ -111,7 +111,7 @@ import Testing
 
     /// mp4 chapters have times in milliseconds: a chapter whose duration is rounded to 0 is dropped, or rejected in a
     /// list.
-    @Test func chaptersHaveAShortestDuration() throws {
+    @Test func tooShortChaptersAreDroppedOrRejected() throws {
         let tiny = AssetChapter(
             timeRange: TimeRange(start: .zero, end: MediaTime(value: 1, timescale: 2000)), title: "x")
         let (decision, findings) = try decide(source: [tiny, Self.source[1]], in: "mp4")
@@ -125,7 +125,7 @@ import Testing
     }
 
     /// Ogg numbers chapters with three digits, which limits their number.
-    @Test func chaptersHaveALargestNumber() throws {
+    @Test func numberOfChaptersIsLimited() throws {
         let many = (0..<1001).map {
             AssetChapter(timeRange: span(Double($0), Double($0 + 1)), title: "\($0)")
         }

@@ -83,7 +83,7 @@ import Testing
         #expect(try decide(other, audio: true).findings == ["copy-range at { audio: first, copy: true }"])
     }
 
-    @Test func containersMustHoldTheirCodec() throws {
+    @Test func containersMustSupportThePredictedCodec() throws {
         let vp9 = SourceDescription.file(.video(codec: "vp9"), .audio())
         #expect(try decide(vp9, in: "mp4").findings.count == 1)
         let (decision, findings) = try decide(.file(.video(), .audio()), in: "webm")

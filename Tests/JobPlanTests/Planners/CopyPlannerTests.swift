@@ -66,7 +66,7 @@ struct PlannedCopy {
         (.audio(codec: "pcm_s16le", over: span(0.005, 10)), "audio", "wav"),
         (.audio(codec: "pcm_s16le", over: span(0.5, 10)), "audio", "mov"),
     ])
-    func tracksThatTheContainerHoldsAreCopied(_ track: TrackDescription, _ type: String, _ container: String)
+    func supportedTracksAreCopied(_ track: TrackDescription, _ type: String, _ container: String)
         throws
     {
         let copy = try copy(track, type, to: container)
@@ -95,7 +95,7 @@ struct PlannedCopy {
             "mkv has no edit lists"
         ),
     ])
-    func tracksThatTheContainerCantHoldAreErrors(
+    func unsupportedTracksAreErrors(
         _ track: TrackDescription, _ type: String, _ container: String, _ rule: String, _ message: String
     ) throws {
         let copy = try copy(track, type, to: container)

@@ -41,13 +41,13 @@ import Testing
         (span(1, 3), 50, span(0, 2)), (span(0.5, 1.5), 26, span(0, 1)), (span(0.99, 1), 1, span(0, 0.01)),
         (span(9.9, 10), 3, span(0, 0.1)), (span(1.01, 1.02), 1, span(0, 0.01)),
     ])
-    func rangesHaveTheFramesOnScreen(_ range: TimeRange, _ frames: Int, _ shown: TimeRange) throws {
+    func rangesContainThePresentedFrames(_ range: TimeRange, _ frames: Int, _ shown: TimeRange) throws {
         let expected = try expectation(.video(), Self.encoded(.video()), range)
         #expect(expected.frames == frames && expected.timeRange == shown && expected.isExact)
     }
 
     /// Counts are estimates for a variable frame rate; at a requested rate, frames are counted from 0.
-    @Test func countsAreEstimatedWhereTheRateIsNotTheSources() throws {
+    @Test func frameCountsAreEstimatedIfTheRateChanges() throws {
         let variable = TrackDescription.video { $0.hasConstantFrameRate = false }
         #expect(try !expectation(variable, .copy, span(1, 3)).isExact)
         let action = Self.encoded(.video()) { $0.video?.frameRate = Rational(50, 1) }
@@ -68,7 +68,7 @@ import Testing
     }
 
     /// A track that starts late keeps its offset, unless the container has no timestamps.
-    @Test func lateStartsAreKept() throws {
+    @Test func startOffsetsAreKept() throws {
         let late = TrackDescription.audio(1, over: span(0.5, 10))
         #expect(try expectation(late).timeRange == span(0.5, 10))
         #expect(try expectation(late, .copy, span(0, 2)).timeRange == span(0.5, 2))
@@ -201,7 +201,7 @@ import Testing
     }
 
     /// Opus is always decoded at 48 kHz, regardless of the job's setting.
-    @Test func rateOfOpusIsItsOwn() throws {
+    @Test func expectedSampleRateOfOpusIsIgnored() throws {
         #expect(try findings("{ audio: { sample_rate: 44100 } }", [Self.opus]).findings == [])
     }
 

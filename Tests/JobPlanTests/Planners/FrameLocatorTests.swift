@@ -81,7 +81,7 @@ private func time(_ time: TimeExpression) -> Located<TimeExpression> {
             (1, [span(0, 1)], "frame 9 doesn't exist: the range has 1 frame, 0f to 0f"),
             (0, [span(0, 1)], "frame 9 doesn't exist: the range has 0 frames"),
         ] as [(Int64, [TimeRange], String)])
-    func missingFramesHaveTheValidNumbers(_ count: Int64, _ ranges: [TimeRange], _ message: String) {
+    func missingFramesAreReportedWithTheValidNumbers(_ count: Int64, _ ranges: [TimeRange], _ message: String) {
         var sink = DiagnosticSink()
         FrameLocator.reportMissing(frames(9)[0], of: count, in: ranges, into: &sink)
         #expect(sink.diagnostics.map(\.message) == [message] && sink.diagnostics[0].rule == .invalidRange)
@@ -149,7 +149,7 @@ private func time(_ time: TimeExpression) -> Located<TimeExpression> {
         ("range: { start: 1s, end: end }", "", false), ("limit: { duration: 50% }", "", true),
         ("limit: { duration: 5s }", "", false), ("", "", false),
     ])
-    func durationsMatterWhereTheJobDependsOnTheEnd(_ keys: String, _ more: String, _ isRelevant: Bool) throws
+    func durationIsRelevantIfTheJobDependsOnTheEnd(_ keys: String, _ more: String, _ isRelevant: Bool) throws
     {
         let snippet = try JobSnippet(rule: "{ video: first, copy: true }", keys, more)
         func length(_ container: String, isExact: Bool) -> EstimatedLength {

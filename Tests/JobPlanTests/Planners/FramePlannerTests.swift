@@ -112,7 +112,7 @@ import Testing
             ("codec: h264, lossless: true", false, .off, false, false),
             ("codec: ffv1", false, .off, false, false),
         ] as [(String, Bool, Deinterlacing, Bool, Bool)])
-    func interlacedFramesStaySoWhereLinesDont(
+    func framesAreDeinterlacedIfTheyAreScaledCroppedOrRotated(
         _ encode: String, _ isInterlaced: Bool, _ expected: Deinterlacing, _ staysInterlaced: Bool,
         _ coversLateFields: Bool
     ) throws {

@@ -49,7 +49,7 @@ import Testing
             ("at: [ 0s, end ]", [span(2, 4)], [0, 2]), ("at: chapter:2", [span(5, 8)], [1]),
             ("count: 3", [span(0, 1), span(4, 6)], [0.5, 1.5, 2.5]),
         ] as [(String, [TimeRange], [Double])])
-    func imagesHaveTimesOfTheOutput(_ images: String, _ ranges: [TimeRange], _ expected: [Double]) throws {
+    func imageTimesAreOnTheOutputsTimeLine(_ images: String, _ ranges: [TimeRange], _ expected: [Double]) throws {
         let positions = FramePositions(positions: [.init(start: s(1), end: s(1.04))], count: 26)
         let (decision, findings) = try decide(images, ranges: ranges, prober: FakeProber(.frames(positions)))
         #expect(times(decision) == expected && findings == [])
@@ -82,7 +82,7 @@ import Testing
     }
 
     /// A time and a frame number may denote the same image, which is an error.
-    @Test func framesMayHaveTheTimeOfAnotherImage() throws {
+    @Test func duplicateImagesAreErrors() throws {
         let positions = FramePositions(positions: [.init(start: s(1), end: s(1.04))], count: 26)
         let (decision, findings) = try decide("at: [ 1s, 25f ]", prober: FakeProber(.frames(positions)))
         #expect(decision.reasons.messages == ["duplicate time 1 s"] && findings == ["invalid-value at 25f"])
@@ -125,7 +125,7 @@ import Testing
     }
 
     /// Image numbers in names have four digits; times are rounded down to the millisecond.
-    @Test func imagesHaveNames() throws {
+    @Test func imageNamesContainNumberOrTime() throws {
         #expect(
             try decide("count: 2").decision.value?.stills.map(\.destination) == [
                 "/o-0001.jpg", "/o-0002.jpg",
@@ -158,7 +158,7 @@ import Testing
         ("count: 3, sheet: { columns: 5, rows: 5 }", 5, 5),
         ("count: 10, sheet: { columns: 5, rows: 2 }", 5, 2),
     ])
-    func sheetsHoldAllImages(_ images: String, _ columns: Int, _ rows: Int) throws {
+    func sheetsContainAllImages(_ images: String, _ columns: Int, _ rows: Int) throws {
         let (decision, findings) = try decide("\(images)", to: "/o.jpg")
         let sheet = try #require(decision.value?.sheet)
         #expect(sheet.columns == columns && sheet.rows == rows && sheet.index == nil && findings == [])
@@ -178,7 +178,7 @@ import Testing
     }
 
     /// Players slow down animations whose frames are shorter than the format allows, which is an error.
-    @Test func animationsHaveAPace() throws {
+    @Test func tooShortAnimationFramesAreErrors() throws {
         let slow = try decide("every: 1s, animation: gif", to: "/o.gif")
         #expect(slow.decision.value?.animation == .gif && slow.findings == [])
         let fast = try decide("every: 10ms, animation: gif", ranges: [span(0, 1)], to: "/o.gif")

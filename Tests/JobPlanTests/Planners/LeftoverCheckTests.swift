@@ -40,13 +40,13 @@ import Testing
         }
     }
 
-    @Test func nothingIsLeftIfAllTracksAreSelected() throws {
+    @Test func nothingIsReportedIfAllTracksAreSelected() throws {
         let (reasons, findings) = try decide("error", chosen: [0, 1, 2, 5])
         #expect(reasons.ledger.isEmpty && findings == [])
     }
 
     /// Tracks that a composition doesn't use are reported unless the job file omits them explicitly.
-    @Test func unusedTracksOfCompositionsHaveTheirPlace() throws {
+    @Test func unusedTracksOfCompositionsAreReportedAtTheirLocation() throws {
         let snippet = try JobSnippet(rule: "{ video: first, copy: true }", "leftover: error")
         let place = snippet.rule.range
         let left = [true, false].map {

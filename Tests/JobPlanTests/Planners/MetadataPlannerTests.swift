@@ -82,7 +82,7 @@ import Testing
     }
 
     /// Ogg and FLAC store `comment` and `description` in one field.
-    @Test func sharedFieldsHoldOneTag() throws {
+    @Test func sharedFieldsStoreOneTag() throws {
         let (decision, _) = try decide(["comment": "c", "description": "d"], in: "flac")
         #expect(pairs(decision) == ["comment=c"])
         #expect(
@@ -92,7 +92,7 @@ import Testing
     }
 
     /// The timecode isn't listed as a tag.
-    @Test func timecodesAreNoTags() throws {
+    @Test func timecodeIsNotListedAsATag() throws {
         let (decision, _) = try decide(
             ["timecode": "01:00:00:00"], "{ set: { timecode: '02:00:00:00' } }", in: "mov")
         #expect(pairs(decision) == [] && decision.reasons.ledger.isEmpty)

@@ -94,7 +94,7 @@ import Testing
         #expect(try decide(fra, description: silent).findings == [])
     }
 
-    @Test func singleTrackContainersHoldOne() throws {
+    @Test func singleTrackContainersRejectASecondTrack() throws {
         let all = try decide("{ audio: all, encode: { codec: flac } }", to: "o.flac")
         #expect(all.decision.value == nil && all.findings == ["container-codec at o.flac"])
         #expect(try decide("{ audio: all, mix: true, encode: { codec: flac } }", to: "o.flac").findings == [])
@@ -160,7 +160,7 @@ import Testing
         #expect(try decide(rules, keys, of: remote).findings == ["container-setting at keep"])
     }
 
-    @Test func threadsAreThoseOfVideoEncoders() throws {
+    @Test func threadsOfTheJobApplyToVideoEncoders() throws {
         let (decision, _) = try decide(
             "{ video: first, encode: { codec: h264 } }, { audio: first, encode: { codec: aac } }",
             "threads: 3")
@@ -171,7 +171,7 @@ import Testing
     }
 
     /// Images and waveforms have no container, duration or chapters.
-    @Test func otherKindsAreOfOneTrack() throws {
+    @Test func imagesAndWaveformsHaveOneTrack() throws {
         let (images, findings) = try decide(
             "", "images: { count: 2, size: 320x }", to: "\"o-${image.number}.jpg\"")
         let output = try #require(images.value, "\(images.reasons.messages)").output

@@ -76,7 +76,7 @@ import Testing
             "dropped: libavcodec decodes only the first view"
         ),
     ])
-    func sideDataIsAccountedFor(_ kind: String, _ rule: String, _ container: String, _ outcome: String) throws
+    func sideDataIsListedInTheLedger(_ kind: String, _ rule: String, _ container: String, _ outcome: String) throws
     {
         let track = TrackDescription.video { ($0.sideData, $0.color) = ([kind], .hdr) }
         let (decision, _) = try decide(track, rule, in: container)
@@ -136,7 +136,7 @@ import Testing
             ),
             ("codec: h264", .ignored(.init(setting: "profile", actual: "High 10")), nil),
         ] as [(String, SettingsValidation.Outcome, String?)])
-    func trialsDecideOnSettings(_ encode: String, _ verdict: SettingsValidation.Outcome, _ finding: String?)
+    func dryOpensValidateSettings(_ encode: String, _ verdict: SettingsValidation.Outcome, _ finding: String?)
         throws
     {
         let (decision, findings) = try decide(

@@ -98,7 +98,7 @@ import Testing
             // The loss of `default` isn't reported.
             (["default"], "ts", [], []), (["default"], "flac", [], []),
         ] as [([String], String, [String], [String])])
-    func dispositionsAreKeptWherePossible(
+    func dispositionsAreKeptIfTheContainerSupportsThem(
         _ source: [String], _ container: String, _ kept: [String], _ lines: [String]
     ) throws {
         let (tags, reasons, findings) = try decide(.audio { $0.disposition = source }, in: container)

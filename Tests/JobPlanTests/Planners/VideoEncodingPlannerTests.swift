@@ -121,7 +121,7 @@ import Testing
         #expect(encoding.video?.pixelFormat.map { "\($0)" } == (source == expected ? nil : expected))
     }
 
-    @Test func sdrOfHDRIsToneMapped() throws {
+    @Test func hdrIsToneMappedToSDROnRequest() throws {
         let track = TrackDescription.video(format: "yuv420p10le") { $0.color = .hdr }
         let (mapped, notes) = try decide("codec: h264, color: sdr", of: track)
         #expect(mapped.video?.mapsTones == true && mapped.encoder.pixelFormat == .yuv420p)
@@ -135,7 +135,7 @@ import Testing
     }
 
     /// Color properties that the source declares are converted; others are only written.
-    @Test func colorsAreConvertedWhereTheSourceStatesThem() throws {
+    @Test func declaredColorsAreConverted() throws {
         let encode = "codec: h264, color: { matrix: smpte170m }"
         let (converted, _) = try decide(encode, of: .video { $0.color = .standard })
         #expect(
@@ -149,7 +149,7 @@ import Testing
     }
 
     /// Players derive a missing matrix from the frame size. If scaling would change the result, the matrix is declared.
-    @Test func guessedMatricesAreStatedWhereTheGuessWouldChange() throws {
+    @Test func assumedMatrixIsDeclaredIfPlayersWouldAssumeAnother() throws {
         let (large, notes) = try decide("codec: h264, size: x720", of: .video(720, 480))
         #expect(large.encoder.color.matrix == "smpte170m")
         #expect(notes.contains { $0.hasPrefix("the source states no color matrix; smpte170m is assumed") })
