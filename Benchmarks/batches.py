@@ -58,7 +58,7 @@ jobs:
             floor = spent / 50 * count / os.cpu_count()
             print(f"  the encoders alone: {floor:.1f} s, at most {theirs / floor:.1f} times as fast", flush=True)
         again, _ = measure([tandem, "run", "clips.yaml"])
-        print(f"  again, with nothing to do: {again:.2f} s", flush=True)
+        print(f"  rerun, all up to date: {again:.2f} s", flush=True)
     os.makedirs(f"{work}/many")
     for i in range(10_000):
         os.link(f"{work}/clips/{i % 1000}.mp4", f"{work}/many/{i}.mp4")
@@ -72,7 +72,7 @@ jobs:
     print(f"10,000 clips, their audio copied: {wall:.1f} s, {wall / 10:.2f} ms a job, {own / 10:.2f} ms of it the supervisor's processor "
           f"time; its peak {peak:.0f} MiB", flush=True)
     walls = [measure([tandem, "run", "many.yaml"]) for _ in range(5)]
-    print(f"  again, with nothing to do: {statistics.median(w for w, _ in walls):.2f} s, {walls[0][1]:.0f} MiB", flush=True)
+    print(f"  rerun, all up to date: {statistics.median(w for w, _ in walls):.2f} s, {walls[0][1]:.0f} MiB", flush=True)
     if not shutil.which("ninja"):
         return
     # Compares with ninja and the same number of up-to-date copies: the time to check twenty thousand files.
@@ -80,4 +80,4 @@ jobs:
     with open(f"{work}/ninja/build.ninja", "w") as f:
         f.write("rule cp\n command = cp $in $out\n" + "".join(f"build o{i}: cp ../many/{i}.mp4\n" for i in range(10_000)))
     sh("ninja", "-C", "ninja")
-    compare("  the same beside ninja", [tandem, "run", "many.yaml"], ["ninja", "-C", "ninja"])
+    compare("  the same vs. ninja", [tandem, "run", "many.yaml"], ["ninja", "-C", "ninja"])

@@ -39,11 +39,11 @@ jobs:
         chain = "".join(f"[{i}:v]{fit}[v{i}];[{i}:a]aformat=sample_rates=48000:channel_layouts=stereo[a{i}];" for i in range(5))
         chain += "".join(f"[v{i}][a{i}]" for i in range(5)) + "concat=n=5:v=1:a=1[v][a]"
         audio = ["-c:a", "aac", "-b:a", "128k"]
-        compare(f"five clips of different form to 720p, x264 veryfast, beside one {name} -filter_complex",
+        compare(f"five clips of different formats to 720p, x264 veryfast, vs. one {name} -filter_complex",
                 [tandem, "run", "--force", "--only", "forms", "compositions.yaml"],
                 start + inputs + ["-filter_complex", chain, "-map", "[v]", "-map", "[a]", "-c:v", "libx264", "-crf", "23", "-preset", "veryfast"] + audio + ["ffmpeg.mp4"])
         inputs = [word for i in range(20) for word in ("-i", f"camera{i}.mp4")]
         chain = "".join(f"[{i}:v][{i}:a]" for i in range(20)) + "concat=n=20:v=1:a=1[w][a];[w]drawtext=text=Title:fontsize=80:fontcolor=white:enable=lt(t\\,5)[v]"
-        compare(f"twenty clips copied under a title of five seconds, beside one {name} -filter_complex, x264 medium",
+        compare(f"twenty clips copied under a title of five seconds, vs. one {name} -filter_complex, x264 medium",
                 [tandem, "run", "--force", "--only", "joined", "compositions.yaml"],
                 start + inputs + ["-filter_complex", chain, "-map", "[v]", "-map", "[a]", "-c:v", "libx264", "-crf", "23"] + audio + ["ffmpeg.mp4"])

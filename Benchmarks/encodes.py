@@ -43,7 +43,7 @@ def dense():
     dense_source()
     for name, peer in peers():
         for preset in ("medium", "veryfast", "ultrafast"):
-            compare(f"720p of 28 Mbit/s, 20 s, x264 {preset}, beside {name}", job(f"dense-{preset}", "dense.mp4", preset),
+            compare(f"720p of 28 Mbit/s, 20 s, x264 {preset}, vs. {name}", job(f"dense-{preset}", "dense.mp4", preset),
                     [peer] + ffmpeg("dense.mp4", preset)[1:])
 
 
@@ -61,7 +61,7 @@ jobs:
 """)
     size = os.path.getsize(f"{work}/large.mp4") / 1e6
     for name, peer in peers():
-        compare(f"remux of {size:.0f} MB, beside {name}", [tandem, "run", "--force", "remux.yaml"],
+        compare(f"remux of {size:.0f} MB, vs. {name}", [tandem, "run", "--force", "remux.yaml"],
                 [peer, "-v", "error", "-nostdin", "-y", "-i", "large.mp4", "-c", "copy", "ffmpeg.mkv"])
 
 
@@ -88,7 +88,7 @@ jobs:
             theirs = [peer, "-v", "error", "-nostdin", "-y", "-i", "source.mp4", "-filter_complex", chain]
             for label, (_, height) in zip("xyz", sizes):
                 theirs += ["-map", f"[{label}]"] + options + [f"ffmpeg-{height}.mp4"]
-            compare(f"a ladder of three sizes, x264 {preset}, beside one {name} with split", [tandem, "run", "--force", "ladder.yaml"], theirs)
+            compare(f"a ladder of three sizes, x264 {preset}, vs. one {name} with split", [tandem, "run", "--force", "ladder.yaml"], theirs)
 
 
 def memory():

@@ -32,7 +32,7 @@ def language():
         os.link(f"{work}/media/clip000.mp4", f"{work}/media/clip{i:03d}.mp4")
     small, large = batch(10_000), batch(100_000)
     load = ["/usr/bin/python3", "-c", "import sys, yaml; yaml.load(open(sys.argv[1]), Loader=yaml.CSafeLoader)", small]
-    compare("validate, 10,000 jobs, beside PyYAML's C loader", [tandem, "validate", small], load)
+    compare("validate, 10,000 jobs, vs. PyYAML's C loader", [tandem, "validate", small], load)
     wall, peak = measure([tandem, "validate", large])
     print(f"validate, 100,000 jobs: {wall:.2f} s, {peak:.0f} MiB", flush=True)
     wall, peak = measure([tandem, "plan", small])

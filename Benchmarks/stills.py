@@ -22,11 +22,11 @@ jobs:
   wave: { asset: ./twenty-minutes.m4a, waveform: { size: 1200x200 }, destination: tandem/wave.png }
 """)
     for name, job, theirs in (
-        ("stills every 5 s of two minutes, beside ffmpeg's fps filter", "every",
+        ("stills every 5 s of two minutes, vs. ffmpeg's fps filter", "every",
          ["-i", "two-minutes.mp4", "-vf", "fps=1/5", "-q:v", "2", "ff/every-%04d.jpg"]),
-        ("stills of key frames, beside ffmpeg -skip_frame nokey", "keys",
+        ("still images of keyframes, vs. ffmpeg -skip_frame nokey", "keys",
          ["-skip_frame", "nokey", "-i", "two-minutes.mp4", "-fps_mode", "passthrough", "-q:v", "2", "ff/key-%04d.jpg"]),
-        ("a waveform of twenty minutes, beside ffmpeg's showwavespic", "wave",
+        ("a waveform of twenty minutes, vs. ffmpeg's showwavespic", "wave",
          ["-i", "twenty-minutes.m4a", "-filter_complex", "showwavespic=s=1200x200", "-frames:v", "1", "ff/wave.png"]),
     ):
         compare(name, [tandem, "run", "--force", "--only", job, "stills.yaml"], quiet + theirs)
@@ -48,6 +48,6 @@ jobs:
     destination: { path: "tandem/${asset.stem}.jpg", if_exists: replace }
 """)
     # With thousands of clips, a round takes ffmpeg minutes, so the warm-up is omitted.
-    compare(f"posters of {count} clips, beside xargs -P2 ffmpeg", [tandem, "run", "--force", "posters.yaml"],
+    compare(f"posters of {count} clips, vs. xargs -P2 ffmpeg", [tandem, "run", "--force", "posters.yaml"],
             ["sh", "-c", "cd posters && ls *.mp4 | xargs -P2 -I{} ffmpeg -v error -nostdin -y -i {} -frames:v 1 -q:v 2 ../ff/{}.jpg"],
             warm=count < 1000)

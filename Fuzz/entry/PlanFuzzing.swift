@@ -60,7 +60,7 @@ package func fuzzPlan(_ text: [UInt8]) {
         }
         let plan = BatchPlanner.plan([expanded], prober: SignalProber(trials: trials))
         all.add(plan.diagnostics)
-        _ = PlanText.render(plan.plan) { _ in RunReasons(lines: ["it was never made"]) }
+        _ = PlanText.render(plan.plan) { _ in RunReasons(lines: ["it was never created"]) }
     }
     var texts = SourceTexts()
     texts.add(text, of: "fuzz.yaml")

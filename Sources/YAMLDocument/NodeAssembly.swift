@@ -141,7 +141,8 @@ struct NodeAssembly: ~Copyable {
 
     private mutating func open(_ event: YAMLEvent, of batch: YAMLEventBatch) -> Bool {
         guard stack.count < limits.depth else {
-            sink.error(.yamlLimit, "the document has more than \(limits.depth) levels of nesting", at: range(event))
+            sink.error(
+                .yamlLimit, "the document has more than \(limits.depth) levels of nesting", at: range(event))
             return false
         }
         guard checkTag(event, of: batch) else { return false }

@@ -67,10 +67,11 @@ import Testing
         do { got = try BinaryDecoder().decode(WorkerMessage.Report.self, from: bytes) } catch {
             return "the report can't be decoded: \(error)"
         }
-        guard case .probed(.response(let answer)) = got, case .description(let description) = answer else {
+        guard case .probed(.response(let response)) = got, case .description(let description) = response
+        else {
             return "decoding yields another message"
         }
-        guard ReplyValidator.isValid(answer) else { return "the description is rejected: \(description)" }
+        guard ReplyValidator.isValid(response) else { return "the description is rejected: \(description)" }
         _ = ProbeText.render(description, name: path)
         let (file, sink) = decode(
             Self.jobs(for: path), directory: (path as NSString).deletingLastPathComponent)

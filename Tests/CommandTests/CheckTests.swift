@@ -145,8 +145,8 @@ import Testing
         #expect(skipped.status == 0 && skipped.errors.contains(words), "\(skipped.errors)")
         let report = try text("r.json", scratch)
         #expect(report.contains("\"kind\" : \"check\"") && report.contains(words), "\(report)")
-        let again = try tandem("run", "--warnings-as-errors", "jobs.yaml", in: scratch)
-        #expect(again.status == 1 && again.errors.contains("c: warning: \(words)"), "\(again.errors)")
+        let rerun = try tandem("run", "--warnings-as-errors", "jobs.yaml", in: scratch)
+        #expect(rerun.status == 1 && rerun.errors.contains("c: warning: \(words)"), "\(rerun.errors)")
         // A pass with skipped damage isn't valid for a check that fails on damage.
         try write("  c: { asset: ./a.mp4, check: true }\n", in: scratch)
         let why = try tandem("explain", "jobs.yaml", "c", in: scratch)

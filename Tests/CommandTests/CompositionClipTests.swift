@@ -57,7 +57,7 @@ import Testing
                 "-an", "-c:v", "ffv1", "-pix_fmt", "yuv420p", scratch.file("r.mkv"))
             let psnr = try FFmpegFile(scratch.file("o.mkv")).lowestPSNR(
                 against: FFmpegFile(scratch.file("r.mkv")), first: 0, count: 50, own: 0)
-            print("measured: rotated by \(angle) degrees, PSNR \(psnr) dB beside eight times as large")
+            print("measured: rotated by \(angle) degrees, PSNR \(psnr) dB vs. eight times as large")
             #expect(psnr > 38, "\(angle): \(psnr)")
         }
         // Text rotated by 90 degrees swaps its width and height.

@@ -89,7 +89,7 @@ struct RuleExample: Sendable, CustomTestStringConvertible {
         #expect(Set(needed).subtracting(RulePage.unverified) == Set(RuleExample.all.map(\.rule)))
     }
 
-    @Test(arguments: RuleExample.all) func documentedMessagesEqualThePrintedOnes(_ example: RuleExample) throws {
+    @Test(arguments: RuleExample.all) func documentedMessagesArePrinted(_ example: RuleExample) throws {
         let pages = try RulePage.all()
         let page = try #require(pages.first { $0.id == example.rule })
         var files = page.files.merging(["jobs.yaml": page.failing]) { $1 }

@@ -49,11 +49,11 @@ struct Mistake: Sendable, CustomTestStringConvertible {
             name: "range that ends beyond", yaml: jobFile(range: "{ end: 6s }"), rule: "invalid-range",
             location: "5:19", validate: 0, plan: 3, run: 1),
         Mistake(
-            name: "range of nothing", yaml: jobFile(range: "{ start: 0.5s, end: 0.5s }"),
+            name: "empty range", yaml: jobFile(range: "{ start: 0.5s, end: 0.5s }"),
             rule: "invalid-range", location: "5:32", validate: 3, plan: 3,
             run: 3),
         Mistake(
-            name: "somebody's file at the destination", yaml: jobFile(destination: "theirs.mp4"),
+            name: "unrelated file at the destination", yaml: jobFile(destination: "theirs.mp4"),
             rule: "destination-exists", location: "9:18", validate: 0,
             plan: 3, run: 1),
         Mistake(
@@ -105,7 +105,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
             rule: "destination-unwritable", location: "9:18", validate: 0,
             plan: 3, run: 1),
         Mistake(
-            name: "folder that may not be made",
+            name: "folder that must not be created",
             yaml: jobFile(destination: "{ path: new/out.mp4, make_directories: false }"),
             rule: "destination-unwritable", location: "9:26", validate: 0, plan: 3, run: 1),
     ]

@@ -94,9 +94,9 @@ import Testing
         #expect(part.count == 22_050 * factor)
         #expect(difference(part, whole.dropFirst(11_025 * factor)) < 0.001)
         // A copy has the same start and end in its edit list; FFmpeg ignores the end.
-        let again = try decoded(scratch.file("again.wav"))
-        #expect(again.count == whole.count)
-        #expect(difference(again, whole) < 0.001)
+        let redecoded = try decoded(scratch.file("again.wav"))
+        #expect(redecoded.count == whole.count)
+        #expect(difference(redecoded, whole) < 0.001)
         let copied = try decoded(scratch.file("copy.m4a"))
         if form != .outputEdits {
             #expect(difference(copied, whole) < 0.001 && copied.count >= 43_000 * factor)

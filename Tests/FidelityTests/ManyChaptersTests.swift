@@ -116,10 +116,12 @@ import Testing
         try write(file, in: scratch)
         let output = try #require(try plan(job("copy: true", to: "o.mka"), in: scratch).output)
         #expect(output.metadata.count == 10_000)
-        let left = output.ledger.filter { $0.item.text.hasPrefix("tag K") && $0.outcome == .left }
-        #expect(left.count == 1000)
+        let dropped = output.ledger.filter { $0.item.text.hasPrefix("tag K") && $0.outcome == .left }
+        #expect(dropped.count == 1000)
         #expect(
-            left.allSatisfy { $0.reason == "mkv stores at most 10000 tags; `metadata: { keep: … }` selects" })
+            dropped.allSatisfy {
+                $0.reason == "mkv stores at most 10000 tags; `metadata: { keep: … }` selects"
+            })
         let keep = ", metadata: { keep: [ K10999 ] }"
         #expect(
             try plan(job("copy: true", to: "o.mka", more: keep), in: scratch).output?.metadata.map(\.key)

@@ -19,7 +19,7 @@ struct RealFileTableTests {
 
     /// Numbers of presented samples of files whose end only `iTunSMPB` states: FFmpeg 5.1 removes the delay at the
     /// beginning, but not the padding at the end.
-    private static let heardSamples = ["102400samples_qt-lc-aac.m4a": 102_400]
+    private static let presentedSamples = ["102400samples_qt-lc-aac.m4a": 102_400]
 
     static let names = TestPaths.mediaFiles.filter { !$0.contains("/") && !$0.hasSuffix(".png") }
 
@@ -102,9 +102,9 @@ struct RealFileTableTests {
         }
         if rules.contains(where: { $0.hasPrefix("{ audio") }) {
             var source = source
-            if let count = Self.heardSamples[name] {
+            if let count = Self.presentedSamples[name] {
                 let whole = source
-                source = scratch.file("heard.wav")
+                source = scratch.file("presented.wav")
                 try ffmpeg("-i", whole, "-af", "atrim=end_sample=\(count)", "-c:a", "pcm_f32le", source)
             }
             let audio = try figures("audio", source, output, isLong: isLong)

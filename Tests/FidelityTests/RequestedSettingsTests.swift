@@ -196,8 +196,8 @@ import Testing
             let (file, _) = decode(text, directory: scratch.path)
             let planned = BatchPlanner.plan([try #require(file)]).plan
             let ledger = planned.jobs.flatMap(\.outputs).flatMap(\.ledger)
-            let left = ledger.filter { $0.outcome == .left }.map(\.item.text).joined(separator: " ")
-            #expect(left.contains("creation_time") && left.contains("location"), "\(ledger)")
+            let dropped = ledger.filter { $0.outcome == .left }.map(\.item.text).joined(separator: " ")
+            #expect(dropped.contains("creation_time") && dropped.contains("location"), "\(ledger)")
             return
         }
         #expect(found["creation_time"]?.hasPrefix("2019-05-04T10:11:12") == true, "\(found)")

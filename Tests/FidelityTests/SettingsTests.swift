@@ -27,7 +27,7 @@ import Publishing
     }
 
     /// Returns the lowest PSNR of all frames, compared with the source filtered by ffmpeg.
-    private func likeness(_ output: String, _ source: String, chain: String, in scratch: Scratch) throws
+    private func similarity(_ output: String, _ source: String, chain: String, in scratch: Scratch) throws
         -> Double
     {
         let result = try program(
@@ -65,7 +65,7 @@ import Publishing
         #expect(stream["width"] as? Int == width && stream["height"] as? Int == height)
         #expect(stream["sample_aspect_ratio"] as? String ?? "1:1" == "1:1")
         #expect(try FFmpegFile(scratch.file("o.mp4")).frames().times.count == 25)
-        let psnr = try likeness("o.mp4", "a.mp4", chain: chain, in: scratch)
+        let psnr = try similarity("o.mp4", "a.mp4", chain: chain, in: scratch)
         #expect(psnr > (encode.contains("inside") ? 24 : 34), "\(psnr)")
     }
 
@@ -76,7 +76,7 @@ import Publishing
         try copyMovie(scratch.file("flat.mp4"), rotatedBy: degrees, to: scratch.file("a.mp4"))
         _ = try success(try await run(job("orientation: bake"), in: scratch.path))
         // ffmpeg rotates its input by default.
-        #expect(try likeness("o.mp4", "a.mp4", chain: "null", in: scratch) > 34)
+        #expect(try similarity("o.mp4", "a.mp4", chain: "null", in: scratch) > 34)
         let rotation = try FFmpegFile(scratch.file("o.mp4")).probe([
             "-select_streams", "v:0", "-show_entries", "stream_side_data=rotation",
         ])
@@ -90,7 +90,7 @@ import Publishing
             "-flags",
             "+ildct+ilme", "-crf", "5", scratch.file("a.mp4"))
         _ = try success(try await run(job("deinterlace: auto"), in: scratch.path))
-        #expect(try likeness("o.mp4", "a.mp4", chain: "bwdif=mode=send_frame", in: scratch) > 34)
+        #expect(try similarity("o.mp4", "a.mp4", chain: "bwdif=mode=send_frame", in: scratch) > 34)
         let out = FFmpegFile(scratch.file("o.mp4"))
         #expect(try out.stream("v:0", "field_order")["field_order"] as? String == "progressive")
         #expect(try out.frames().times.count == 25)
@@ -110,7 +110,7 @@ import Publishing
         #expect(stream["color_space"] as? String == "bt709" && stream["color_range"] as? String == "pc")
         let chain =
             "zscale=primaries=709:transfer=709:matrix=709,scale=in_range=tv:out_range=pc,format=yuv420p"
-        #expect(try likeness("o.mp4", "a.mp4", chain: chain, in: scratch) > 34)
+        #expect(try similarity("o.mp4", "a.mp4", chain: chain, in: scratch) > 34)
     }
 
     /// HDR frames aren't just tagged as SDR: they are tone-mapped as by ffmpeg's filters, and HDR metadata is dropped.
@@ -137,7 +137,7 @@ import Publishing
         #expect((stream["side_data_list"] as? [[String: Any]] ?? []).isEmpty)
         let chain =
             "zscale=transfer=linear:npl=100,format=gbrpf32le,zscale=primaries=709,tonemap=hable:desat=0,zscale=transfer=709:matrix=709:range=limited,format=yuv420p"
-        #expect(try likeness("o.mp4", "a.mp4", chain: chain, in: scratch) > 34)
+        #expect(try similarity("o.mp4", "a.mp4", chain: chain, in: scratch) > 34)
     }
 
     /// `color: sdr` changes only HDR sources.
@@ -152,7 +152,7 @@ import Publishing
         for key in ["color_space", "color_transfer", "color_primaries"] {
             #expect(stream[key] as? String == "smpte170m", "\(key)")
         }
-        #expect(try likeness("o.mp4", "a.mp4", chain: "null", in: scratch) > 34)
+        #expect(try similarity("o.mp4", "a.mp4", chain: "null", in: scratch) > 34)
         // A source with a partial color description isn't tone-mapped either.
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=1", "-c:v", "libx264", "-color_trc", "smpte2084",

@@ -52,10 +52,10 @@ import Testing
             text
                 == "1\n00:00:00,500 --> 00:00:00,900\nRight behind the header\n\n2\n00:00:01,000 --> 00:00:02,000\nTom & Ann\n\n3\n00:00:03,000 --> 00:00:04,000\nLast\n\n"
         )
-        let left = Set(
+        let dropped = Set(
             try #require(records[0].plan?.outputs[0].ledger).filter { $0.outcome == .left }.map(\.item.text))
         #expect(
-            left == [
+            dropped == [
                 "side data comments", "side data regions", "side data styles",
                 "side data text outside of cues",
                 "cue positions",

@@ -110,14 +110,14 @@ import Testing
         func holds(_ verdict: SettingsValidation.Outcome) -> Bool {
             ReplyValidator.isValid(.verdict(verdict))
         }
-        func form(_ width: Int, _ height: Int) -> SettingsValidation.Outcome {
+        func format(_ width: Int, _ height: Int) -> SettingsValidation.Outcome {
             .outputs(
                 FrameFormat(
                     width: width, height: height, format: .yuv420p, sampleAspectRatio: Rational(1, 1),
                     color: ColorDescription()))
         }
-        #expect(holds(.valid) && holds(form(1, 1 << 20)))
-        #expect(!holds(form(0, 16)) && !holds(form(16, 1 << 21)))
+        #expect(holds(.valid) && holds(format(1, 1 << 20)))
+        #expect(!holds(format(0, 16)) && !holds(format(16, 1 << 21)))
         #expect(holds(.problem("no")) && !holds(.problem(String(repeating: "x", count: 1 << 17))))
         func ignoredKeys(_ setting: String, _ made: String, _ rate: Int64?) -> Bool {
             holds(.ignored(SettingsValidation.IgnoredSetting(setting: setting, actual: made, bitRate: rate)))

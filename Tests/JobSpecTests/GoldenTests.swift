@@ -107,9 +107,9 @@ import Testing
         let names = Self.files("err")
         #expect(names.count >= 150)
         let visible: Set<Rule> = [.unknownKey, .wrongType, .notSupported]
-        let answers = try conformsToTheSchema(names.map { Self.folder + "/err/" + $0 })
-        #expect(answers.count == names.count)
-        for (name, fits) in zip(names, answers) where fits == true {
+        let results = try conformsToTheSchema(names.map { Self.folder + "/err/" + $0 })
+        #expect(results.count == names.count)
+        for (name, fits) in zip(names, results) where fits == true {
             let text = try String(contentsOfFile: Self.folder + "/err/" + name, encoding: .utf8)
             let found = Set(
                 decode(text, file: name, directory: Self.folder + "/err").sink.diagnostics.map(\.rule))

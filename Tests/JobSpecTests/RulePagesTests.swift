@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func documentedMessagesEqualThePrintedOnes() throws {
+    @Test func documentedMessagesArePrinted() throws {
         for page in try RulePage.all() where page.isOfFileAlone {
             let printed = rendered(decode(page.failing).sink, page.failing)
             #expect(printed == page.message, "\(page.id)")

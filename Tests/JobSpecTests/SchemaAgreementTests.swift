@@ -167,10 +167,10 @@ private struct DocumentGenerator {
                 "-c", check, TestPaths.repository + "/schemas/tandem-v1.schema.json",
                 scratch.file("documents.json"),
             ])
-        let answers = result.text.split(separator: "\n").map { $0 == "1" }
-        try #require(answers.count == documents.count, "\(result.errors)")
+        let results = result.text.split(separator: "\n").map { $0 == "1" }
+        try #require(results.count == documents.count, "\(result.errors)")
         var counts = (accepted: 0, rejected: 0, schemaOnly: 0)
-        for (document, fits) in zip(documents, answers) {
+        for (document, fits) in zip(documents, results) {
             let (_, sink) = decode(document.text, directory: "/tmp", allowsNoJobs: true)
             let errors = sink.diagnostics.filter { $0.severity == .error }
             if errors.isEmpty {

@@ -97,11 +97,11 @@ import Testing
             guard let text = description("audio", clip.placement, round: round) else { continue }
             // The volume is reduced only while the clip plays under which it is ducked.
             let duck = clip.ducking.map { " under \(composition.audio[$0.under].placement.source)" } ?? ""
-            let isHeard = clip.ducking.map {
+            let isAudible = clip.ducking.map {
                 let key = composition.audio[$0.under].placement.timeRange
                 return key.start.seconds <= now && now < key.end.seconds
             }
-            found.append("\(text) at \(level(clip.volume))\(isHeard == true ? duck : "")")
+            found.append("\(text) at \(level(clip.volume))\(isAudible == true ? duck : "")")
         }
         for layer in composition.layers
         where layer.timeRange.start.seconds <= now && now < layer.timeRange.end.seconds {

@@ -117,7 +117,7 @@ import Publishing
 
     // MARK: Sessions
 
-    private struct Form {
+    private struct Format {
         var width = 64
         var height = 48
         var encoder = "ffv1"
@@ -134,37 +134,37 @@ import Publishing
                     duration: MediaTime(value: seconds, timescale: 1), toneFrequency: 440)))
     }
 
-    private static func session(_ asset: Asset, _ forms: [Form], in scratch: Scratch) throws
+    private static func session(_ asset: Asset, _ formats: [Format], in scratch: Scratch) throws
         -> (session: ReencodeSession, outputs: [TemporaryFile])
     {
         let contents = try asset.loadSynchronously()
         let container = try #require(ContainerType.named("mkv"))
-        let outputs = try forms.indices.map {
+        let outputs = try formats.indices.map {
             try TemporaryFile(destination: scratch.file("out-\($0).mkv"))
         }
         let writers = outputs.map { AssetWriter(output: $0, container: container) }
         let session = ReencodeSession(
             reader: try AssetReader(asset: asset), writer: writers[0], others: Array(writers.dropFirst()))
-        for (form, writer) in zip(forms, writers) {
-            writer.fileLengthLimit = form.limit
-            for track in contents.tracks where track.mediaType == .video || form.hasAudio {
-                try add(track, form, to: session, writer)
+        for (format, writer) in zip(formats, writers) {
+            writer.fileLengthLimit = format.limit
+            for track in contents.tracks where track.mediaType == .video || format.hasAudio {
+                try add(track, format, to: session, writer)
             }
         }
         return (session, outputs)
     }
 
     private static func add(
-        _ track: AssetTrack, _ form: Form, to session: ReencodeSession, _ writer: AssetWriter
+        _ track: AssetTrack, _ format: Format, to session: ReencodeSession, _ writer: AssetWriter
     ) throws {
         if track.mediaType == .video {
             var video = EncoderConfiguration(
-                encoder: form.encoder, mediaType: .video, timeBase: track.timeBase)
-            (video.width, video.height) = (form.width, form.height)
+                encoder: format.encoder, mediaType: .video, timeBase: track.timeBase)
+            (video.width, video.height) = (format.width, format.height)
             video.pixelFormat = .yuv420p
-            video.options = form.options
+            video.options = format.options
             let settings = VideoOutputSettings(
-                pixelFormat: .yuv420p, size: PixelSize(width: form.width, height: form.height))
+                pixelFormat: .yuv420p, size: PixelSize(width: format.width, height: format.height))
             try session.addTrack(
                 output: AssetReaderTrackOutput(track: track, settings: .video(settings)),
                 input: AssetWriterInput(mediaType: .video, settings: .encode(video)), writer: writer)
@@ -192,7 +192,7 @@ import Publishing
     /// Encodes the pattern to a file, so that packets can be read and decoded.
     private func file(in scratch: Scratch, seconds: Int64) async throws -> Asset {
         let (session, outputs) = try Self.session(
-            Self.source(seconds: seconds), [Form(width: 160, height: 120)], in: scratch)
+            Self.source(seconds: seconds), [Format(width: 160, height: 120)], in: scratch)
         try await Self.complete(session)
         try outputs[0].publish(replacing: false)
         let path = scratch.file("source.mkv")
@@ -208,14 +208,16 @@ import Publishing
     @Test func outputsOfOneReaderMatchSeparateOnes() async throws {
         let scratch = try Scratch()
         let asset = try await file(in: scratch, seconds: 3)
-        let forms = [Form(), Form(width: 160, height: 120), Form(width: 96, height: 72, hasAudio: false)]
-        let (session, outputs) = try Self.session(asset, forms, in: scratch)
+        let formats = [
+            Format(), Format(width: 160, height: 120), Format(width: 96, height: 72, hasAudio: false),
+        ]
+        let (session, outputs) = try Self.session(asset, formats, in: scratch)
         try await Self.complete(session)
         for output in outputs { try output.publish(replacing: false) }
         var alone: Int64 = 0
-        for (index, form) in forms.enumerated() {
+        for (index, format) in formats.enumerated() {
             let own = try Scratch()
-            let (single, files) = try Self.session(asset, [form], in: own)
+            let (single, files) = try Self.session(asset, [format], in: own)
             try await Self.complete(single)
             try files[0].publish(replacing: false)
             alone = max(alone, single.reader.packetsRead)
@@ -230,7 +232,7 @@ import Publishing
     @Test(.timeLimit(.minutes(2)), arguments: [25, 1])
     func differentEncoderDelaysDoNotDeadlock(rate: Int32) async throws {
         let scratch = try Scratch()
-        let slow = Form(
+        let slow = Format(
             encoder: "libx264",
             options: [
                 MetadataEntry(key: "rc-lookahead", value: "250"),
@@ -238,7 +240,7 @@ import Publishing
             ])
         let asset = Self.source(seconds: Int64(600 / rate), frameRate: Rational(rate, 1))
         let (session, _) = try Self.session(
-            asset, [slow, Form(), Form(encoder: "mpeg4", hasAudio: false)], in: scratch)
+            asset, [slow, Format(), Format(encoder: "mpeg4", hasAudio: false)], in: scratch)
         session.stallTimeout = .seconds(20)
         try await Self.complete(session)
         #expect(session.reports.map(\.appendedSamples).filter { $0 < 10_000 } == [600, 600, 600])
@@ -248,11 +250,11 @@ import Publishing
     @Test(.timeLimit(.minutes(2))) func twoRulesForATrackDoNotDeadlock() async throws {
         let scratch = try Scratch()
         let asset = Self.source(seconds: 300, frameRate: Rational(1, 1))
-        let slow = Form(
+        let slow = Format(
             encoder: "libx264", options: [MetadataEntry(key: "rc-lookahead", value: "120")])
         let (session, _) = try Self.session(asset, [slow], in: scratch)
         let track = try #require(try asset.loadSynchronously().tracks.first { $0.mediaType == .video })
-        try Self.add(track, Form(), to: session, session.writer)
+        try Self.add(track, Format(), to: session, session.writer)
         session.stallTimeout = .seconds(20)
         try await Self.complete(session)
         #expect(session.reports.map(\.appendedSamples).filter { $0 < 10_000 } == [300, 300])
@@ -261,7 +263,7 @@ import Publishing
     @Test func sizeLimitEndsOnlyItsOwnOutput() async throws {
         let scratch = try Scratch()
         let (session, outputs) = try Self.session(
-            Self.source(seconds: 8), [Form(), Form(limit: 200_000)], in: scratch)
+            Self.source(seconds: 8), [Format(), Format(limit: 200_000)], in: scratch)
         try await Self.complete(session)
         for output in outputs { try output.publish(replacing: false) }
         #expect(try FFmpegFile(scratch.file("out-0.mkv")).frames().times.count == 200)
@@ -273,7 +275,7 @@ import Publishing
     @Test func failureOfOneOutputFailsAll() async throws {
         let scratch = try Scratch()
         let (session, _) = try Self.session(
-            Self.source(seconds: 60), [Form(), Form(limit: 1500), Form(encoder: "mpeg4")], in: scratch)
+            Self.source(seconds: 60), [Format(), Format(limit: 1500), Format(encoder: "mpeg4")], in: scratch)
         guard case .failed(let error) = await session.run() else {
             throw ProgramError(message: "the session didn't fail")
         }
@@ -286,7 +288,7 @@ import Publishing
         let scratch = try Scratch()
         for round in 0..<12 {
             let (session, _) = try Self.session(
-                Self.source(seconds: 3), [Form(), Form(encoder: "libx264"), Form(hasAudio: false)],
+                Self.source(seconds: 3), [Format(), Format(encoder: "libx264"), Format(hasAudio: false)],
                 in: scratch)
             async let outcome = session.run()
             let count = round * 6

@@ -82,7 +82,8 @@ package struct PlanFile: Codable, Sendable {
         for (was, now) in zip(libraries, LibraryVersions.all) where was != now {
             return "\(was.key) was \(was.value) and is \(now.value)"
         }
-        return libraries.count == LibraryVersions.all.count ? nil : "it was created with a different set of libraries"
+        return libraries.count == LibraryVersions.all.count
+            ? nil : "it was created with a different set of libraries"
     }
 
     /// Returns the difference between the job files and those that were planned; nil if there is none.

@@ -388,8 +388,8 @@ extension SourceProber {
     /// if the track no longer exists.
     func audioFormat(_ track: Int, of path: String) throws(SourceProblem) -> AudioPacketFormat? {
         let reply = try respond(to: ProbeRequest(path: path, subject: .audioFormat(track: track)))
-        guard case .audioFormat(let form) = reply else { throw .unexpectedReply }
-        return form
+        guard case .audioFormat(let format) = reply else { throw .unexpectedReply }
+        return format
     }
 
     /// Returns the possibilities of copying several ranges of a track, one after the other; nil if the track no

@@ -18,11 +18,13 @@ extension TrackDescription {
     func meets(_ criteria: TrackCriteria, position: Int) -> Bool {
         if let index = criteria.index, index != position { return false }
         if let id = criteria.id, id != self.id { return false }
-        if let wanted = criteria.language, !Self.isSameLanguage(language, wanted) { return false }
-        if let wanted = criteria.codec, wanted != codec { return false }
+        if let requested = criteria.language, !Self.isSameLanguage(language, requested) { return false }
+        if let requested = criteria.codec, requested != codec { return false }
         if !Set(criteria.disposition).isSubset(of: disposition) { return false }
-        if let wanted = criteria.characteristic, wanted != Self.characteristic(of: mediaType) { return false }
-        if let wanted = criteria.title, wanted != title { return false }
+        if let requested = criteria.characteristic, requested != Self.characteristic(of: mediaType) {
+            return false
+        }
+        if let requested = criteria.title, requested != title { return false }
         return true
     }
 
@@ -37,9 +39,9 @@ extension TrackDescription {
 
     /// Returns whether two codes mean the same language: containers use `deu` or `ger`, job files also `de`.
     /// A missing code is `und`.
-    private static func isSameLanguage(_ have: String?, _ wanted: String) -> Bool {
-        guard let have else { return wanted.lowercased() == "und" }
-        return LanguageCode.canonical(have) == LanguageCode.canonical(wanted)
+    private static func isSameLanguage(_ have: String?, _ requested: String) -> Bool {
+        guard let have else { return requested.lowercased() == "und" }
+        return LanguageCode.canonical(have) == LanguageCode.canonical(requested)
     }
 }
 

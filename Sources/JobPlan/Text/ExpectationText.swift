@@ -27,11 +27,11 @@ extension Expectation.Check {
     /// The expected value, with its tolerance: `100.4 s ± 0.04 s`.
     package var bound: String {
         switch self {
-        case .duration(let wanted, let within): "\(wanted) s ± \(within) s"
+        case .duration(let expected, let within): "\(expected) s ± \(within) s"
         case .frames(let count): "\(count)"
         case .size(let most): "at most \(PlanText.bytes(most))"
         case .property(_, _, let value): value
-        case .loudness(let wanted, let within): "\(wanted) LUFS ± \(within) LU"
+        case .loudness(let expected, let within): "\(expected) LUFS ± \(within) LU"
         case .truePeak(let most): "at most \(most) dBTP"
         case .silence(let most), .black(let most): "at most \(most) s"
         case .similarity(.ssim, let least): "at least \(least)"

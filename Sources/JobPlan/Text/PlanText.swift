@@ -139,9 +139,9 @@ package enum PlanText {
                     item = "tags " + names.joined(separator: ", ")
                 }
             }
-            let place = entry.track.map { "track \($0)" } ?? "file"
+            let subject = entry.track.map { "track \($0)" } ?? "file"
             return
-                "    \(pad(place, 9)) \(pad(entry.outcome.text, 8)) \(item): \(entry.reason)"
+                "    \(pad(subject, 9)) \(pad(entry.outcome.text, 8)) \(item): \(entry.reason)"
         }
     }
 

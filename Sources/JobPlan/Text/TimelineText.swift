@@ -25,8 +25,8 @@ enum TimelineText {
                 "  frames     \(canvas.size), \(canvas.frameRate) frames/s, \(canvas.pixelFormat)\(canvas.color.isHighRange ? ", HDR" : "")"
             )
         }
-        if let form = composition.audioFormat {
-            lines.append("  audio      \(form.sampleRate) Hz, \(form.layout)")
+        if let format = composition.audioFormat {
+            lines.append("  audio      \(format.sampleRate) Hz, \(format.layout)")
         }
         for (index, clip) in composition.clips.enumerated() {
             let before = index > 0 ? composition.clips[index - 1].placement.timeRange.end : .zero

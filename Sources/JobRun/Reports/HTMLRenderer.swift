@@ -252,8 +252,8 @@ package enum HTMLRenderer {
         if let reason = job.reason { text += "<br>\(Markup.escaped(reason))" }
         text += "</summary>\n<div>\n"
         var facts: [(String, String)] = []
-        if let place = job.place {
-            facts.append(("Location", place))
+        if let location = job.place {
+            facts.append(("Location", location))
         } else if job.line > 0 {
             facts.append(("Location", "\(job.file):\(job.line)"))
         }

@@ -63,8 +63,10 @@ struct ExpectationEvaluator {
         let video = contents.tracks(of: .video).first
         let audio = contents.tracks(of: .audio).first
         switch check {
-        case .duration(let wanted, let within):
-            let off = contents.duration > wanted ? contents.duration - wanted : wanted - contents.duration
+        case .duration(let expected, let within):
+            let off =
+                contents.duration > expected
+                ? contents.duration - expected : expected - contents.duration
             return ("\(contents.duration) s", off <= within)
         case .frames(let count):
             guard let found = video?.sampleCount else { return ("no video track", false) }
@@ -77,11 +79,11 @@ struct ExpectationEvaluator {
                 return (Self.text(rate), Self.isRate(rate, value, over: track.timeRange.duration))
             }
             return (found, found == value)
-        case .loudness(let wanted, let within):
+        case .loudness(let expected, let within):
             guard let found = try measuredLoudness(audio, asset, &loudness)?.integrated else {
                 return ("no audio", false)
             }
-            return ("\((found * 10).rounded() / 10) LUFS", abs(found - wanted) <= within)
+            return ("\((found * 10).rounded() / 10) LUFS", abs(found - expected) <= within)
         case .truePeak(let most):
             guard let found = try measuredLoudness(audio, asset, &loudness)?.truePeak else {
                 return ("no audio", false)
@@ -175,9 +177,9 @@ struct ExpectationEvaluator {
 
     /// Returns whether a measured frame rate matches the expected one. A range that begins or ends inside a frame has
     /// one frame more than its duration implies.
-    private static func isRate(_ rate: Double, _ wanted: String, over length: MediaTime) -> Bool {
-        guard let wanted = Quantity.frameRate(wanted) else { return false }
-        return abs(rate - wanted.double) * length.seconds <= 1.01
+    private static func isRate(_ rate: Double, _ expected: String, over length: MediaTime) -> Bool {
+        guard let expected = Quantity.frameRate(expected) else { return false }
+        return abs(rate - expected.double) * length.seconds <= 1.01
     }
 
     private static func property(_ name: String, of track: AssetTrack) -> String? {

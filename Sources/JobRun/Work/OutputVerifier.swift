@@ -61,8 +61,8 @@ struct OutputVerifier {
         {
             tracks.removeLast()
         }
-        if let wanted = plan.timecode, wanted != contents.timecode {
-            return "the output's timecode is \(contents.timecode ?? "none") instead of \(wanted)"
+        if let expected = plan.timecode, expected != contents.timecode {
+            return "the output's timecode is \(contents.timecode ?? "none") instead of \(expected)"
         }
         let covers = contents.tracks.filter(\.isAttachedPicture).map(\.index)
         let plannedCovers = plan.covers.count + (plan.cover == nil ? 0 : 1)

@@ -30,8 +30,8 @@ enum ReplyValidator {
         case .cadence(let cadence):
             cadence.map { $0.frameRate.isPositive && (0...1 << 50).contains($0.omittedFrames) } ?? true
         case .cut(let possibilities): possibilities?.smart.map(isValid) ?? true
-        case .verdict(.outputs(let form)):
-            (1...1 << 20).contains(form.width) && (1...1 << 20).contains(form.height)
+        case .verdict(.outputs(let format)):
+            (1...1 << 20).contains(format.width) && (1...1 << 20).contains(format.height)
         case .verdict(.valid): true
         case .verdict(.ignored(let other)):
             other.setting.utf8.count <= 64 && other.actual.utf8.count <= 256

@@ -60,9 +60,10 @@ struct OutputDecoder {
         }
         let isComplete =
             target != nil && tracks?.isComplete == true && (container != nil || target?.isTemplate == true)
-        guard let place = entry?.value.range ?? ownRange ?? fields["tracks"]?.keyRange else { return nil }
+        guard let location = entry?.value.range ?? ownRange ?? fields["tracks"]?.keyRange else { return nil }
         let destination =
-            target ?? DestinationSpec(path: Located("", at: place), ifExists: .fail, makesDirectories: true)
+            target
+            ?? DestinationSpec(path: Located("", at: location), ifExists: .fail, makesDirectories: true)
         let spec = OutputSpec(
             id: id, tracks: tracks?.rules ?? [], kind: .media, container: container,
             optimizeForNetwork: optimize,

@@ -98,7 +98,8 @@ struct WaveformDecoder {
             guard let found = SelectionDecoder(reader: reader).selection(node, of: .audio) else { return nil }
             if case .all = found.value {
                 reader.sink.error(
-                    .invalidValue, "a waveform can't select several tracks; expected `first`, an index or a mapping",
+                    .invalidValue,
+                    "a waveform can't select several tracks; expected `first`, an index or a mapping",
                     at: found.range)
                 return nil
             }

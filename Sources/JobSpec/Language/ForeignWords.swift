@@ -206,9 +206,10 @@ enum ForeignWords {
     /// accept the kind of `value`.
     static func key(_ word: String, in type: MappingType, value: YAMLNode?) -> String? {
         let word = word.lowercased()
-        guard let key = keysOfMappings[base(of: type)]?[word] ?? keys[word], let form = type.key(key)?.type
+        guard let key = keysOfMappings[base(of: type)]?[word] ?? keys[word],
+            let valueType = type.key(key)?.type
         else { return nil }
-        return value.map { form.acceptsKind(of: $0) } ?? true ? key : nil
+        return value.map { valueType.acceptsKind(of: $0) } ?? true ? key : nil
     }
 
     /// Returns whether the error for an unknown key replaces those for missing keys of its mapping.

@@ -75,7 +75,7 @@ extension ImagesSpec {
         case .at(let times): times.first?.range ?? range
         case .every(let time): time.range
         case .count(let count): count.range
-        case .keyFrames(let place): place
+        case .keyFrames(let location): location
         case .scenes(let difference): difference.range
         }
     }

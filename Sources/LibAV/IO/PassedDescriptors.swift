@@ -30,22 +30,22 @@ public final class PassedDescriptors: Sendable {
 
     /// Adds a descriptor for a path, which this object owns. It is closed after 128 others were added.
     public func addOwned(_ descriptor: Int32, for path: String) {
-        let unwanted = state.withLock { state -> [Int32] in
+        let unused = state.withLock { state -> [Int32] in
             if state.isOver { return [descriptor] }
             // Only the oldest descriptor is closed: readers that requested the latest ones may not have duplicated
             // them yet.
-            var unwanted: [Int32] = []
+            var unused: [Int32] = []
             if state.order.count >= Self.maxOwned {
-                unwanted += state.owned.removeValue(forKey: state.order.removeFirst()).map { [$0] } ?? []
+                unused += state.owned.removeValue(forKey: state.order.removeFirst()).map { [$0] } ?? []
             }
             if let before = state.owned.updateValue(descriptor, forKey: path.exact) {
-                unwanted.append(before)
+                unused.append(before)
                 state.order.removeAll { $0 == path.exact }
             }
             state.order.append(path.exact)
-            return unwanted
+            return unused
         }
-        for descriptor in unwanted { close(descriptor) }
+        for descriptor in unused { close(descriptor) }
     }
 
     /// Removes all descriptors, so that they may be closed and their numbers reused. Later readers open the file at

@@ -112,19 +112,19 @@ extension Composition {
         var clips: [AudioClip] = []
         let keys = Set(audio.compactMap(\.ducking?.under))
         // New indices of items by their old ones, for ducking.
-        var places: [Int: Int] = [:]
+        var newIndices: [Int: Int] = [:]
         for (index, clip) in audio.enumerated() {
             let pieces = clip.part(range)
             guard pieces.count < 2 || !keys.contains(index) else {
                 throw MediaError.misuse(
                     "a repeated audio item that other items duck under can't be split inside a repetition")
             }
-            if !pieces.isEmpty { places[index] = clips.count }
+            if !pieces.isEmpty { newIndices[index] = clips.count }
             clips += pieces
         }
         for index in clips.indices {
             guard let ducking = clips[index].ducking else { continue }
-            clips[index].ducking = places[ducking.under].map {
+            clips[index].ducking = newIndices[ducking.under].map {
                 Ducking(under: $0, billionths: ducking.billionths)
             }
         }

@@ -153,11 +153,11 @@ package struct SmartCutVerifier: Sendable {
         let unit = outputScan.tick
         // The position of the first frame is rounded as well.
         let slack: Int64 = cut.tick.double < clock.double ? max(1, clock.rescale(1, to: unit)) : 0
-        for (index, (actual, want)) in zip(found, times).enumerated() {
-            let expected = (time(want) + origin).ticks(in: unit)
+        for (index, (actual, planned)) in zip(found, times).enumerated() {
+            let expected = (time(planned) + origin).ticks(in: unit)
             guard abs(actual - expected) <= slack else {
                 return
-                    "frame \(index) is at \(MediaTime(ticks: actual, timeBase: unit)) s instead of \(time(want)) s"
+                    "frame \(index) is at \(MediaTime(ticks: actual, timeBase: unit)) s instead of \(time(planned)) s"
             }
         }
         return nil

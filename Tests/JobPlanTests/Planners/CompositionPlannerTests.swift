@@ -125,7 +125,10 @@ import Testing
             "[ { asset: text.mkv, subtitle: { language: fra } } ]", "no-such-track at { language: fra }",
             "no subtitle track of the asset matches"
         ),
-        ("[ { asset: text.mkv, subtitle: 1 } ]", "cannot-decode at 1", "subtitle track 2 of the asset contains images"),
+        (
+            "[ { asset: text.mkv, subtitle: 1 } ]", "cannot-decode at 1",
+            "subtitle track 2 of the asset contains images"
+        ),
         ("[ old.mp4 ]", "cannot-decode at old.mp4", "this build of FFmpeg has no decoder for video track 0"),
         (
             "[ { asset: a.mp4, video: none, audio: none } ]",

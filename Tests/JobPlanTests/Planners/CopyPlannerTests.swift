@@ -66,9 +66,7 @@ struct PlannedCopy {
         (.audio(codec: "pcm_s16le", over: span(0.005, 10)), "audio", "wav"),
         (.audio(codec: "pcm_s16le", over: span(0.5, 10)), "audio", "mov"),
     ])
-    func supportedTracksAreCopied(_ track: TrackDescription, _ type: String, _ container: String)
-        throws
-    {
+    func supportedTracksAreCopied(_ track: TrackDescription, _ type: String, _ container: String) throws {
         let copy = try copy(track, type, to: container)
         #expect(copy.isWhole && copy.findings == [] && copy.notes == [], "\(copy.decision)")
         #expect(copy.prober.requests == [])

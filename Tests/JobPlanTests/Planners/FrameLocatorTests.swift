@@ -81,7 +81,7 @@ private func time(_ time: TimeExpression) -> Located<TimeExpression> {
             (1, [span(0, 1)], "frame 9 doesn't exist: the range has 1 frame, 0f to 0f"),
             (0, [span(0, 1)], "frame 9 doesn't exist: the range has 0 frames"),
         ] as [(Int64, [TimeRange], String)])
-    func missingFramesAreReportedWithTheValidNumbers(_ count: Int64, _ ranges: [TimeRange], _ message: String) {
+    func missingFramesReportValidNumbers(_ count: Int64, _ ranges: [TimeRange], _ message: String) {
         var sink = DiagnosticSink()
         FrameLocator.reportMissing(frames(9)[0], of: count, in: ranges, into: &sink)
         #expect(sink.diagnostics.map(\.message) == [message] && sink.diagnostics[0].rule == .invalidRange)

@@ -175,8 +175,8 @@ import Testing
         var unknown = ColorDescription()
         unknown.transfer = "smpte2084"
         for (color, applies) in [(ColorDescription.hdr, true), (.standard, false), (unknown, false)] {
-            let settled = FramePlanner.resolved(spec, for: .video { $0.color = color })
-            #expect((settled.color != nil) == applies, "\(color)")
+            let resolved = FramePlanner.resolved(spec, for: .video { $0.color = color })
+            #expect((resolved.color != nil) == applies, "\(color)")
         }
     }
 

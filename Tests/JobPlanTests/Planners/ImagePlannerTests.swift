@@ -49,7 +49,7 @@ import Testing
             ("at: [ 0s, end ]", [span(2, 4)], [0, 2]), ("at: chapter:2", [span(5, 8)], [1]),
             ("count: 3", [span(0, 1), span(4, 6)], [0.5, 1.5, 2.5]),
         ] as [(String, [TimeRange], [Double])])
-    func imageTimesAreOnTheOutputsTimeLine(_ images: String, _ ranges: [TimeRange], _ expected: [Double]) throws {
+    func imageTimesRelateToTheOutput(_ images: String, _ ranges: [TimeRange], _ expected: [Double]) throws {
         let positions = FramePositions(positions: [.init(start: s(1), end: s(1.04))], count: 26)
         let (decision, findings) = try decide(images, ranges: ranges, prober: FakeProber(.frames(positions)))
         #expect(times(decision) == expected && findings == [])

@@ -76,7 +76,7 @@ import Testing
             "dropped: libavcodec decodes only the first view"
         ),
     ])
-    func sideDataIsListedInTheLedger(_ kind: String, _ rule: String, _ container: String, _ outcome: String) throws
+    func sideDataIsInTheLedger(_ kind: String, _ rule: String, _ container: String, _ outcome: String) throws
     {
         let track = TrackDescription.video { ($0.sideData, $0.color) = ([kind], .hdr) }
         let (decision, _) = try decide(track, rule, in: container)

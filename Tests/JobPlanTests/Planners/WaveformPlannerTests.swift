@@ -118,10 +118,10 @@ import Testing
                     encoded(track, "libx264") { $0.encoder.options = [MetadataEntry(key: "crf", value: crf)] }
                 ]))
         }
-        let usual = try bytes("23")
+        let reference = try bytes("23")
         // 0.08 bits per pixel.
-        #expect(usual == Int64(1280 * 720 * 25 * 10) / 100)
-        #expect(try bytes("29") == usual / 2 && bytes("17") == usual * 2)
+        #expect(reference == Int64(1280 * 720 * 25 * 10) / 100)
+        #expect(try bytes("29") == reference / 2 && bytes("17") == reference * 2)
         #expect(try bytes("17", rate: 100_000) == 500_000)
     }
 

@@ -198,7 +198,7 @@ struct ComposedClips {
                 set(one.sections, of: sections, "its track no longer exists")
                 continue
             }
-            guard let cut = possibilities.smart, let form = possibilities.form,
+            guard let cut = possibilities.smart, let format = possibilities.form,
                 cut.parts.count == one.sections.count
             else {
                 set(
@@ -212,11 +212,11 @@ struct ComposedClips {
                 found.parts[index] = part
                 length = length + sections[index].timeRange.duration
             }
-            formOf[one.clip] = form
-            if let known = forms.firstIndex(where: { $0.form == form }) {
+            formOf[one.clip] = format
+            if let known = forms.firstIndex(where: { $0.form == format }) {
                 forms[known].length = forms[known].length + length
             } else {
-                forms.append((form, length, one.clip))
+                forms.append((format, length, one.clip))
             }
         }
         // The format with the greatest total duration; the first of several.
@@ -227,7 +227,8 @@ struct ComposedClips {
         else { return found }
         reference = track(of: mostCommon.clip).map { Reference(index: mostCommon.clip, track: $0) }
         for one in requested {
-            guard let form = formOf[one.clip], let difference = mostCommon.form.difference(of: form) else {
+            guard let format = formOf[one.clip], let difference = mostCommon.form.difference(of: format)
+            else {
                 continue
             }
             set(one.sections, of: sections, difference)

@@ -129,12 +129,12 @@ extension CompositionPlanner {
         let end = composition.duration
         guard let start = layer.at.map({ time(of: $0) }) ?? .some(.zero) else { return nil }
         var until = end
-        var place = layer.at?.range ?? layer.location
+        var location = layer.at?.range ?? layer.location
         if let written = layer.until {
             guard let time = time(of: written) else { return nil }
-            (until, place) = (time, written.range)
+            (until, location) = (time, written.range)
         } else if let duration = layer.duration {
-            (until, place) = (start + duration.value, duration.range)
+            (until, location) = (start + duration.value, duration.range)
         }
         guard start >= .zero, start < end else {
             reasons.error(
@@ -147,7 +147,7 @@ extension CompositionPlanner {
                 .invalidRange,
                 until > end
                     ? "the layer ends at \(until) s, but the composition ends at \(end) s"
-                    : "the layer ends at \(until) s, before it begins at \(start) s", at: place)
+                    : "the layer ends at \(until) s, before it begins at \(start) s", at: location)
             return nil
         }
         return TimeRange(start: start, end: until)
@@ -183,24 +183,24 @@ extension CompositionPlanner {
         }
     }
 
-    private func place(ofText place: CompositionSpec.LayerPlacement, on canvas: Canvas) -> TextPosition {
+    private func place(ofText placement: CompositionSpec.LayerPlacement, on canvas: Canvas) -> TextPosition {
         TextPosition(
-            left: pixels(place.left, of: canvas.size.width),
-            right: pixels(place.right, of: canvas.size.width),
-            top: pixels(place.top, of: canvas.size.height),
-            bottom: pixels(place.bottom, of: canvas.size.height))
+            left: pixels(placement.left, of: canvas.size.width),
+            right: pixels(placement.right, of: canvas.size.width),
+            top: pixels(placement.top, of: canvas.size.height),
+            bottom: pixels(placement.bottom, of: canvas.size.height))
     }
 
     private func rectangle(
-        of place: CompositionSpec.LayerPlacement, for track: TrackDescription, on canvas: Canvas
+        of placement: CompositionSpec.LayerPlacement, for track: TrackDescription, on canvas: Canvas
     ) -> PixelRectangle {
         func even(_ value: Double) -> Int { min(16_384, max(2, Int((value / 2).rounded()) * 2)) }
         var (width, height) = (Double(max(1, track.width)), Double(max(1, track.height)))
         if let aspect = track.pixelAspectRatio, aspect.isPositive { width *= aspect.double }
         if track.transform?.rotation?.isQuarter == true { (width, height) = (height, width) }
         let (across, along) = (
-            pixels(place.width, of: canvas.size.width).map(Double.init),
-            pixels(place.height, of: canvas.size.height).map(Double.init)
+            pixels(placement.width, of: canvas.size.width).map(Double.init),
+            pixels(placement.height, of: canvas.size.height).map(Double.init)
         )
         let size: (Double, Double) =
             switch (across, along) {
@@ -217,10 +217,11 @@ extension CompositionPlanner {
         }
         return PixelRectangle(
             x: start(
-                pixels(place.left, of: canvas.size.width), pixels(place.right, of: canvas.size.width),
+                pixels(placement.left, of: canvas.size.width), pixels(placement.right, of: canvas.size.width),
                 canvas.size.width, w),
             y: start(
-                pixels(place.top, of: canvas.size.height), pixels(place.bottom, of: canvas.size.height),
+                pixels(placement.top, of: canvas.size.height),
+                pixels(placement.bottom, of: canvas.size.height),
                 canvas.size.height, h), width: w, height: h)
     }
 }

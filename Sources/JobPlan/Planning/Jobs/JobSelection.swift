@@ -55,7 +55,7 @@ struct JobSelection {
                 help: job(ofOutput: name, in: files)
                     ?? Suggestion.help(for: name, among: known.sorted()) ?? runs(of: name, in: files))
         }
-        let wanted = Set(names.map(\.exact))
+        let requested = Set(names.map(\.exact))
         for index in files.indices {
             let jobs = files[index].jobs
             var byBase: [ExactString: [JobSpec]] = [:]
@@ -65,7 +65,9 @@ struct JobSelection {
                 byID[job.id.value.exact] = job
             }
             var kept: Set<ExactString> = []
-            var open = jobs.filter { wanted.contains($0.base.exact) || wanted.contains($0.id.value.exact) }
+            var open = jobs.filter {
+                requested.contains($0.base.exact) || requested.contains($0.id.value.exact)
+            }
             while let job = open.popLast() {
                 guard kept.insert(job.id.value.exact).inserted else { continue }
                 for need in job.needs { open += byBase[need.value.exact] ?? [] }

@@ -32,9 +32,9 @@ struct ChapterPlanner {
         var chapters: [AssetChapter]
         var outcome = LedgerEntry.Outcome.left
         let reason: String
-        var wanted = spec?.value ?? .keep
-        if case .clips = wanted, clips == nil { wanted = .keep }
-        switch wanted {
+        var requested = spec?.value ?? .keep
+        if case .clips = requested, clips == nil { requested = .keep }
+        switch requested {
         case .drop: (chapters, reason) = ([], "the job drops them")
         case .list(let list):
             reason = "replaced by the job's list"

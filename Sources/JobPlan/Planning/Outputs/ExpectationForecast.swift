@@ -34,9 +34,9 @@ struct ExpectationForecast {
     /// Returns the planned value that contradicts an expectation; nil if the expectation may be met.
     private func contradiction(_ check: Expectation.Check) -> String? {
         switch check {
-        case .duration(let wanted, let within):
+        case .duration(let expected, let within):
             let length = plan.expectedDuration
-            let off = length > wanted ? length - wanted : wanted - length
+            let off = length > expected ? length - expected : expected - length
             // Encoders pad their last packet, and containers round durations.
             let slack = within + MediaTime(value: 1, timescale: 4)
             return isMeasured && off > slack ? "\(length) s" : nil

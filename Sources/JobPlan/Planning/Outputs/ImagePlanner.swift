@@ -131,8 +131,8 @@ struct ImagePlanner {
             return (0..<Int64(count.value)).map {
                 RequestedImage(span.multiplied(by: 2 * $0 + 1, dividedBy: parts))
             }
-        case .keyFrames(let place):
-            return found("keyframes", at: place) { prober, path, track throws(SourceProblem) in
+        case .keyFrames(let location):
+            return found("keyframes", at: location) { prober, path, track throws(SourceProblem) in
                 try prober.keyFrames(track, of: path, limit: Self.maxKeyframes)
             }?.map { RequestedImage($0) }
         case .scenes(let difference):
@@ -206,7 +206,7 @@ struct ImagePlanner {
 
     /// Returns times that a scan of the source finds, on the output's time line; nil after an error.
     private mutating func found(
-        _ what: String, at place: SourceRange,
+        _ what: String, at location: SourceRange,
         _ scan: (_ prober: any SourceProber, _ path: String, _ track: Int) throws(SourceProblem) ->
             [MediaTime]
     ) -> [MediaTime]? {
@@ -219,7 +219,7 @@ struct ImagePlanner {
                 case .file, .pattern: "a test signal"
                 }
             reasons.error(
-                .invalidValue, "the \(what) of \(whose) are not known when the job is planned", at: place,
+                .invalidValue, "the \(what) of \(whose) are not known when the job is planned", at: location,
                 help: "use `every` or `count`, which select frames by time")
             return nil
         }
@@ -228,13 +228,13 @@ struct ImagePlanner {
             guard found.count < Self.maxKeyframes else {
                 reasons.error(
                     .invalidValue, "the source has \(Self.maxKeyframes) or more \(what), which is too many",
-                    at: place,
+                    at: location,
                     help: "use `every` or `count`, which select frames by time")
                 return nil
             }
             return extent.ranges.isEmpty ? found : found.compactMap { outputTime(of: $0) }.sorted()
         } catch {
-            reasons.error(.sourceUnreadable, "\(path): \(error)", at: place)
+            reasons.error(.sourceUnreadable, "\(path): \(error)", at: location)
             return nil
         }
     }
@@ -304,18 +304,18 @@ struct ImagePlanner {
                 help: "set a smaller `size`")
         }
         var index: String?
-        if let place = sheet.index {
-            index = named(destination.stem + ".vtt", at: place)?.path
+        if let location = sheet.index {
+            index = named(destination.stem + ".vtt", at: location)?.path
         }
         return ImagesPlan.Sheet(columns: columns, rows: rows, index: index)
     }
 
-    private mutating func named(_ name: some StringProtocol, at place: SourceRange) -> DestinationPath? {
+    private mutating func named(_ name: some StringProtocol, at location: SourceRange) -> DestinationPath? {
         guard name.utf8.count <= 255 else {
             reasons.error(
                 .invalidValue,
                 "the file name has \(name.utf8.count) bytes; at most 255 are allowed",
-                at: place)
+                at: location)
             return nil
         }
         return destination.sibling(String(name))
@@ -333,23 +333,24 @@ struct ImagePlanner {
             }
             return nil
         }
-        let place = destinationLocation
-        let form = destination.path.pathParts.last ?? ""
+        let location = destinationLocation
+        let pattern = destination.path.pathParts.last ?? ""
         var seen: [ExactString: MediaTime] = [:]
         var names: [DestinationPath] = []
         for (index, time) in times.enumerated() {
-            let name = form.replacing(ImagesSpec.Placeholder.number, with: ClockText.padded(index + 1, to: 4))
+            let number = ClockText.padded(index + 1, to: 4)
+            let name = pattern.replacing(ImagesSpec.Placeholder.number, with: number)
                 .replacing(
                     // File names in this format are valid on all file systems and in players.
                     ImagesSpec.Placeholder.time, with: ClockText(time, roundsDown: true).text("-"))
             if let other = seen.updateValue(time, forKey: name.exact) {
                 reasons.error(
                     .destinationCollision,
-                    "the images at \(other) s and \(time) s have the same file name: \(name)", at: place,
+                    "the images at \(other) s and \(time) s have the same file name: \(name)", at: location,
                     help: "use `\(ImagesSpec.Placeholder.number)` for unique names")
                 return nil
             }
-            guard let path = named(name, at: place) else { return nil }
+            guard let path = named(name, at: location) else { return nil }
             names.append(path)
         }
         return names

@@ -39,7 +39,7 @@ struct OutputPlanner {
     }
 
     /// The output's location in the job file.
-    private var place: SourceRange { output.id?.range ?? job.id.range }
+    private var location: SourceRange { output.id?.range ?? job.id.range }
 
     /// A rule with the tracks that it selects.
     private struct Chosen {
@@ -150,7 +150,7 @@ struct OutputPlanner {
         limitSize(size, of: tracks, chapters: chapters)
         checkFileTimes()
         return OutputPlan(
-            id: output.id?.value, location: place, input: 0,
+            id: output.id?.value, location: location, input: 0,
             container: container.value.name, optimizesForNetwork: output.optimizeForNetwork?.value ?? false,
             fragmentInterval: output.fragmentInterval?.value,
             metadata: metadata, askedTags: output.metadata.set.map { $0.key.value.lowercased() },
@@ -179,13 +179,13 @@ struct OutputPlanner {
 
     /// Reports an error if `file_times` are kept for a source without times: a test signal or a remote file.
     private mutating func checkFileTimes() {
-        guard let place = output.metadata.fileTimes else { return }
+        guard let location = output.metadata.fileTimes else { return }
         switch source {
         case .file(let path, _) where !SourceLocation.isRemote(path): return
         case .job: return
         case .file, .pattern, .images, .composition:
             reasons.error(
-                .containerSetting, "`file_times` requires a file as the source", at: place)
+                .containerSetting, "`file_times` requires a file as the source", at: location)
         }
     }
 
@@ -244,7 +244,7 @@ struct OutputPlanner {
         if chosen.allSatisfy({ $0.tracks.isEmpty || $0.isAttachment }), !reasons.hasErrors {
             reasons.error(
                 .noSuchTrack, "the \(output.id == nil ? "job" : "output") has no track",
-                at: place)
+                at: location)
         }
         let count = chosen.reduce(0) { $0 + ($1.rule.mix == nil ? $1.tracks.count : min(1, $1.tracks.count)) }
         if container.value.isSingleTrack, count > 1 {
@@ -273,7 +273,7 @@ struct OutputPlanner {
         if kept.allSatisfy({ $0.tracks.isEmpty || $0.isAttachment }), !reasons.hasErrors {
             reasons.error(
                 .noSuchTrack, "the \(output.id == nil ? "job" : "output") has no track",
-                at: place)
+                at: location)
         }
         return kept
     }

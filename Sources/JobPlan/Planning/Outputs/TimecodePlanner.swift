@@ -75,7 +75,9 @@ struct TimecodePlanner {
             return (nil, "the output has no video")
         }
         guard container.hasTimecode else { return (nil, "\(container.name) can't store it") }
-        if case .encode(let encoding) = track.action, let wanted = encoding.video?.frameRate, wanted != rate {
+        if case .encode(let encoding) = track.action, let requested = encoding.video?.frameRate,
+            requested != rate
+        {
             return (nil, "the frame rate changes")
         }
         guard let code = Timecode(timecode, rate: rate) else {

@@ -25,15 +25,15 @@ struct WaveformPlanner {
     func decide() -> Decision<WaveformPlan> {
         var reasons = Reasons()
         guard let format = spec.format else { return Decision(nil, reasons) }
-        let wanted =
+        let samplesPerPixel =
             format.isDrawn
             ? max(1, samples / (Int64(spec.size.width) * Self.parts))
             : Int64(spec.samplesPerPixel?.value ?? 256)
         let channels = Int64(spec.splitsChannels ? max(1, encoder.channelLayout?.channels ?? 1) : 1)
-        if !format.isDrawn, samples / wanted > Self.most / channels {
+        if !format.isDrawn, samples / samplesPerPixel > Self.most / channels {
             reasons.error(
                 .invalidValue,
-                "the waveform would have \(samples / wanted) pixels for \(counted(channels, "channel")); at most \(Self.most) in all channels are allowed",
+                "the waveform would have \(samples / samplesPerPixel) pixels for \(counted(channels, "channel")); at most \(Self.most) in all channels are allowed",
                 at: spec.samplesPerPixel?.range ?? spec.range,
                 help: "use `samples_per_pixel: \(samples / (Self.most / channels) + 1)` or more")
         }
@@ -43,7 +43,7 @@ struct WaveformPlanner {
                 : WaveformPlan(
                     format: format, size: spec.size,
                     reading: WaveformReader.Settings(
-                        samplesPerPixel: Int(wanted), splitsChannels: spec.splitsChannels,
+                        samplesPerPixel: Int(samplesPerPixel), splitsChannels: spec.splitsChannels,
                         measuresPower: format.isDrawn && spec.measure == .rms),
                     bits: spec.bits, background: spec.background, color: spec.color, measure: spec.measure,
                     location: spec.range), reasons)

@@ -13,22 +13,22 @@ struct CopyLosses {
     /// Adds ledger entries for a track whose packets are copied unchanged.
     func account(in reasons: inout Reasons) {
         accountForDisplay(in: &reasons)
-        func left(_ item: String, _ reason: String) {
+        func drop(_ item: String, _ reason: String) {
             reasons.account(for: .named(item), of: track.index, .left, "\(container.name) \(reason)")
         }
         if track.sideData.contains(TrackDescription.hiddenBeginning), let reason = hiddenBeginning {
-            left("hidden beginning", reason)
+            drop("hidden beginning", reason)
         }
         if track.hasSeparateAlpha, !container.supportsSeparateAlpha {
-            left("alpha plane", "can't store it for \(track.codec)")
+            drop("alpha plane", "can't store it for \(track.codec)")
         }
         if !lostColor.isEmpty {
-            left("colour (\(lostColor.joined(separator: ", ")))", "can't store it for \(track.codec)")
+            drop("colour (\(lostColor.joined(separator: ", ")))", "can't store it for \(track.codec)")
         }
         if let layout = track.channelLayout, layout.isSpecified,
             let other = container.otherLayout(of: layout, codec: track.codec)
         {
-            left("channel layout \(layout)", "can't store it for \(track.codec): players assume \(other)")
+            drop("channel layout \(layout)", "can't store it for \(track.codec): players assume \(other)")
         }
     }
 

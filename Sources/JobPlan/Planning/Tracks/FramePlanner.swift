@@ -203,15 +203,15 @@ struct FramePlanner {
         // The reader assumes the same defaults for frames that state no range.
         color.range = color.range ?? (track.pixelFormat.isFullRangeByDefault ? "pc" : "tv")
         let defaultMatrix = ColorDescription.defaultMatrix(width: track.width, height: track.height)
-        let form = FrameFormat(
+        let format = FrameFormat(
             width: prepared.size.width, height: prepared.size.height,
             format: track.pixelFormat.withoutRangeByName,
             sampleAspectRatio: prepared.aspect ?? Rational(0, 1), color: color)
         let matrix = track.pixelFormat.isRGB ? defaultMatrix : track.color.matrix ?? defaultMatrix
         let after: FrameFormat
-        switch prober.verdict(on: .filtered(filters.value, form, matrix: matrix)) {
+        switch prober.verdict(on: .filtered(filters.value, format, matrix: matrix)) {
         case .outputs(let found): after = found
-        case .valid, .ignored: after = form
+        case .valid, .ignored: after = format
         case .problem(let problem):
             reasons.error(
                 .filterChain, "the filters are invalid for frames of \(prepared.size): \(problem)",
@@ -261,10 +261,10 @@ struct FramePlanner {
             let problem = prober.problem(
                 with: .conversion(video, from: prepared.format, prepared.color, to: target))
         else { return true }
-        let wanted = [color.primaries, color.transfer, color.matrix].compactMap(\.self)
+        let requested = [color.primaries, color.transfer, color.matrix].compactMap(\.self)
         reasons.error(
             .codecSetting,
-            "libzimg can't convert the colors (\(wanted.joined(separator: ", "))) of this source: \(problem)",
+            "libzimg can't convert the colors (\(requested.joined(separator: ", "))) of this source: \(problem)",
             at: spec.color?.range ?? spec.range)
         return false
     }

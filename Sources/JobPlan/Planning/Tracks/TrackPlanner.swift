@@ -156,8 +156,9 @@ struct TrackPlanner {
         case .smartCut(let cut): return Treatment(.smartCut(cut), track.transform, track)
         case .joined(let clips):
             return Treatment(.smartCut(clips.cut), clips.like.transform, track.with(clips))
-        case .predicted(let like):
-            return Treatment(.copy, like.transform, track.with(packetsLike: like, over: track.timeRange))
+        case .predicted(let reference):
+            return Treatment(
+                .copy, reference.transform, track.with(packetsLike: reference, over: track.timeRange))
         case .joinedAudio(let audio):
             return Treatment(.copy, nil, track.with(packetsLike: audio.like, over: audio.timeRange))
         case .fallBack(let action, let why):
@@ -169,10 +170,10 @@ struct TrackPlanner {
 
     /// Returns the encoding of a track; nil after an error.
     private func encoded(
-        _ track: TrackDescription, _ wanted: TrackRule.Action, by rule: TrackRule,
+        _ track: TrackDescription, _ requested: TrackRule.Action, by rule: TrackRule,
         _ reasons: inout Reasons
     ) -> Treatment? {
-        switch wanted {
+        switch requested {
         case .copy: return nil
         case .encodeVideo(let spec): return video(track, spec, by: rule, &reasons)
         case .encodeAudio(let spec):

@@ -110,18 +110,18 @@ struct TrackTagPlanner {
     private mutating func planDisposition() -> [String] {
         let possible = container.value.dispositions(of: track.mediaType)
         let requested = rule.disposition
-        let left = (requested?.value ?? track.disposition).filter { !possible.contains($0) }
+        let dropped = (requested?.value ?? track.disposition).filter { !possible.contains($0) }
         if let requested {
-            if !left.isEmpty {
+            if !dropped.isEmpty {
                 refuse(
-                    "\(container.value.name) can't store the \(track.mediaType.rawValue) disposition \(left.joined(separator: ", "))",
+                    "\(container.value.name) can't store the \(track.mediaType.rawValue) disposition \(dropped.joined(separator: ", "))",
                     at: requested.range,
                     help: possible.isEmpty
                         ? nil : "supported: \(possible.sorted().map { "`\($0)`" }.joined(separator: ", "))")
             }
         } else {
             // The loss of `default` is insignificant if there is no other track to play.
-            for name in left where name != "default" {
+            for name in dropped where name != "default" {
                 reasons.account(
                     for: .named("disposition \(name)"), of: track.index, .left,
                     "\(container.value.name) can't store it")

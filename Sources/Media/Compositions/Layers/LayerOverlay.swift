@@ -33,8 +33,8 @@ final class LayerOverlay: FrameOverlay {
         self.canvas = canvas
         self.clip = clip
         rotation = LayerRotation(layer.rotation)
-        if case .frames(_, let place, _) = layer.content {
-            middle = (2 * place.x + place.width, 2 * place.y + place.height)
+        if case .frames(_, let placement, _) = layer.content {
+            middle = (2 * placement.x + placement.width, 2 * placement.y + placement.height)
         } else {
             middle = (canvas.size.width, canvas.size.height)
         }
@@ -135,7 +135,7 @@ final class LayerOverlay: FrameOverlay {
         }
         let copy = try image.copied()
         _ = copy.withPixels(ofPlane: 3) { bytes, _ in
-            for place in bytes.indices { bytes[place] = UInt8(Int(bytes[place]) * value / 1000) }
+            for index in bytes.indices { bytes[index] = UInt8(Int(bytes[index]) * value / 1000) }
         }
         if isStill {
             faded = try copy.reference()
