@@ -2,8 +2,8 @@ internal import ExactStrings
 internal import CLinux
 internal import Glibc
 
-/// A root folder beneath which all files are read and written, regardless of links and `..` in paths
-/// (`openat2` with `RESOLVE_BENEATH`); or no root, which allows all paths.
+/// A root folder beneath which all files are read and written, regardless of links and `..` in paths (`openat2` with
+/// `RESOLVE_BENEATH`). Without a root, all paths are allowed.
 public final class PathRoot: Sendable {
     /// Path of the folder, without a slash at its end; nil if there is no root.
     public let path: String?

@@ -34,7 +34,7 @@ package final class YAMLNode: Sendable {
     }
 
     package let content: Content
-    /// Source range of the node. For an alias, the range is that of the anchored node, with the alias as context.
+    /// Source range of the node; for an alias, the range of the anchored node, with the alias as context.
     package let range: SourceRange
     /// Whether the node contains a scalar with `${`. Substitution skips other nodes.
     package let hasSubstitution: Bool

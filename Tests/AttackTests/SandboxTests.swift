@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests attempts to leave the sandbox from inside a worker, which `tandem doctor` makes.
+/// Tests that a worker's attempts to leave the sandbox are denied. `tandem doctor` executes the attempts.
 @Suite struct SandboxTests {
     private struct Report: Decodable {
         struct Attempt: Decodable {

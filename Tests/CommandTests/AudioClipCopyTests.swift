@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Stream-copied audio of a composition: whole packets of the clips at exact timestamps.
+/// Stream-copied audio of a composition consists of whole packets of the clips, at exact timestamps.
 @Suite struct AudioClipCopyTests {
     private struct Packet: Hashable {
         var hash: String

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of the state: damage, migrations, and outputs that no job declares any more.
+/// Tests a damaged state, migrations, and outputs that no job declares any more.
 extension BatchTests {
     /// G6: a truncated store causes at most a rerun, and never a wrongly skipped job.
     @Test func damagedStoresCostAtMostARerun() throws {

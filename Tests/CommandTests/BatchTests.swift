@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Repeated runs of a batch: reruns and their reasons, failures, locking, and changes during a run.
+/// Tests repeated runs of a batch: reruns and their reasons, failures, locking, and changes during a run.
 @Suite struct BatchTests {
     private func inode(_ path: String) throws -> Int {
         try #require(

@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Subtitles drawn into a composition's frames, compared with ffmpeg's `ass` filter and with the frames without subtitles.
+/// Tests subtitles drawn into a composition's frames, by comparison with ffmpeg's `ass` filter and with the frames
+/// without subtitles.
 @Suite struct BurnedSubtitleTests: Composing {
     private func captions(in scratch: Scratch) throws {
         try scratch.write(

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Unusual names, paths and options, used by mistake or by an attacker.
+/// Tests unusual names, paths and options, used by mistake or by an attacker.
 @Suite struct CarelessRunTests {
     /// Reports never overwrite sources, job files or outputs, and two reports can't have the same path.
     @Test func reportsDontOverwriteInputsOrOutputs() throws {

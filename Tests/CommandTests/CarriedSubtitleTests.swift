@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Subtitle tracks of clips in compositions.
+/// Tests subtitle tracks of clips in compositions.
 @Suite struct CarriedSubtitleTests: Composing {
     /// Creates two seconds of video with English and German subtitles in `codec`.
     private func subtitled(_ name: String, _ codec: String, in scratch: Scratch) throws {

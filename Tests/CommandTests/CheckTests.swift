@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Jobs with `check`: failures, reruns, reports, cancellation, and parts of a plan.
+/// Tests jobs with `check`: failures, reruns, reports, cancellation, and parts of a plan.
 @Suite struct CheckTests {
     private func write(_ jobs: String, in scratch: Scratch) throws {
         try scratch.write("version: 1\njobs:\n" + jobs, to: "jobs.yaml")

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// CRC-32 elements of Matroska and checksums of other containers. For Matroska, the program computes CRC-32 with
-/// libdeflate instead of libavutil.
+/// Tests the CRC-32 elements of Matroska, which the program computes with libdeflate instead of libavutil, and the
+/// checksums of other containers.
 @Suite struct ChecksumTests {
     /// A script that compares each CRC-32 element at the start of an element of the segment with zlib's result, and prints their number.
     private static let checker = """
@@ -50,7 +50,7 @@ import Testing
             "\(result.text)")
     }
 
-    /// Ogg pages, FLAC frames and MPEG-TS tables, whose CRCs libavutil computes.
+    /// The CRCs of Ogg pages, FLAC frames and MPEG-TS tables, which libavutil computes, are valid.
     @Test func oggFLACAndTSChecksumsAreValid() throws {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=2", "-c:a", "flac", scratch.file("a.flac"))

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Stream-copied video of a composition, compared with ffmpeg's decoding.
+/// Stream-copied video of a composition decodes to the same frames as its sources.
 @Suite struct ClipCopyTests {
     /// Creates clips of one format whose frames all differ.
     private func folder(_ codec: [String], in container: String) throws -> Scratch {
@@ -224,9 +224,9 @@ import Testing
         #expect(FileManager.default.contents(atPath: scratch.file("o.mp4")) == Data("before".utf8))
     }
 
-    /// Cuts of different clips at the same time, layers and joins that begin between frames, and clips whose video
-    /// starts late: the output matches the re-encoded composition at each time. A first frame that is shown from the
-    /// clip's start is one packet.
+    /// The output matches the re-encoded composition at each time if different clips are cut at the same time, if
+    /// layers or joins begin between frames, and if a clip's video starts after its audio. A first frame that is shown
+    /// from the clip's start is one packet.
     @Test(arguments: [
         (
             "[ { asset: ./a.mp4, range: { start: 0.52s } }, { asset: ./b.mp4, range: { start: 0.52s } } ]",

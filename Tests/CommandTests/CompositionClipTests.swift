@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Properties of a composition's clips other than timing: cropping, filters, rotation, chapters, and unused tracks.
+/// Tests properties of a composition's clips other than timing: cropping, filters, rotation, chapters, and unused
+/// tracks.
 @Suite struct CompositionClipTests: Composing {
     /// Frames are cropped and filtered before scaling to the canvas, as in ffmpeg.
     @Test func clipsAndLayersAreCroppedAndFiltered() throws {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Compositions of several assets, compared with ffmpeg's decoding of the sources.
+/// Compositions of several assets equal ffmpeg's decoding of the sources.
 @Suite struct CompositionTests: Composing {
     /// Every frame and sample of each clip is at its planned position.
     @Test(arguments: ["worker", "none"]) func framesAndSamplesOfClipsAreExact(_ isolation: String) throws {

@@ -4,7 +4,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Variable frame rates, start offsets, volumes and speeds of clips.
+/// Tests variable frame rates, start offsets, volumes and speeds of clips.
 @Suite struct CompositionTimingTests: Composing {
     /// Creates an animation of three frames with durations of 0.1, 0.5 and 2 s.
     private func animation(in scratch: Scratch) throws {

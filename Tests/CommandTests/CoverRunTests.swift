@@ -2,7 +2,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// Covers from image files: changes that cause a rerun, rejected images, and files left after failures.
+/// Tests jobs with covers from image files: changes that cause a rerun, rejected images, and cleanup after failures.
 @Suite struct CoverRunTests {
     private func spec(_ cover: String = "art.png", more: String = "") -> String {
         """

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Transport and program streams, which don't state a duration: times that depend on it are measured, not estimated.
+/// Transport and program streams don't declare a duration. Times that depend on it are measured, not estimated.
 @Suite struct EstimatedDurationTests {
     /// Names of sources with 25 frames/s, and their encoder arguments.
     private static let sources: [(name: String, arguments: [String])] = [

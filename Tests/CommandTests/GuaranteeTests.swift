@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The guarantees on outputs (G1, G2). strace makes system calls fail, or kills the program in them.
+/// Tests the guarantees on outputs (G1, G2) with strace, which makes system calls fail or kills the program in them.
 @Suite struct GuaranteeTests {
     /// Runs the program under strace, which counts system calls per thread.
     private func traced(_ options: [String], in scratch: Scratch) throws -> ProgramResult {

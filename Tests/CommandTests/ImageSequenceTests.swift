@@ -3,7 +3,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Image sequences and still images as video sources.
+/// Tests image sequences and still images as video sources.
 @Suite struct ImageSequenceTests {
     /// Creates an image sequence with more files than a worker may have open at once.
     private func source(_ seconds: Int = 30) throws -> Scratch {

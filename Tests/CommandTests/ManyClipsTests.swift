@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Compositions of very many clips, memory use with many files, and compositions that mix HDR and SDR.
+/// Tests compositions of very many clips, memory use with many files, and compositions that mix HDR and SDR.
 @Suite struct ManyClipsTests: Composing {
     /// Returns the peak memory of a run without workers, in MiB.
     private func peak(of composition: String, in scratch: Scratch) throws -> Double {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Several outputs of one job: created and published together, and up to date individually.
+/// The outputs of one job are created and published together, and are up to date individually.
 @Suite struct OutputsTests {
     private static let lossless = "{ video: first, encode: { codec: ffv1 } }"
 

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Compositions whose clips are outputs of other jobs.
+/// Tests compositions whose clips are outputs of other jobs.
 @Suite struct PublishedClipTests: Composing {
     private static let text = """
         version: 1

@@ -7,7 +7,7 @@ import Testing
 @testable import JobRun
 @testable import Media
 
-/// Contents of reports and messages: the command that reruns failed jobs, names of jobs, and the HTML page.
+/// Tests the contents of reports and messages: the command that reruns failed jobs, names of jobs, and the HTML page.
 @Suite struct ReportContentTests {
     /// The printed command reruns failed jobs whose names contain an invisible character or a quote.
     @Test func printedCommandRerunsFailedJobs() throws {

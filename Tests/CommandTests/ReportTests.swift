@@ -4,7 +4,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Machine-readable diagnostics, saved plans, lists of presets and codecs, and patterns.
+/// Tests machine-readable diagnostics, saved plans, lists of presets and codecs, and patterns.
 @Suite struct ReportTests {
     private func writeInvalidJobs(in scratch: Scratch, jobs: Int = 1) throws {
         let text =
@@ -116,8 +116,8 @@ import Testing
         #expect(try tandem("validate", in: scratch).status == 64)
     }
 
-    /// The list of presets, the settings of a preset, the presets that a file supports, and a preset resolved for a
-    /// file.
+    /// `tandem presets` lists all presets, the settings of a preset, the presets that a file supports, or a preset
+    /// resolved for a file.
     @Test func presetsAreListedAndFitted() throws {
         let scratch = try Scratch()
         let list = try tandem("presets", in: scratch).text
@@ -148,7 +148,7 @@ import Testing
         #expect(text.contains("libx264"))
         let json = try tandem("codecs", "--format", "json", in: scratch).text
         let report = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
-        // The listed abilities are those of the container models.
+        // The listed abilities come from the container models.
         let models = try #require(report["container_models"] as? [[String: Any]])
         #expect(models.compactMap { $0["name"] as? String } == report["containers"] as? [String])
         for model in models {

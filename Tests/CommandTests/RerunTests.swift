@@ -2,7 +2,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// Reasons for reruns: only changes that affect the output cause one, and `explain` states them.
+/// Only changes that affect an output cause a rerun, and `explain` states the reason.
 @Suite struct RerunTests {
     private func spec(_ keys: String = "", rule: String = "", encode: String = "") -> String {
         """

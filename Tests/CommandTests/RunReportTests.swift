@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Reports of runs: events, JUnit, JSON and the HTML page.
+/// Tests the reports of runs: events, JUnit, JSON and the HTML page.
 @Suite struct RunReportTests {
     @Test func eventsReportAndJUnitAreValid() throws {
         let scratch = try Scratch()

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Plans in parts, which several machines run on a shared folder.
+/// Tests plans in parts, which several machines run on a shared folder.
 @Suite struct ShardTests {
     private func tandem(
         _ arguments: [String], in scratch: Scratch, environment: [String: String] = [:]

@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Warnings about published outputs: in all reports, in reruns, and as errors with `--warnings-as-errors`.
+/// Warnings about published outputs are in all reports, are repeated by reruns, and are errors with
+/// `--warnings-as-errors`.
 @Suite struct WarningTests {
     /// Creates a source with damaged frames in the middle, and a job that reads it.
     private func batch(_ policy: String = "on_damage: skip, ") throws -> Scratch {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Waveform outputs of jobs, compared with the decoded samples.
+/// Waveform outputs equal the extremes of the decoded samples.
 @Suite struct WaveformOutputTests {
     private struct Written: Decodable {
         var version, channels, sampleRate, samplesPerPixel, bits, length: Int

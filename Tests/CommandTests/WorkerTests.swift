@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Workers that crash, hang or violate the protocol, and their sandbox.
+/// Tests workers that crash, hang or violate the protocol, and their sandbox.
 @Suite struct WorkerTests {
     /// G7: any failure of a worker fails only its job, with the reason.
     @Test(arguments: [

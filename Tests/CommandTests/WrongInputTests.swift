@@ -223,7 +223,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// Misspelled commands, and media files in place of job files.
+/// Tests misspelled commands, and media files in place of job files.
 @Suite struct MisspelledCommandTests {
     @Test func misspelledCommandsAndMediaFilesAreErrors() throws {
         let scratch = try Scratch()

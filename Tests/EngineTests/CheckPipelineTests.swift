@@ -9,7 +9,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Checks of generated sources in this process, from the job file to the outcome.
+/// Tests checks of generated sources in this process, from the job file to the outcome.
 @Suite struct CheckPipelineTests {
     private static let signal = "{ pattern: testsrc, size: 64x48, frame_rate: 25, duration: 1s, tone: 440Hz }"
 

@@ -4,7 +4,7 @@ import JobPlan
 import TestSupport
 import Testing
 
-/// Errors on the command line for which the argument parser has no helpful message.
+/// Tests command-line errors for which the argument parser has no helpful message.
 @Suite struct CommandWordsTests {
     private static let commands = ["validate", "run"]
 

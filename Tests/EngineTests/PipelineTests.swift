@@ -9,7 +9,7 @@ import Media
 import TestSupport
 import Testing
 
-/// The stages from job files to a run, without workers.
+/// Tests the pipeline from job files to a run, without worker processes.
 @Suite struct PipelineTests {
     private static let source = "asset: ./s.wav, tracks: [ { audio: first, encode: { codec: flac } } ]"
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Engine
 @testable import JobRun
 
-/// The progress and summary text of a run, and its exit status, for given records.
+/// Tests a run's progress text, summary and exit status for given job records.
 @Suite struct ProgressDisplayTests {
     /// Returns the text shown for finished jobs, and the diagnostics at the end.
     private func show(

@@ -10,7 +10,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Writing saved plans, and errors on reading them.
+/// Tests that saved plans are written, and that errors on reading them are reported.
 @Suite struct SavedPlanTests {
     private func planned(
         _ scratch: Scratch, duration: String = "0.2"

@@ -5,7 +5,7 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Alpha in the frame, or as a separate plane as in VP9: it is kept, or its loss is reported.
+/// Alpha is kept, or its loss is reported, both for alpha in the frame and for a separate plane as in VP9.
 @Suite struct AlphaTests {
     private func movie(in scratch: Scratch) throws -> String {
         try ffmpeg(

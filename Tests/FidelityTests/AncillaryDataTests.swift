@@ -5,7 +5,7 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Metadata of tracks and files: timecode, attachments, Dolby Vision configuration.
+/// Tests metadata of tracks and files: timecode, attachments and Dolby Vision configurations.
 @Suite struct AncillaryDataTests {
     private func timecodes(_ path: String) throws -> [String] {
         let json = try FFmpegFile(path).probe(["-show_entries", "stream=codec_type:stream_tags"])
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    /// The output's timecode is that of its first frame, in copies, cuts and encodes.
+    /// The output's timecode belongs to its first frame, in copies, cuts and encodes.
     @Test(arguments: [
         (
             "25", "01:00:00:00", "range: { start: 2s, end: 3s }",
@@ -246,7 +246,7 @@ import Testing
         }
     }
 
-    /// The timecode is that of the first frame, even if the video starts late.
+    /// The timecode belongs to the first frame, even if the video starts after the audio.
     @Test func timecodeBeginsWithLateVideo() async throws {
         let scratch = try Scratch()
         try ffmpeg(

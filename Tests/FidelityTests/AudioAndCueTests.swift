@@ -5,8 +5,8 @@ import Media
 import TestSupport
 import Testing
 
-/// Audio, subtitles, chapters and tags that are easily lost: after a gap, during the encoder's delay at the end, during
-/// overlapping events.
+/// Audio, subtitles, chapters and tags are kept in edge cases: after a gap, during the encoder's delay at the end, and
+/// in overlapping events.
 @Suite struct AudioAndCueTests {
     private func job(_ asset: String, _ tracks: String, to target: String, more: String = "") -> String {
         "version: 1\njobs:\n  it: { asset: ./\(asset), tracks: [ \(tracks) ], \(more)destination: { path: \(target), if_exists: replace } }\n"

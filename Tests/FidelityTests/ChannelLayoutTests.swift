@@ -5,8 +5,8 @@ import Media
 import TestSupport
 import Testing
 
-/// Channel layouts in all codecs and containers: each channel is assigned to its speaker, or the plan notes that
-/// channels are mixed or the layout is lost.
+/// In all codecs and containers, each channel is assigned to its speaker, or the plan notes that channels are mixed or
+/// that the layout is lost.
 @Suite struct ChannelLayoutTests {
     /// Layouts with their speakers in FFmpeg's channel order.
     private static let layouts: [(name: String, speakers: [String])] = [

@@ -3,7 +3,7 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Codec tags that match the packets. libavformat may guess a tag from format, size and rate for which readers assume
+/// Codec tags match the packets. libavformat may derive a tag from format, size and rate for which readers assume
 /// another packet format.
 @Suite struct CodecTagTests {
     /// A class of AVC-Intra that libavformat recognizes by pixel format, size and rate.

@@ -241,7 +241,8 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Containers that can't represent a late start of audio begin with silence, which isn't reported as damage.
+    /// If a container can't represent that the audio starts after the video, it begins with silence, which isn't
+    /// reported as damage.
     @Test func lateAudioBeginsWithSilence() async throws {
         let scratch = try Scratch()
         let encoded = try program(
@@ -261,13 +262,13 @@ struct Rendition: Sendable, CustomTestStringConvertible {
                 """, in: scratch.path))
         let samples = try FFmpegFile(scratch.file("o.wav")).samples(channels: 1, rate: 48_000)
         #expect(samples.count == 192_000)
-        // ffmpeg presents the encoder's delay of a track that starts late.
+        // ffmpeg presents the encoder's delay of a track that starts after time zero.
         #expect(samples[..<46_900].allSatisfy { $0 == 0 })
         #expect(samples[48_100...].contains { abs($0) > 0.05 })
     }
 
-    /// Audio that starts late keeps its end: libavformat doesn't report the duration of such a track's last packet,
-    /// which may contain hundreds of samples.
+    /// Audio that starts after the video keeps its end: libavformat doesn't report the duration of such a track's last
+    /// packet, which may contain hundreds of samples.
     @Test(arguments: ["mp4", "mov", "mkv"]) func lateAudioKeepsItsEnd(_ container: String) async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -292,8 +293,8 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// In Matroska, which has no edit lists, AAC samples that aren't presented are marked at their blocks, in copies
-    /// and encodes, for tracks that start at zero or late. Copies from Matroska keep the end.
+    /// Matroska has no edit lists; AAC samples that aren't presented are marked at their blocks. This applies to copies
+    /// and encodes, and to tracks that start at or after zero. Copies from Matroska keep the end.
     @Test func matroskaMarksSamplesThatAreNotPresented() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -322,7 +323,7 @@ struct Rendition: Sendable, CustomTestStringConvertible {
             // libavformat ignores the end of an edit.
             #expect(try Array(samples("a.mp4", track: track).prefix(96_000)) == audio)
             #expect(try samples("c.mkv", track: track).count == 96_000)
-            // A late start is filled with silence when encoding to Matroska.
+            // When encoding to Matroska, silence fills the time before the track's start.
             #expect(try samples("e.mkv", track: track).count == (track == 0 ? 144_000 : 96_000))
             let edit = try #require(try MovieBoxes(scratch.file("d.mp4")).editDurations[1 + track])
             #expect(abs(edit.empty - (track == 0 ? 1 : 0)) < 0.002 && abs(edit.media - 2) < 0.002, "\(edit)")
@@ -331,8 +332,8 @@ struct Rendition: Sendable, CustomTestStringConvertible {
         #expect(abs(edit.media - 2) < 0.002, "\(edit)")
     }
 
-    /// A copy of audio that starts late hides the encoder's delay like its source, with and without fragments, and
-    /// keeps the end.
+    /// A copy of audio that starts after the video hides the encoder's delay like its source, with and without
+    /// fragments, and keeps the end.
     @Test func copiedLateAudioHidesItsDelay() async throws {
         let scratch = try Scratch()
         try ffmpeg(

@@ -5,8 +5,8 @@ import Media
 import TestSupport
 import Testing
 
-/// Displayed colors are preserved in conversions of pixel format, range and matrix. For comparison, outputs are
-/// converted to RGB by zimg according to their color description.
+/// Conversions of pixel format, range and matrix preserve the displayed colors. For comparison, outputs are converted
+/// to RGB by zimg according to their color description.
 @Suite struct ColorTests {
     /// Returns the RGB values of seven uniform areas of the first frame.
     private func shown(_ path: String) throws -> [[Int]] {

@@ -59,7 +59,7 @@ import Testing
     }
 }
 
-/// Covers from image files (`metadata: { cover }`).
+/// Tests covers from image files (`metadata: { cover }`).
 @Suite struct CoverFileTests {
     /// Creates a folder with two images, and a source with video, audio and a cover.
     private func folder() throws -> Scratch {

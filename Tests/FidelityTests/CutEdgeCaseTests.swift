@@ -5,7 +5,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Edge cases of cuts: open GOPs, coarse time bases, limits, short ranges, AVI and interlaced transport streams.
+/// Tests edge cases of cuts: open GOPs, coarse time bases, limits, short ranges, AVI and interlaced transport streams.
 @Suite struct CutEdgeCaseTests {
     private func job(_ asset: String, _ more: String, _ action: String, to target: String) -> String {
         "version: 1\njobs:\n  it: { asset: ./\(asset), \(more), tracks: [ { video: first, \(action) } ], destination: { path: \(target), if_exists: replace } }\n"

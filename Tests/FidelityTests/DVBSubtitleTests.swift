@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Copies of DVB subtitles whose display sets update earlier ones, rendered by ffmpeg.
+/// Copies of DVB subtitles, whose display sets update earlier ones, are rendered by ffmpeg like their source.
 @Suite struct DVBSubtitleTests {
     /// The segments of a page (ETSI EN 300 743): a region with 8 bits per pixel that contains a bar of 40 × 10 pixels.
     /// The region is wider than the bar, because ffmpeg parses the end of a full line incorrectly.

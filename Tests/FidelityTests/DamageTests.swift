@@ -5,8 +5,8 @@ import Media
 import TestSupport
 import Testing
 
-/// Damaged sources with both policies: the first damage is an error with its time, or damaged data is skipped and
-/// counted. All other data keep their times.
+/// The first damage of a source is an error that states its time. With `on_damage: skip`, damaged data is skipped and
+/// counted, and all other data keeps its times.
 @Suite struct DamageTests {
     /// Returns offset and size of a packet in a file.
     private func packet(_ number: Int, of selector: String, in path: String) throws -> (at: Int, size: Int) {

@@ -4,7 +4,8 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Data tracks: copied with their times into containers that support them, otherwise rejected by name.
+/// Data tracks are copied with their times into containers that support them, and rejected by name for other
+/// containers.
 @Suite struct DataTrackTests {
     /// Copies the frames of a transport stream and adds metadata every half second, which the ffmpeg program can't do.
     private func addMetadata(to source: String, output: String) throws {

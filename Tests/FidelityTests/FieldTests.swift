@@ -4,7 +4,8 @@ import Media
 import TestSupport
 import Testing
 
-/// Frames that are pairs of fields, as in broadcasts: libavformat splits them into packets, or halves their duration.
+/// Frames that are pairs of fields, as in broadcasts, remain whole. libavformat splits them into packets, or halves
+/// their duration.
 @Suite struct FieldTests {
     private static let count = 48
 

@@ -4,8 +4,8 @@ import Media
 import TestSupport
 import Testing
 
-/// `fragment`: the same samples at the same times as in an unfragmented file, in fragments that can be played
-/// separately.
+/// A file with `fragment` contains the same samples at the same times as an unfragmented file. Its fragments can be
+/// played separately.
 @Suite struct FragmentTests {
     /// Returns the packets of a track with their times; with hashes of their data on request, since not all encoders
     /// are deterministic within a process.
@@ -242,7 +242,8 @@ import Testing
         #expect(seconds == nil ? count == 289_440 : (289_440..<290_600).contains(count), "\(count)")
     }
 
-    /// Audio that starts late, of an encoder with a delay: the empty edit and the start are written and read.
+    /// For audio that starts after the video, and whose encoder has a delay, the empty edit and the start are written
+    /// and read.
     @Test func lateAudioKeepsItsStart() async throws {
         let scratch = try Scratch()
         let encoded = try program(
@@ -272,8 +273,8 @@ import Testing
         #expect(abs(found.lag) <= 2 && found.correlation > 0.99, "\(found)")
     }
 
-    /// A range that starts in a gap isn't damaged. ffmpeg's fragmented mp4 has the encoder's delay at zero, and a gap
-    /// until the start of late audio.
+    /// A range that starts in a gap isn't damaged. If the audio starts after zero, ffmpeg's fragmented mp4 has the
+    /// encoder's delay at zero, followed by a gap.
     @Test(arguments: ["mp4", "mkv", "wav"]) func rangeThatBeginsInAGapIsIntact(_ container: String)
         async throws
     {

@@ -4,8 +4,8 @@ import Media
 import TestSupport
 import Testing
 
-/// Conversion of the frame rate: each frame is the one that the source shows at its time, and the last one ends with
-/// the range.
+/// A conversion of the frame rate outputs the source frame that is presented at each time. The last frame ends with the
+/// range.
 @Suite struct FrameRateTests {
     /// Returns the source's frame number of each frame, which its brightness encodes.
     private func numbers(_ path: String) throws -> [Int] {

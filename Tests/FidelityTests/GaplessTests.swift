@@ -4,7 +4,8 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Encoder delay and padding of AAC in mp4: in an `iTunSMPB` tag only, and in edit lists of HE-AAC.
+/// Tests encoder delay and padding of AAC in mp4 that only an `iTunSMPB` tag declares, or that HE-AAC declares in edit
+/// lists.
 @Suite struct GaplessTests {
     @Test func tag_matchesTheMedia_determinesPresentedSamples() throws {
         let tag = try #require(GaplessTag(" 00000000 00000A40 00000138 0000000000015888 00000000 00000000"))
@@ -133,7 +134,7 @@ import Testing
     }
 }
 
-/// Real files with a known number of samples.
+/// Real files are decoded to their known number of samples.
 @Suite(.enabled(if: TestPaths.media != nil)) struct GaplessFileTests {
     @Test(arguments: [("reports/itunsmpb_lc.m4a", 88_200), ("102400samples_qt-lc-aac.m4a", 102_400)])
     func samples_areTheEncodersInput(_ name: String, _ count: Int) async throws {

@@ -111,7 +111,7 @@ import Testing
         #expect(!(try await outcome("./bad.mkv", in: scratch, video: isVideo)).isSuccess)
     }
 
-    /// The duration tag of a late track in Matroska states the end of the track, not its duration.
+    /// For a track that starts after zero, the duration tag of Matroska states the end of the track, not its duration.
     @Test func lateTrackOfMatroskaDoesntExtendTheDuration() async throws {
         let scratch = try Scratch()
         try ffmpeg(
@@ -138,7 +138,7 @@ import Testing
         _ = try Asset(.file(scratch.file("b.mkv"))).loadSynchronously()
     }
 
-    /// Audio that starts very late begins with silence in a container without timestamps.
+    /// In a container without timestamps, audio that starts long after the video begins with silence.
     @Test func lateAudioWithoutTimestampsBeginsWithSilence() async throws {
         let scratch = try Scratch()
         try ffmpeg(

@@ -4,7 +4,7 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Joined ranges: the output shows the source's ranges one after the other.
+/// With joined ranges, the output presents the source's ranges one after the other.
 @Suite struct JoinTests {
     private static let ranges = [(0.5, 1.2), (3.1, 3.5), (0.1, 0.4)]
     private static let text =

@@ -6,7 +6,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Smart cuts of joined ranges, such as a recording without its commercial breaks.
+/// Tests smart cuts of joined ranges, such as a recording without its commercial breaks.
 @Suite struct JoinedCutTests {
     /// Four ranges: the second is within one GOP and is re-encoded completely; the third precedes the others in the
     /// source.

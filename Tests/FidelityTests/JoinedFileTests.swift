@@ -4,7 +4,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Lost Ogg pages, and concatenated audio files.
+/// Lost Ogg pages and concatenated audio files are reported.
 @Suite struct JoinedFileTests {
     private func tone(_ name: String, _ frequency: Int, _ codec: String, in scratch: Scratch) throws -> Data {
         try ffmpeg(

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Completeness of the ledger: it contains everything that ffprobe and mediainfo report about real files.
+/// The ledger is complete: it contains everything that ffprobe and mediainfo report about real files.
 @Suite struct LedgerTests {
     private struct Account {
         var entries: [(track: Int?, item: String, outcome: String, reason: String)] = []

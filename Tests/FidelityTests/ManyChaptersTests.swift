@@ -8,7 +8,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Large numbers of chapters and tags, of any length, with and without titles.
+/// Tests large numbers of chapters and tags, of any length, with and without titles.
 @Suite struct ManyChaptersTests {
     private func write(_ file: MatroskaFile, in scratch: Scratch) throws {
         try Data(file.bytes).write(to: URL(filePath: scratch.file("s.mka")))

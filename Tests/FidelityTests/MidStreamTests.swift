@@ -6,8 +6,8 @@ import Media
 import TestSupport
 import Testing
 
-/// Transport streams that start between keyframes, as recordings of broadcasts do: frames without their references
-/// aren't shown.
+/// In transport streams that start between keyframes, such as broadcast recordings, frames that lack their references
+/// aren't presented.
 @Suite struct MidStreamTests {
     /// Creates a stream that starts with the 17th video packet of `whole.ts`.
     private func source(_ codec: [String], in scratch: Scratch) throws -> String {

@@ -4,11 +4,11 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Mixes of several audio tracks, compared with the sum of the tracks as decoded by ffmpeg.
+/// Mixes of several audio tracks equal the sum of the tracks as decoded by ffmpeg.
 @Suite struct MixTests {
     private let rate = 48_000
 
-    /// Creates three tracks: two of full length, and one that starts late and ends early.
+    /// Creates three tracks: two of full length, and one that starts after them and ends before them.
     private func source(in scratch: Scratch) throws -> String {
         let path = scratch.file("s.mov")
         try ffmpeg(

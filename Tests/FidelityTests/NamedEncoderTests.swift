@@ -3,7 +3,7 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Outputs of encoders that a job names, measured by ffprobe and ffmpeg.
+/// Outputs of encoders that a job names have the requested properties, as measured by ffprobe and ffmpeg.
 @Suite struct NamedEncoderTests {
     private func output(_ encode: String, in scratch: Scratch) async throws -> String {
         let outcomes = try await run(

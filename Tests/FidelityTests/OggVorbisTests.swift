@@ -3,7 +3,8 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Old files with granule positions that differ from libavformat's expectation: lengths are computed from the packets.
+/// Old Ogg files have granule positions that differ from libavformat's expectation. Their lengths are computed from the
+/// packets.
 @Suite struct OggVorbisTests {
     /// Creates a file with correct granule positions, and one whose middle positions are off by a block.
     private func sources(in scratch: Scratch) throws {

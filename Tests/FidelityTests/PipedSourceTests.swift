@@ -94,7 +94,7 @@ import Testing
     }
 }
 
-/// Real files with a known number of samples.
+/// Real files are decoded to their known number of samples.
 @Suite(.enabled(if: TestPaths.media != nil)) struct PipedFileTests {
     @Test(arguments: [("pipe.wav", 96_000), ("oggflac_plus10s.oga", 8000)])
     func samples_areReadToTheEnd(_ name: String, _ count: Int) async throws {

@@ -2,16 +2,16 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every readable real file, encoded losslessly: frames and samples of the output equal the source's. Of long files,
-/// two seconds are compared. An independent script in the media folder compares; the table is printed.
+/// Every readable real file is encoded losslessly, and the output's frames and samples equal the source's. Of long
+/// files, two seconds are compared. An independent script in the media folder compares; the table is printed.
 @Suite(.enabled(if: TestPaths.verificationScript != nil && !TestPaths.isQuick))
 struct RealFileTableTests {
     /// Files whose results differ for a known reason.
     private static let exceptions = [
         // The decoder hides its first samples, which the script counts, so that later samples are shifted.
         "bear-vbr-xing-header.mp3": "audio", "gapless.mp3": "audio", "bear.opus": "audio",
-        // Some timestamps are 10 ms late. The script treats this as a gap and inserts silence; `RealFileTests` compares
-        // this file's samples with ffmpeg's decoding.
+        // Some timestamps are 10 ms after the end of the previous packet. The script treats this as a gap and inserts
+        // silence; `RealFileTests` compares this file's samples with ffmpeg's decoding.
         "big_buck_bunny_0_30.webm": "audio",
         // Packed B-frames have no times, and the script doesn't split them.
         "packed_bframes.avi": "frames",

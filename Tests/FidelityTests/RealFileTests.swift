@@ -129,7 +129,7 @@ struct RealFileTests {
         let shown = Int(((edits?.media ?? 0) * Double(rate)).rounded())
         let appended = result.outputs[0].tracks.last?.appendedSamples ?? 0
         // The edit list shows exactly the samples that were read, and these are exactly the samples that the source
-        // shows. A late start of less than the encoder's delay is filled with silence.
+        // shows. If the track starts after zero by less than the encoder's delay, silence is inserted.
         #expect(shown == appended + (result.outputs[0].tracks.last?.filledSamples ?? 0))
         if let samples = file.samples { #expect(appended == samples) }
         if let range = file.range, let start = Double(range.start), let end = Double(range.end),

@@ -5,8 +5,7 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Settings that a job requests: those that can't be met are errors at their key before the run, and the others are
-/// read back from the output.
+/// Settings that can't be met are errors at their key before the run. All others are read back from the output.
 @Suite struct RequestedSettingsTests {
     private func source(in scratch: Scratch, format: String = "yuv420p") throws {
         try ffmpeg(
@@ -222,8 +221,8 @@ import Testing
             }, "\(planned.jobs[0].outputs[0].ledger)")
     }
 
-    /// A source tag that the muxer changes is a warning, and a tag that the job sets is an error, also in a worker,
-    /// which doesn't receive the source's tags.
+    /// If the muxer drops a tag, the run warns about a tag of the source, and fails for a tag that the job sets. This
+    /// also applies to a worker, which doesn't receive the source's tags.
     @Test(arguments: ["none", "worker"], [false, true])
     func tagThatTheMuxerDropsIsReported(_ isolation: String, _ isRequested: Bool) throws {
         let scratch = try Scratch()

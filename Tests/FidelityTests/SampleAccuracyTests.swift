@@ -5,7 +5,8 @@ import Media
 import TestSupport
 import Testing
 
-/// Sample accuracy of audio from containers with coarse time bases: milliseconds in Matroska and FLV, 1/90,000 s in transport streams.
+/// Audio from containers with coarse time bases is exact to the sample: Matroska and FLV count in milliseconds,
+/// transport streams in 1/90,000 s.
 @Suite struct SampleAccuracyTests {
     /// Returns an expression for a tone that never repeats, so that positions can be found to the sample.
     private static func tone(_ rate: Int) -> String {
@@ -242,8 +243,8 @@ import Testing
         #expect(wrong < 0.001, "\(wrong)")
     }
 
-    /// The delay of Opus that starts late (with ffmpeg, 6 ms too early) is hidden, and samples before zero are kept in
-    /// Matroska.
+    /// The encoder's delay is hidden for Opus that starts after zero, and samples before zero are kept in Matroska.
+    /// ffmpeg starts such a track 6 ms too early.
     @Test func delaysArePreserved() async throws {
         let scratch = try Scratch()
         try ffmpeg(

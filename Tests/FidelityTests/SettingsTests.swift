@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Publishing
 
-/// Settings of `encode` and of the job other than codecs, measured by ffmpeg and ffprobe.
+/// Settings other than codecs have the requested effect, as measured by ffmpeg and ffprobe.
 @Suite struct SettingsTests {
     /// Creates a source whose corners are red, green, blue and white.
     private func frame(_ name: String, _ more: String..., in scratch: Scratch) throws {
@@ -201,7 +201,7 @@ import Publishing
         print("measured: loudness \(integrated): \(loudness) LUFS, peak \(truePeak) dBTP, \(samples) samples")
     }
 
-    /// Loudness is that of the encoded output: LAME scales its input, and lossy codecs overshoot peaks.
+    /// Loudness is measured on the encoded output: LAME scales its input, and lossy codecs overshoot peaks.
     @Test(arguments: [
         ("codec: mp3, bitrate: 64k", "mp3"), ("codec: mp3, bitrate: 128k", "mp3"),
         ("codec: mp3, bitrate: 192k", "mp3"), ("codec: aac, bitrate: 64k", "m4a"),

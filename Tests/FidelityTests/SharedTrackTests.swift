@@ -4,7 +4,7 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Several rules that read the same source track: each receives the complete track.
+/// If several rules read the same source track, each receives the complete track.
 @Suite struct SharedTrackTests {
     /// Returns for each track a hash of the data decoded by ffmpeg, and the number of packets.
     private func tracks(_ path: String) throws -> [String] {

@@ -4,8 +4,8 @@ import Media
 import TestSupport
 import Testing
 
-/// `limit: { size }`: the file is never larger, all tracks end together, and their samples equal those without the
-/// limit.
+/// With `limit: { size }`, the file never exceeds the size, all tracks end together, and their samples equal the
+/// samples of an unlimited output.
 @Suite struct SizeLimitTests {
     private func size(_ path: String) throws -> Int {
         try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0

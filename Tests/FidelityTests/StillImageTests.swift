@@ -4,8 +4,8 @@ import LibAV
 import TestSupport
 import Testing
 
-/// Still images of every real file, compared with the frames shown in a complete decode: at the frames' times and just
-/// before them, in any order.
+/// Still images at and just before each frame's time, requested in any order, equal the frames of a complete decode.
+/// All real files are tested.
 @Suite(.enabled(if: TestPaths.media != nil))
 struct StillImageTests {
     private struct Shown: Hashable {

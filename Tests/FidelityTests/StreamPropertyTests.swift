@@ -6,7 +6,8 @@ import Media
 import TestSupport
 import Testing
 
-/// Properties of containers and streams in addition to frames and audio, and sources that state too few of them.
+/// Tests properties of containers and streams other than frames and samples, and sources that declare too few
+/// properties.
 @Suite struct StreamPropertyTests {
     static func copy(_ asset: String, _ output: String) -> String {
         "  \(output.replacingOccurrences(of: ".", with: "_")): { asset: \(asset), tracks: [ { video: first, copy: true } ], leftover: drop, destination: \(output) }\n"

@@ -4,7 +4,7 @@ import JobRun
 import TestSupport
 import Testing
 
-/// Real-world subtitle files: with styles, in other encodings, with times in another format.
+/// Tests real-world subtitle files with styles, other character encodings, or other time formats.
 @Suite struct SubtitleFileTests {
     private func job(_ asset: String, _ action: String, to target: String) -> String {
         "version: 1\njobs:\n  it: { asset: ./\(asset), tracks: [ { subtitle: first, \(action) } ], destination: { path: \(target), if_exists: replace } }\n"

@@ -10,7 +10,7 @@ import Testing
 import LibAV
 import Media
 
-/// Scheduling of jobs by order, processors, memory and free space, with a performer that does no work.
+/// Tests the scheduling of jobs by order, processors, memory and free space. The performer does no work.
 @Suite struct BatchRunnerTests {
     /// A performer that completes its jobs only once the expected number is in flight, and slightly later, so that
     /// surplus jobs are counted.

@@ -9,7 +9,6 @@ import Testing
 
 @testable import JobPlan
 
-/// Plans of checks.
 @Suite struct CheckPlanTests {
     private static let signal = "{ pattern: testsrc, size: 64x48, frame_rate: 25, duration: 2s, tone: 440Hz }"
 

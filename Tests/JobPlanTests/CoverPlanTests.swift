@@ -7,7 +7,7 @@ import Media
 import TestSupport
 import Testing
 
-/// `metadata: { cover }` in a plan, without an image file.
+/// Tests plans with `metadata: { cover }`. The prober returns the image's properties, so no image file is read.
 @Suite struct CoverPlanTests {
     /// Returns an image whose digest repeats one digit.
     static func image(_ digit: String) -> CoverImage {

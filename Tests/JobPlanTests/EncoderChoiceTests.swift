@@ -22,7 +22,7 @@ private struct ProberWithoutDevices: SourceProber {
     }
 }
 
-/// `encoder`: the encoder that a job uses, and the diagnostics if it isn't available.
+/// Tests the choice of a job's encoder, and the diagnostics if the encoder isn't available.
 @Suite struct EncoderChoiceTests {
     private static func yaml(_ encode: String, destination: String = "o.mkv") -> String {
         """

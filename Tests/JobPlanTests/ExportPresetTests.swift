@@ -6,7 +6,7 @@ import Media
 import TestSupport
 import Testing
 
-/// `export`: presets are valid for their containers, with sizes that depend on the source.
+/// Presets of `export` are valid for their containers, and their sizes depend on the source.
 @Suite struct ExportPresetTests {
     private func plan(
         _ preset: ExportPreset, _ container: String, size: String = "320x240"

@@ -4,7 +4,7 @@ import JobSpec
 import TestSupport
 import Testing
 
-/// Frame numbers beyond the source's last frame.
+/// Frame numbers beyond the last frame of the source or the range are errors.
 @Suite struct FrameNumberPlanTests {
     /// The error message contains the frame number and the valid range.
     @Test(arguments: [

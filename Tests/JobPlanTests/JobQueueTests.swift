@@ -6,7 +6,7 @@ import Testing
 
 @testable import JobRun
 
-/// The order of jobs without open dependencies: by priority, then by cost, then by their order in the file.
+/// Jobs without open dependencies are ordered by priority, then by cost, then by their order in the file.
 @Suite struct JobQueueTests {
     private func plan(_ jobs: [(id: String, more: String)]) throws -> BatchPlan {
         let lines = jobs.map { job in

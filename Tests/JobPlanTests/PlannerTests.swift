@@ -251,7 +251,7 @@ import Publishing
         #expect(destination("file/x.mp4") == nil)
     }
 
-    /// The predicted properties of another job's output are those of the actual output.
+    /// The predicted properties of another job's output equal the properties of the actual output.
     @Test func predictedSourcesMatchTheOutputs() async throws {
         let scratch = try Scratch()
         let yaml = """

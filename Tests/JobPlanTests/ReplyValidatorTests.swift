@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobRun
 
-/// Bounds on the replies of a worker, each tested with values on both sides.
+/// Replies of a worker are bounded. Each bound is tested with values on both sides.
 @Suite struct ReplyValidatorTests {
     private func description() throws -> SourceDescription {
         let scratch = try Scratch()

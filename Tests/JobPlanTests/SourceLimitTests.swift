@@ -8,7 +8,8 @@ import Media
 import TestSupport
 import Testing
 
-/// Properties of sources that the plan changes: loudness tags, bit rates for the source's audio, and incomplete dates.
+/// Tests properties of sources that the plan changes: loudness tags, bit rates for the source's audio, and incomplete
+/// dates.
 @Suite struct SourceLimitTests {
     private func plan(_ yaml: String, in scratch: Scratch) throws -> BatchPlanner.Result {
         let (file, sink) = decode(yaml, directory: scratch.path)

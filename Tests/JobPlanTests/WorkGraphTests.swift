@@ -6,7 +6,7 @@ import Testing
 
 @testable import JobPlan
 
-/// Tasks of a job and their dependencies, derived from its plan.
+/// A job's tasks and their dependencies are derived from its plan.
 @Suite struct WorkGraphTests {
     private func plan() throws -> JobPlan {
         let scratch = try Scratch()

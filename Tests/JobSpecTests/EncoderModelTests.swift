@@ -3,7 +3,7 @@ import Testing
 
 @testable import JobSpec
 
-/// Consistency of the encoder models with each other, with the codecs and with this build of FFmpeg.
+/// The encoder models are consistent with each other, with the codecs, and with this build of FFmpeg.
 @Suite struct EncoderModelTests {
     @Test func everyCodecHasAnEncoder() {
         let codecs =

@@ -54,7 +54,7 @@ import Testing
         #expect(found[0].outputs[0].destination?.path.value == "xy.mp4")
     }
 
-    /// Precedence, from lowest to highest: included files in order, the file, the job.
+    /// The precedence, from lowest to highest, is: included files in order, the file, the job.
     @Test func includesAndDefaultsAreMergedByPrecedence() throws {
         let house = """
             version: 1

@@ -1,7 +1,7 @@
 import Diagnostics
 import Testing
 
-/// The limit on suggestions per file.
+/// Suggestions are limited per file.
 @Suite struct SuggestionTests {
     @Test func eachFileHasItsOwnBudget() {
         func helped(_ words: Int) -> Int {

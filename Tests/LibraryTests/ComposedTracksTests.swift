@@ -3,7 +3,8 @@ import TandemKit
 import TestSupport
 import Testing
 
-/// Outputs composed of several tracks of an asset (`AssetReaderVideoCompositionOutput`, `AssetReaderAudioMixOutput`).
+/// Tests outputs that are composed of several tracks of an asset (`AssetReaderVideoCompositionOutput`,
+/// `AssetReaderAudioMixOutput`).
 @Suite struct ComposedTracksTests {
     /// Creates a file with two video and two audio tracks.
     private func movie(in scratch: Scratch) throws -> Asset {
@@ -67,7 +68,7 @@ import Testing
         #expect(try part.lowestPSNR(against: wanted, first: 30, count: 1, own: 9) > 40)
     }
 
-    /// Composed outputs and outputs of the same tracks share decoders.
+    /// A composed output and outputs of the same tracks share decoders.
     @Test func composedOutputsShareDecodersWithTrackOutputs() async throws {
         let scratch = try Scratch()
         let asset = try movie(in: scratch)

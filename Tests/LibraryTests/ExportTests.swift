@@ -8,7 +8,7 @@ import Testing
 @testable import JobSpec
 @testable import Media
 
-/// Exports, settings of presets, job files, still images, and readers that continue an interrupted read.
+/// Tests exports, presets, job files, still images, and readers that resume an interrupted read.
 @Suite struct ExportTests {
     @Test func typedNamesMatchTheTables() {
         #expect(ExportPreset.typed.map(\.name).sorted() == ExportPreset.names.sorted())

@@ -3,7 +3,7 @@ import TandemKit
 import TestSupport
 import Testing
 
-/// Frames, audio samples and packets that a program creates, written with `AssetWriter`.
+/// Tests writing frames, audio samples and packets that a program creates.
 @Suite struct PixelBufferTests {
     private func writer(
         in scratch: Scratch, timeBase: Rational = Rational(1, 1000), format: PixelFormat? = nil

@@ -313,7 +313,7 @@ import Testing
         try writer.startWriting()
         try writer.startSession(atSourceTime: .zero)
         if !isFirst { try input.append(audio(at: .zero)) }
-        // In mp4, an edit list represents a late start of any duration.
+        // In mp4, an edit list represents any start time.
         if !isFirst || container != .mp4 {
             for seconds in [1_000_000_000, 40_000] as [Int64] {
                 let count = input.appendedSamples
@@ -669,7 +669,7 @@ import Testing
         }
     }
 
-    /// Numeric properties of encoder configurations.
+    /// Tests the numeric properties of encoder configurations.
     @Test(arguments: ["libx264", "mjpeg", "aac", "libmp3lame", "flac"]) func encoders(_ name: String) throws {
         let scratch = try Scratch()
         let isVideo = ["libx264", "mjpeg"].contains(name)
@@ -719,7 +719,7 @@ import Testing
         for rate in Self.scales { attempt { $0.sampleRate = rate } }
     }
 
-    /// Times of samples, sessions, fragments and adaptors.
+    /// Tests the times of samples, sessions, fragments and adaptors.
     @Test(arguments: [true, false]) func writers(_ isVideo: Bool) throws {
         let scratch = try Scratch()
         var video = EncoderConfiguration(encoder: "libx264", mediaType: .video, timeBase: Rational(1, 25))
@@ -761,7 +761,7 @@ import Testing
         }
     }
 
-    /// Ranges, rates and times of readers, generators and compositions.
+    /// Tests the ranges, rates and times of readers, generators and compositions.
     @Test(.timeLimit(.minutes(15))) func readers() async throws {
         let pattern = TestPattern(
             name: "testsrc", width: 64, height: 48, frameRate: Rational(25, 1),

@@ -3,8 +3,8 @@ import LibAV
 import TestSupport
 import Testing
 
-/// Correction of audio timestamps that a container rounds: they are exact to the sample in contiguous packets, preserve
-/// gaps, and follow a container whose clock drifts.
+/// Audio timestamps that a container rounds are corrected: they are exact to the sample in contiguous packets, preserve
+/// gaps, and follow a clock that drifts.
 @Suite struct AudioTimestampCorrectorTests {
     private static let rate: Int64 = 44_100
     private static let frame: Int64 = 1024

@@ -2,8 +2,8 @@
 import TestSupport
 import Testing
 
-/// Merging of overlapping subtitle events into samples that don't overlap, each with the lines of all events shown at
-/// its time.
+/// Overlapping subtitle events are merged into samples that don't overlap. Each sample has the lines of all events that
+/// are shown at its time.
 @Suite struct CueMergerTests {
     private func cue(_ text: String) -> [UInt8] {
         [UInt8(text.utf8.count >> 8), UInt8(text.utf8.count & 0xff)] + Array(text.utf8)

@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-/// Decoding times generated from presentation times: they increase, none is later than its presentation time, and a
+/// Decoding times that are generated from presentation times increase, and none is later than its presentation time. A
 /// stream with deeper reordering than declared is reported.
 @Suite struct DTSGeneratorTests {
     /// Returns presentation times in decoding order: groups of a reference frame and the B-frames shown before it.

@@ -4,8 +4,8 @@ import LibAV
 import TestSupport
 import Testing
 
-/// A damaged packet at any position, decoded with any number of threads: only its frame is skipped, and its time is
-/// reported.
+/// If a packet at any position is damaged, only its frame is skipped, and its time is reported, with any number of
+/// decoder threads.
 @Suite struct DamagedPacketTests {
     @Test(arguments: [1, 2, 3, 8], [0, 1, 25, 47, 48, 49]) func onlyTheDamagedFrameIsSkipped(
         threads: Int, damaged: Int

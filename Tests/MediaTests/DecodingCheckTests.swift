@@ -4,7 +4,7 @@ import LibAV
 import TestSupport
 import Testing
 
-/// Detection of packets that don't match their headers, by decoding the beginning or the end of a track.
+/// Packets that don't match their headers are detected by decoding the beginning or the end of a track.
 @Suite struct DecodingCheckTests {
     private static let video = ["-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=4"]
     private static let h264 = ["-c:v", "libx264", "-g", "25", "-bf", "2"]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LibAV
 
-/// Effects of encoders on the process: thread priorities, concurrent opening, and flushing without frames.
+/// Tests the effects of encoders on the process: thread priorities, concurrent opening, and flushing without frames.
 @Suite struct EncoderPriorityTests {
     @Test(arguments: ["libx264", "libx265", "libvpx-vp9", "libsvtav1"])
     func encodersStartNoRealTimeThreads(_ encoder: String) throws {

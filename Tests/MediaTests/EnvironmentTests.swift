@@ -5,7 +5,7 @@ import Media
 import TestSupport
 import Testing
 
-/// Access restrictions of a `MediaEnvironment`, which apply to each asset and not to the process.
+/// The access restrictions of a `MediaEnvironment` apply to its assets, not to the process.
 @Suite struct EnvironmentTests {
     private func reason(_ path: String, _ sources: SourceEnvironment) -> InputError.Reason? {
         let asset = Asset(.file(path), environment: MediaEnvironment(sources: sources))

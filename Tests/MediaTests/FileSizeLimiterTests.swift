@@ -3,8 +3,8 @@ import LibAV
 import TestSupport
 import Testing
 
-/// Packets that a size limit admits: never more bytes than the limit, all tracks up to the same time, and reordered
-/// frames without gaps in presentation.
+/// The packets that a size limit admits never exceed its number of bytes, cover all tracks up to the same time, and
+/// leave no gap in the presentation of reordered frames.
 @Suite struct FileSizeLimiterTests {
     private struct TestPacket {
         var track: Int

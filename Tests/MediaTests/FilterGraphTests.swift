@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-/// Filter graphs with several inputs, and references to inputs that don't exist.
+/// Tests filter graphs with several inputs, and references to inputs that don't exist.
 @Suite struct FilterGraphTests {
     private func frame() throws -> Frame {
         try Frame.black(

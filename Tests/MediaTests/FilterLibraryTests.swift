@@ -3,7 +3,7 @@ import Testing
 
 @testable import LibAV
 
-/// The version of libavfilter, which is known before the library is loaded, and lookups of filters.
+/// Tests the version of libavfilter, which is known before the library is loaded, and lookups of filters.
 @Suite struct FilterLibraryTests {
     @Test func versionFromTheFileNameMatchesTheLoadedLibrary() throws {
         let number = try FilterLibrary.load().c.avfilter_version()

@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-/// Stages of frames: times and durations in a range, exact ends, and no unnecessary reads.
+/// Frame stages return exact times, durations and ends in a range, and read no unnecessary frames.
 @Suite struct FrameStageTests {
     /// A stream of frames at given times. With `breaks`, every other call is pending, as with a decoder that waits for
     /// other readers.
@@ -182,7 +182,7 @@ import Testing
         // Rounded times aren't treated as gaps or overlaps.
         let rounded = (0..<40).map { Source.Item(pts: Int64($0) * 21, samples: 1024) }
         #expect(try audio(rounded, timeBase: Rational(1, 1000)) == (.zero, 40 * 1024))
-        // A range is cut within audio frames, and audio that starts late keeps its start.
+        // A range is cut within audio frames, and audio that starts after the range keeps its start.
         let cut = try audio(whole, range(100, 1500, of: 48_000))
         #expect(cut == (MediaTime(value: 100, timescale: 48_000), 1400))
         let late = try audio([.init(pts: 4800, samples: 1024)])

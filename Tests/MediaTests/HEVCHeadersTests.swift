@@ -3,7 +3,7 @@ import LibAV
 import TestSupport
 import Testing
 
-/// HEVC parameter sets from a configuration record and from start codes, complete or truncated at any position.
+/// Tests HEVC parameter sets from a configuration record and from start codes, complete or truncated at any position.
 @Suite struct HEVCHeadersTests {
     private func headers(_ name: String, _ options: [String] = []) throws -> [UInt8] {
         let scratch = try Scratch()

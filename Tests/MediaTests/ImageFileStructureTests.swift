@@ -4,7 +4,7 @@ import LibAV
 import TestSupport
 import Testing
 
-/// Parsing and probing of JPEG and PNG files that are used as covers.
+/// Tests the parsing and probing of JPEG and PNG files that are used as covers.
 @Suite struct ImageFileStructureTests {
     private func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
         let length = (0..<4).map { UInt8(truncatingIfNeeded: data.count >> (24 - 8 * $0)) }

@@ -75,7 +75,7 @@ import Publishing
     }
 }
 
-/// Writes tracks one after the other with the module's muxer, which the ffmpeg program can't do.
+/// Writes tracks one after the other, which the ffmpeg program can't do, with the module's muxer.
 enum MovieShuffler {
     static func writeSequentially(video: String, audio: String, output: String) async throws {
         let descriptor = open(output, O_RDWR | O_CREAT | O_TRUNC, 0o644)

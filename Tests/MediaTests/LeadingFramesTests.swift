@@ -3,7 +3,7 @@ import Testing
 
 @testable import Media
 
-/// Frames before the first random-access point of a stream: which ones are dropped, and how many are reported.
+/// Tests which frames before a stream's first random-access point are dropped, and how many are reported.
 @Suite struct LeadingFramesTests {
     private typealias Picture = LeadingFrames.FrameInfo
 

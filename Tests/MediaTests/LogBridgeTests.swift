@@ -4,7 +4,7 @@ import Testing
 
 @testable import LibAV
 
-/// Attribution of log lines to the libav context that logged them.
+/// Log lines are attributed to the libav context that logged them.
 @Suite struct LogBridgeTests {
     private func logError(_ text: String, of context: UnsafeMutableRawPointer?) {
         withVaList([]) { av_vlog(context, AV_LOG_ERROR, text + "\n", $0) }

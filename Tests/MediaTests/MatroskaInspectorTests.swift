@@ -2,7 +2,7 @@ import LibAV
 @testable import Media
 import Testing
 
-/// The end of a Matroska segment according to its header.
+/// Tests the end of a Matroska segment according to its header.
 @Suite struct MatroskaInspectorTests {
     private final class Bytes: ByteSource {
         let bytes: [UInt8]

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Publishing
 
-/// Incorrect calls of the library, and calls that jobs don't make: they throw, and never trap, spin or deadlock.
+/// Incorrect library calls throw. They, and valid calls that jobs don't make, never trap, spin or deadlock.
 @Suite struct MisuseTests {
     private func pattern(width: Int = 160, height: Int = 120, seconds: Int64 = 4) -> Asset {
         Asset(

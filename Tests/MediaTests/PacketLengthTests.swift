@@ -4,7 +4,7 @@ import LibAV
 import TestSupport
 import Testing
 
-/// Sample counts parsed from packets, compared with those that decoders return.
+/// Sample counts that are parsed from packets equal the counts that decoders return.
 @Suite struct PacketLengthTests {
     private static let kinds: [(encoder: String, file: String, options: [String])] = [
         ("libopus", "a.ogg", ["-frame_duration", "20"]), ("libopus", "a.ogg", ["-frame_duration", "2.5"]),

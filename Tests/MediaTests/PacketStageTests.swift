@@ -4,8 +4,7 @@ import LibAV
 import TestSupport
 import Testing
 
-/// Chains of packet stages: each stage receives all packets in order, including at failures, at the end and after a
-/// seek.
+/// Each stage of a packet chain receives all packets in order, including at failures, at the end and after a seek.
 @Suite struct PacketStageTests {
     /// Creates a packet with the given times and a single byte.
     private func packet(_ time: Int64, isKey: Bool = false, duration: Int64 = 0) throws -> Packet {

@@ -4,9 +4,9 @@ import Media
 import TestSupport
 import Testing
 
-/// Waveforms, bit rate curves and thumbnails in reports.
+/// Tests the waveforms, bit rate curves and thumbnails of reports.
 @Suite struct PreviewTests {
-    /// The waveform of silence, followed by a tone at half of full scale in the right channel only.
+    /// The waveform shows silence, followed by a tone at half of full scale in the right channel only.
     @Test(arguments: [4, 2400]) func waveformFollowsTheAudio(_ seconds: Int) throws {
         let scratch = try Scratch()
         try ffmpeg(

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Publishing
 
-/// Sessions that read a test pattern leave a complete file or none, for all kinds of ends.
+/// Sessions that read a test pattern leave a complete file or none, whether they complete, fail or are cancelled.
 @Suite struct SessionTests {
     static func session(
         in scratch: Scratch, seconds: Int64 = 4, output: TemporaryFile? = nil

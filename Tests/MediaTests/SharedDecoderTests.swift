@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 import Publishing
 
-/// A decoder that several readers share: each receives every frame, the slowest determines the speed, and none blocks
-/// the others once it has ended, failed or been released.
+/// Readers that share a decoder each receive every frame. The slowest one determines the speed; a reader that has
+/// ended, failed or been released doesn't block the others.
 @Suite struct SharedDecoderTests {
     /// A stream of small frames that counts the requested frames.
     private final class CountedFrames: FrameStream {

@@ -3,7 +3,7 @@ import LibAV
 import TestSupport
 import Testing
 
-/// Exactness and rounding of times and ranges.
+/// Tests the exactness and rounding of times and ranges.
 @Suite struct TimeRangeTests {
     private func range(_ start: Int64, _ end: Int64, _ scale: Int32 = 1000) -> TimeRange {
         TimeRange(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Media
 
-/// Properties parsed from H.264 headers, compared with those found by decoding.
+/// Properties that are parsed from H.264 headers equal the properties found by decoding.
 @Suite struct VideoHeadersTests {
     private static func read(_ codec: String, headers: [UInt8], opening: PacketOpening) -> VideoHeaders? {
         var movie: MovieInspector?

@@ -6,8 +6,8 @@ internal import Locking
 /// A handler of SIGINT, SIGTERM and SIGHUP that calls functions and determines the exit status.
 ///
 /// The signal handlers write to a pipe and are installed when the initializer returns. Dispatch's own signal sources
-/// are registered later, on its manager thread; until then an ignored signal is lost (measured under load: one of ten
-/// signals that arrived directly after the start of the first job). Signal masks and signalfd aren't suitable:
+/// are registered later, on its manager thread; until then an ignored signal is lost. Under load, one of ten signals
+/// that arrived directly after the start of the first job was lost. Signal masks and signalfd aren't suitable:
 /// `dispatch_main` waits in sigsuspend on the main thread, with no signal blocked.
 ///
 /// Unchecked `Sendable`: the source is created and activated in the initializer, and only retained afterwards.

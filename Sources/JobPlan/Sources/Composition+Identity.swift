@@ -53,8 +53,8 @@ extension Composition {
         }
     }
 
-    /// Returns the contents of the composition, a line for each clip, so that changes can be reported by
-    /// clip. `identities` are those of the sources; nil if sources are identified by content.
+    /// Returns the contents of the composition, a line for each clip, so that changes can be reported by clip.
+    /// `identities` contains the identity of each source; nil if sources are identified by content.
     func digest(identities: [String]?) -> [MetadataEntry] {
         func described(_ placement: ClipPlacement) -> String {
             let name = identities == nil ? "source \(placement.source)" : sources[placement.source].name

@@ -1,7 +1,7 @@
 internal import LibAV
 internal import Media
 
-/// The notes about properties of an output that many players don't support: valid in a file, but often unintended.
+/// Notes about properties of an output that many players don't support. They are valid, but often unintended.
 enum PlaybackNotes {
     /// Returns a note for each track with such properties.
     static func of(_ tracks: [TrackPlan]) -> [String] {

@@ -254,9 +254,9 @@ package struct ShardFolder: Sendable {
         }
     }
 
-    /// Returns the best result for an output: a confirmed result, preferably of the run that created the output, which
-    /// has the most details; otherwise a failure; otherwise an entry with the reason why no result is confirmed.
-    /// Returns nil if there is no result.
+    /// Returns the best result for an output. Confirmed results are preferred, first the result of the run that created
+    /// the output, which has the most details; then failures. If there is neither, the returned entry states why no
+    /// result is confirmed. Returns nil if there is no result.
     private func best(_ task: OutputTask, of claims: [RunReport.Job]) -> RunReport.Job? {
         // A check has no file that confirms its result, so the latest result counts.
         var claims = claims

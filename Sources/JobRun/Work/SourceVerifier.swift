@@ -35,9 +35,9 @@ struct SourceVerifier {
                     "\(source) is truncated or damaged: it contains \(report.appendedSamples) frames, its index states \(frames)"
             }
             if let rate = planned.action.sampleRate(of: planned.source), let samples = expected.samples {
-                // Audio that starts late is filled with silence if the container can't represent the gap. If a range
-                // starts in a gap, the source's timestamps state where the audio starts; only a damaged source lacks
-                // its end.
+                // Audio that starts after the output's start is preceded by silence if the container can't represent
+                // the gap. If a range starts in a gap, the source's timestamps state where the audio starts; only a
+                // damaged source lacks its end.
                 let given = Int64(report.appendedSamples + report.filledSamples)
                 let unit = Rational(1, max(1, rate))
                 let reached = max(given, (report.end - expected.timeRange.start).ticks(in: unit))

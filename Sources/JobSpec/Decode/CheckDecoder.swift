@@ -53,7 +53,7 @@ extension OutputDecoder {
         return CheckSpec(decodes: decode.value, range: node.range)
     }
 
-    /// Reports settings that conflict with `decode: false`: a generated source, which has no packets, and `range`.
+    /// Reports settings that conflict with `decode: false`: `range`, and a generated source, which has no packets.
     private func checkPackets(_ fields: Fields, _ location: SourceRange) {
         if let generated {
             reader.sink.error(

@@ -1,7 +1,6 @@
 internal import Diagnostics
 internal import YAMLDocument
 
-/// Decoder of `mix` in an audio track rule.
 struct MixDecoder {
     let reader: NodeReader
     /// Function that decodes a selection of tracks.

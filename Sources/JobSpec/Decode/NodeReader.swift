@@ -330,8 +330,8 @@ final class NodeReader {
         return nil
     }
 
-    /// Returns a suggestion of `off` for `no` and `false`, and of `on` for `yes` and `true`, if that is one of the
-    /// words; nil otherwise.
+    /// Returns a suggestion of `off` for `no` and `false`, or of `on` for `yes` and `true`, if `words` contains it;
+    /// otherwise nil.
     private static func onOffHelp(_ text: String, among words: [String]) -> String? {
         let word =
             switch text.lowercased() {

@@ -3,7 +3,6 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// Decoder of a selection of tracks.
 struct SelectionDecoder {
     let reader: NodeReader
 

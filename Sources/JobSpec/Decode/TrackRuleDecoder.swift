@@ -3,7 +3,6 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// Decoder of one rule of `tracks`.
 struct TrackRuleDecoder {
     let reader: NodeReader
     let settings: SettingsResolver

@@ -9,10 +9,10 @@ struct OptionTable {
     private(set) var entries: [Entry] = []
     private var positions: [String: Int] = [:]
 
-    /// Creates a table from words such as `out_w/w:e`: names, optionally followed by `:` and the grammar of the value
-    /// if the option's declaration is insufficient: `e` an expression, `n` numbers, `w` words, `p` channels, `c` a
-    /// color, `i` an integer, `d` a number, `b` a boolean, `z` zones of frames, `2` two integers, `0..15` an integer
-    /// in bounds, `=a|b` one of these words.
+    /// Creates a table from words such as `out_w/w:e`: an option's names, and after `:` the grammar of its value if the
+    /// option's declaration is insufficient. The grammars are `e` an expression, `n` numbers, `w` words, `p` channels,
+    /// `c` a color, `i` an integer, `d` a number, `b` a boolean, `z` zones of frames, `2` two integers, `0..15` an
+    /// integer in bounds, `=a|b` one of these words.
     init(_ words: some Sequence<Substring>) {
         for word in words {
             let parts = word.split(separator: ":", maxSplits: 1)

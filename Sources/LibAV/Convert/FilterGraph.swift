@@ -36,8 +36,8 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
             ], mediaType: .video, scaling: scaling)
     }
 
-    /// Creates a graph with `inputs` inputs for frames with the properties of `frame` and timestamps in `timeBase`.
-    /// The last node's output is that of the graph.
+    /// Creates a graph with `inputs` inputs for frames with the properties of `frame` and timestamps in `timeBase`. The
+    /// graph outputs the last node's frames.
     package static func video(
         _ nodes: [FilterNode], inputs: Int, like frame: borrowing Frame, timeBase: Rational
     ) throws(AVError) -> FilterGraph {
@@ -45,8 +45,8 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
         return try build(nodes, inputs: Array(repeating: input, count: inputs), mediaType: .video)
     }
 
-    /// Creates a graph with two inputs, for frames with the properties of `frame` and of `second`, both with
-    /// timestamps in `timeBase`. The last node's output is that of the graph.
+    /// Creates a graph with two inputs, for frames with the properties of `frame` and of `second`, both with timestamps
+    /// in `timeBase`. The graph outputs the last node's frames.
     package static func video(
         _ nodes: [FilterNode], like frame: borrowing Frame, and second: borrowing Frame, timeBase: Rational,
         frameRate: Rational? = nil
@@ -128,7 +128,7 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
     }
 
     /// Returns the properties of the frames that a chain outputs, without filtering a frame. The color properties are
-    /// those of the input.
+    /// copied from the input.
     package static func format(after steps: [FilterStep], of format: FrameFormat, scaling: [MetadataEntry])
         throws(AVError) -> FrameFormat
     {

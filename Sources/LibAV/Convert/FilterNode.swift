@@ -17,7 +17,7 @@ package struct FilterNode: Hashable, Sendable {
         self.inputs = inputs
     }
 
-    /// Returns the nodes of a chain of filters. The first filter has `inputs` inputs, which are those of the graph.
+    /// Returns the nodes of a chain of filters. The graph's inputs are the `inputs` inputs of the first filter.
     static func chain(_ steps: [FilterStep], of inputs: Int) -> [FilterNode] {
         steps.enumerated().map { index, step in
             FilterNode(step, inputs: index > 0 ? [.node(index - 1)] : (0..<inputs).map(Source.input))

@@ -249,7 +249,7 @@ package struct EncoderModel: Sendable {
     /// Whether encoders of this kind must be opened and closed one at a time, and require a frame before they are
     /// drained; see `SharedEncoder`.
     package var isShared = false
-    /// Function that returns the best number of threads; nil for the encoder's choice. `bitsPerPixel` is that of the
+    /// Function that returns the best number of threads; nil for the encoder's choice. `bitsPerPixel` describes the
     /// compressed source.
     package var threads: @Sendable (_ cores: Int, _ bitsPerPixel: Double, _ preset: String?) -> Int? = {
         _, _, _ in nil
@@ -269,7 +269,7 @@ package struct EncoderModel: Sendable {
         self.mediaType = mediaType
     }
 
-    /// Returns a model of a lossless audio encoder whose name is that of the codec.
+    /// Returns a model of a lossless audio encoder that has the same name as its codec.
     static func losslessAudio(_ name: String) -> EncoderModel {
         var model = EncoderModel(name, codec: name, .audio)
         model.acceptsBitRate = false

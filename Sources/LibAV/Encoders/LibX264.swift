@@ -36,9 +36,9 @@ extension EncoderModel {
         model.acceptsCaptions = true
         model.nearLossless = NearLossless(crf: 12, preset: "veryfast", parameters: "x264-params")
         // The ultrafast preset is at least as fast as decoding, which runs concurrently: with one thread per core,
-        // frame threads wait less for each other than with x264's default of 1.5 per core (measured on two cores at
-        // 0.02 bits per pixel, seconds with one, two, three threads: 1.82, 1.82, 1.83; at 0.25: 2.57, 2.40, 2.32; at
-        // 1: 3.11, 2.75, 2.64). If decoding is expensive, and for slower presets, x264's default is best.
+        // frame threads wait less for each other than with x264's default of 1.5 per core. Measured on two cores,
+        // seconds with one, two and three threads: 1.82, 1.82, 1.83 at 0.02 bits per pixel; 2.57, 2.40, 2.32 at 0.25;
+        // 3.11, 2.75, 2.64 at 1. If decoding is expensive, and for slower presets, x264's default is best.
         model.threads = { cores, bitsPerPixel, preset in
             bitsPerPixel < 0.75 && preset == "ultrafast" ? max(1, cores) : nil
         }

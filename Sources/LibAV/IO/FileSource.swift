@@ -7,9 +7,9 @@ internal import Synchronization
 public enum FileSourceProblem: Hashable, Sendable {
     /// No file is at the path.
     case missing
-    /// The path is that of a folder.
+    /// The path refers to a folder.
     case directory
-    /// The path is that of a pipe, a device or a socket.
+    /// The path refers to a pipe, a device or a socket.
     case notRegular
     /// The file is empty.
     case empty

@@ -38,7 +38,7 @@ public struct InputLimits: Hashable, Sendable {
         "webm_dash_manifest", "alias_pix", "lavfi",
     ]
 
-    /// Names of allowed decoders, which are those of common formats. Rare decoders would increase the attack surface.
+    /// Names of allowed decoders: the decoders of common formats. Rare decoders would increase the attack surface.
     static let decoders: Set<String> = [
         "h264", "hevc", "vp8", "vp9", "libvpx", "libvpx-vp9", "av1", "libdav1d", "libaom-av1", "mpeg1video",
         "mpeg2video", "mpegvideo", "mpeg4", "msmpeg4v1", "msmpeg4", "msmpeg4v2", "h261", "h263", "h263p",

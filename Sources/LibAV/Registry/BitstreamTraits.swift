@@ -71,7 +71,7 @@ package struct BitstreamTraits: Sendable {
 
     /// Method by which the number of samples in a packet is determined.
     package var lengths = Lengths.unknown
-    /// Preroll in milliseconds: the time by which decoding must begin earlier, so that audio is correct.
+    /// Preroll in milliseconds: decoding must begin this long before the first audio that is required to be correct.
     package var preroll: Int64 = 25
     /// Whether only some packets are sync samples, from which decoding can begin.
     package var hasSyncPackets = false
@@ -101,8 +101,8 @@ package struct BitstreamTraits: Sendable {
     package var carriesCaptions = false
     /// Kind of parameter sets; nil if the codec has none.
     package var parameterSets: ParameterSets?
-    /// Whether bit 4 of a packet's first byte (`show_frame` of VP8) determines whether the frame is presented. Hidden
-    /// frames serve only as references.
+    /// Whether packets can contain hidden frames, which serve only as references: bit 4 of the first byte (`show_frame`
+    /// of VP8) is then 0.
     package var hidesFrames = false
     /// Older MPEG codec, whose frame headers determine the reordering; nil for other codecs.
     package var olderVideo: OlderVideo?

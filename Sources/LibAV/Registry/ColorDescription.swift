@@ -24,9 +24,9 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         return color
     }
 
-    /// Whether the transfer function is that of HDR (PQ, HLG).
+    /// Whether the transfer function is an HDR one (PQ, HLG).
     public var isHighRange: Bool { transfer.map { Self.isHighRange($0) } ?? false }
-    /// Returns whether a transfer function is that of HDR (PQ, HLG).
+    /// Returns whether a transfer function is an HDR one (PQ, HLG).
     public static func isHighRange(_ transfer: String) -> Bool {
         transfer == "smpte2084" || transfer == "arib-std-b67"
     }

@@ -47,8 +47,8 @@ final class ClipFrames {
         read = try open(ReadingExtent(TimeRange(start: start, end: range.end)))
     }
 
-    /// Returns whether a sample is the first frame, and is shown from the start of the clip: it is at most one canvas
-    /// frame late, or the lead-in extends it.
+    /// Returns true for the first frame if it is shown from the start of the clip: it begins at most one canvas frame
+    /// after the start, or the lead-in extends it.
     private func isHeld(_ sample: borrowing SampleBuffer) -> Bool {
         guard held == nil else { return false }
         let gap = sample.presentationTime - placement.sourceRange.start

@@ -183,7 +183,7 @@ public struct VideoClip: Hashable, Codable, Sendable {
 
 /// Fill for the time before a clip's first frame, for files whose video begins later than their audio.
 public enum LeadIn: String, Hashable, Codable, Sendable, CaseIterable {
-    /// The first frame if it is at most `longestHeld` late; otherwise black.
+    /// The first frame if it begins at most `longestHeld` after the clip; otherwise black.
     case automatic
     /// The first frame, regardless of its delay.
     case hold

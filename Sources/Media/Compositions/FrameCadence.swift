@@ -39,8 +39,8 @@ package struct FrameCadence: Codable, Hashable, Sendable {
             return
         }
         let clip = Clip(times: times, range: range)
-        // If all durations are multiples of one of at least 1/120 s, that one determines the rate. A duration that also
-        // divides the distances to the clip's ends is preferred.
+        // If all durations are multiples of one duration of at least 1/120 s, that duration determines the rate. A
+        // duration that also divides the distances to the clip's ends is preferred.
         let lengths = zip(ticks, ticks.dropFirst()).map { $1 - $0 }
         let edges = [first - range.start, range.end - first].map { $0.ticks(in: unit) }.filter { $0 > 0 }
         for extra in [edges, []] {

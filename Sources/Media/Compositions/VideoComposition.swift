@@ -48,7 +48,8 @@ public struct VideoComposition: Codable, Hashable, Sendable {
         self.init(inputs: [Input(track: track.index)], canvas: Canvas(like: track.description))
     }
 
-    /// Returns a `Composition` with the same frames, of one source; `tracks` are those of the inputs, in their order.
+    /// Returns a `Composition` with the same frames, of one source; `tracks` contains the track of each input, in
+    /// order.
     func composition(of source: CompositionSource, _ tracks: [AssetTrack]) throws -> Composition {
         var composition = Composition()
         composition.sources = [source]

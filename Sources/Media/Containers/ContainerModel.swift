@@ -126,7 +126,7 @@ public struct ContainerModel: Sendable {
     public var sharedKeys: Set<String> = []
     /// Whether the creation time is stored as a number, so that libavformat parses the tag's text.
     public var parsesCreationTime = false
-    /// Whether a creation time at the start of 1970 stands for an unknown time.
+    /// Whether a creation time at the start of 1970 denotes an unknown time.
     public var treatsZeroTimeAsUnknown = false
 
     /// Formats in which containers store languages.

@@ -1,7 +1,7 @@
 public import LibAV
 internal import Locking
 
-/// A container that can be written (AVFoundation's `AVFileType`); its properties are those of its model.
+/// A container that can be written (AVFoundation's `AVFileType`); its properties come from its model.
 @dynamicMemberLookup
 public final class ContainerType: Hashable, Sendable {
     /// Capabilities of the container, and its storage of metadata and times.

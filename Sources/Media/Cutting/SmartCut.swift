@@ -111,8 +111,8 @@ public struct SmartCut: Hashable, Codable, Sendable {
     }
 
     /// Returns the section to copy, from the first random-access point of the range to the last clean end. If that
-    /// point is an open GOP, and a section from the first clean random-access point has more frames, the latter is
-    /// returned.
+    /// point starts an open GOP, and the section from the first clean random-access point has more frames, that section
+    /// is returned.
     private static func copiedSection(_ scan: CutScan) -> CopiedSection? {
         func first(_ isFit: (CutScan.ScannedPacket) -> Bool) -> CopiedSection? {
             scan.packets.firstIndex {

@@ -9,7 +9,7 @@ public struct StillImage: Sendable {
     public let requestedTime: MediaTime
     /// Presentation time of the frame.
     public let actualTime: MediaTime
-    /// Whether the frame is that of the previous still image.
+    /// Whether the image repeats the frame of the previous one.
     public let isRepeated: Bool
 }
 

@@ -20,7 +20,8 @@ struct FieldPairs {
     private let frameLength: Int64
     /// Whether the sequence parameter sets contain this rate; libavformat then reports the duration of a field.
     private let isRateDeclared: Bool
-    /// Whether a packet, and whether a keyframe, was processed since the start or the last seek.
+    /// `hasBegun`: a packet was processed since the start or the last seek. `isFollowing`: a keyframe was processed,
+    /// too.
     private var (hasBegun, isFollowing) = (false, false)
     private var first: (slice: AVCSliceStart, time: Int64, length: Int64)?
 

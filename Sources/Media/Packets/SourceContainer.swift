@@ -17,7 +17,7 @@ package struct SourceContainer: Sendable {
     /// A test pattern, which has no packets.
     static let pattern = SourceContainer("pattern")
     static let images = SourceContainer("images")
-    /// A composition; the packets are those of its sources.
+    /// A composition; the packets come from its sources.
     static let composition = SourceContainer("composition")
 
     /// Whether the container is MP4 or QuickTime: it has edit lists, and an index with all properties of packets

@@ -17,7 +17,7 @@ public enum SessionOutcome: Sendable {
 public struct TrackReport: Hashable, Codable, Sendable {
     /// Number of appended frames, audio samples per channel, or packets.
     public var appendedSamples: Int
-    /// Number of samples of silence inserted because the container can't represent a late start.
+    /// Number of samples of silence inserted before the track because the container can't represent its start time.
     public var filledSamples: Int
     /// Number of appended frames that the output's edit list hides; presented frames refer to them.
     public var hiddenSamples: Int

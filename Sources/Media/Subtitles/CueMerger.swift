@@ -44,7 +44,7 @@ struct CueMerger {
         shown.append(Cue(end: end, bytes: bytes))
     }
 
-    /// Signals the end of the events. The pending ones end at their own ends; one without an end gets the duration 0,
+    /// Signals the end of the events. Pending events keep their ends; an event without an end gets the duration 0,
     /// which the muxer replaces.
     mutating func finish() {
         advance(to: Int64.max)

@@ -73,7 +73,7 @@ public final class WaveformReader: Sendable {
     /// Counts of data skipped because of damage; final when reading has finished.
     public var damage: DamageTally.Count { state.withLock { $0.samples }?.damage ?? DamageTally.Count() }
 
-    /// Reads the whole extent. A late start and gaps count as silence.
+    /// Reads the whole extent. Time before the track's start and gaps count as silence.
     /// - Throws: `MediaError` if the source can't be read, `CancellationError` if cancelled.
     public func read(_ settings: Settings) throws -> WaveformData {
         guard settings.samplesPerPixel > 0 else {

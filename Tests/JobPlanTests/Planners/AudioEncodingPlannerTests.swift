@@ -7,7 +7,8 @@ import Testing
 
 @testable import JobPlan
 
-/// The encoding of audio tracks: settings of the job, otherwise of the source, otherwise the encoder's nearest.
+/// An audio encoding has the job's settings, or by default the source's, or the nearest values that the encoder
+/// supports.
 @Suite struct AudioEncodingPlannerTests {
     private func decision(
         _ encode: String, of track: TrackDescription = .audio(), in container: String = "mkv"

@@ -7,7 +7,8 @@ import Testing
 
 @testable import JobPlan
 
-/// Chapters: the source's, shifted with the range; a composition's; or the job's list.
+/// An output's chapters are the source's, shifted with the range; one for each clip of a composition; or the job's
+/// list.
 @Suite struct ChapterPlannerTests {
     private static let source = [
         AssetChapter(timeRange: span(0, 2), title: "one"), AssetChapter(timeRange: span(2, 6), title: "two"),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobPlan
 
-/// Checks: the tracks that are read, and the expectations on them.
+/// Tests the plan of a check: the tracks that are read, and their expectations.
 @Suite struct CheckPlannerTests {
     private static let source = SourceDescription.file(
         .video(), .audio(), .other(2, codec: "subrip"), .cover(3), .other(4, .data) { $0.isTimecode = true })

@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobPlan
 
-/// Compositions: the time ranges of clips, layers and audio items, and the format of the result.
+/// Tests the planning of compositions: the time ranges of clips, layers and audio items, and the format of the result.
 @Suite struct CompositionPlannerTests {
     private static let sources: [String: SourceDescription] = [
         "a.mp4": .file(.video(), .audio()) {
@@ -48,7 +48,7 @@ import Testing
         decision.value?.composition.clips.map(\.placement.timeRange)
     }
 
-    /// Clips follow each other. Size, rate and audio format are those of the first clip; each source is listed once.
+    /// Clips follow each other. Size, rate and audio format come from the first clip; each source is listed once.
     @Test func clipsFollowEachOther() throws {
         let (decision, findings) = try decide("[ a.mp4, b.mp4, a.mp4 ]")
         let (composition, known) = try #require(decision.value)
@@ -233,7 +233,7 @@ import Testing
         #expect(composition.audio[2].ducking == Ducking(under: 0, billionths: 100_000_000))
     }
 
-    /// A clip whose first frame is more than 0.5 s late starts with black, which is noted.
+    /// A clip whose first frame begins more than 0.5 s after the clip starts with black, which is noted.
     @Test(arguments: [
         (0.3, "", false), (0.5, "", false), (0.8, "", true), (0.3, "lead_in: black", false),
         (0.8, "lead_in: hold", false),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import JobPlan
 
-/// Properties of copied tracks that the container can't represent.
+/// Properties of copied tracks that the container can't represent are listed as dropped.
 @Suite struct CopyLossesTests {
     private static let flac40 = TrackDescription.audio(codec: "flac", layout: "4.0")
     private static func colored(_ codec: String, _ change: (inout ColorDescription) -> Void = { _ in })

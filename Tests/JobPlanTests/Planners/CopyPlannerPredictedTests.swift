@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobPlan
 
-/// Copies of clips that other jobs publish: properties that are known before publishing are checked.
+/// For copies of clips that other jobs publish, the properties that are known before publishing are checked.
 @Suite struct CopyPlannerPredictedTests {
     /// Plans the copy of a composition with two clips, of which the job `first` publishes the second.
     private func decide(

@@ -7,7 +7,7 @@ import Testing
 @testable import JobPlan
 @testable import Media
 
-/// Copies of ranges: at keyframes, or with re-encoded edges.
+/// Tests copies of ranges, which are cut at keyframes or have re-encoded edges.
 @Suite struct CopyPlannerRangeTests {
     private func copy(
         _ cut: String, ranges: [TimeRange] = [span(1, 5)], of track: TrackDescription = .video(),

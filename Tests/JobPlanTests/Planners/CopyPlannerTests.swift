@@ -43,7 +43,7 @@ struct PlannedCopy {
     }
 }
 
-/// Copies of whole tracks: tracks that the container supports are copied; others are rejected at `copy`.
+/// A track is copied as a whole if the container supports it. Otherwise the rule's `copy` is an error.
 @Suite struct CopyPlannerTests {
     private func copy(
         _ track: TrackDescription, _ type: String = "video", to container: String = "mp4", keys: String = "",

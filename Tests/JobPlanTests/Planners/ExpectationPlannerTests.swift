@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobPlan
 
-/// Predicted frames, samples and time ranges of output tracks.
+/// Tests the predicted frames, samples and time ranges of output tracks.
 @Suite struct ExpectationPlannerTests {
     private func expectation(
         _ track: TrackDescription, _ action: TrackPlan.Action = .copy, in container: String = "mp4",
@@ -56,7 +56,7 @@ import Testing
         #expect(try expectation(.video(), action, span(1, 1.001)).frames == 1)
     }
 
-    /// At a requested rate, a track that starts late begins at zero with its first frame repeated.
+    /// At a requested rate, a track that starts after zero is extended to zero by repeating its first frame.
     @Test func requestedRatesBeginAtZero() throws {
         let late = TrackDescription.video(over: span(1, 5))
         let action = Self.encoded(late) { $0.video?.frameRate = Rational(25, 1) }
@@ -67,7 +67,7 @@ import Testing
         #expect(try expectation(late, action, in: "mp4", span(0, 0.5)).timeRange.duration == .zero)
     }
 
-    /// A track that starts late keeps its offset, unless the container has no timestamps.
+    /// A track that starts after zero keeps its offset, unless the container has no timestamps.
     @Test func startOffsetsAreKept() throws {
         let late = TrackDescription.audio(1, over: span(0.5, 10))
         #expect(try expectation(late).timeRange == span(0.5, 10))
@@ -153,7 +153,7 @@ import Testing
     }
 }
 
-/// Expectations that contradict the plan.
+/// Expectations that contradict the plan are errors.
 @Suite struct ExpectationForecastTests {
     private func findings(
         _ expect: String, _ tracks: [TrackPlan], skips: Bool = false, limit: Int64? = nil

@@ -151,7 +151,7 @@ import Testing
     }
 }
 
-/// Extension of one range to keyframes.
+/// Tests the extension of a range to keyframes.
 @Suite struct RangeWidenerTests {
     /// Returns a prober of a track with keyframes at multiples of `group` seconds.
     private func prober(group: Double) -> FakeProber {

@@ -15,12 +15,12 @@ private func time(_ time: TimeExpression) -> Located<TimeExpression> {
     Located(time, at: .startOfFile("jobs.yaml"))
 }
 
-/// Times of frame numbers, which count the frames of the first selected video track, regardless of its frame rate.
+/// Frame numbers count the frames of the first selected video track, regardless of its frame rate.
 @Suite struct FrameLocatorTests {
     private static let variable = FramePositions(
         positions: [.init(start: s(0.1), end: s(0.9)), nil], count: 7)
 
-    /// Times of a file's frames are those that a single probe request returns.
+    /// A single probe request returns the times of a file's frames.
     @Test func framesOfFilesAreProbed() throws {
         let prober = FakeProber(.frames(Self.variable))
         let locator = FrameLocator(track: .video(index: 3), source: .file, prober: prober)
@@ -88,7 +88,7 @@ private func time(_ time: TimeExpression) -> Located<TimeExpression> {
     }
 }
 
-/// Resolution of ranges in frame numbers.
+/// Tests ranges whose positions are frame numbers.
 @Suite struct RangeResolverTests {
     private func resolve(
         start: TimeExpression? = nil, end: TimeExpression? = nil, duration: TimeExpression? = nil,
@@ -139,7 +139,7 @@ private func time(_ time: TimeExpression) -> Located<TimeExpression> {
     }
 }
 
-/// Sources whose estimated duration must be measured before the job is planned.
+/// An estimated duration is measured before planning if the job depends on it.
 @Suite struct EstimatedLengthTests {
     @Test(arguments: [
         ("range: { start: 1s, end: 5s }", "", false), ("range: { start: 1s, end: 11s }", "", true),

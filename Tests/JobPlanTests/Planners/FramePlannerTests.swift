@@ -8,7 +8,7 @@ import Testing
 @testable import JobPlan
 @testable import Media
 
-/// Deinterlacing, cropping, rotation and filtering of frames before scaling.
+/// Tests the planning of deinterlacing, cropping, rotation and filters, which precede scaling.
 @Suite struct FramePlannerTests {
     private func decide(
         _ encode: String, of track: TrackDescription = .video(), _ prober: FakeProber = FakeProber()
@@ -123,7 +123,7 @@ import Testing
         #expect(prepared.settings.deinterlacesLateFields == coversLateFields)
     }
 
-    /// Size, pixel aspect ratio and color after filters are those that libavfilter reports.
+    /// libavfilter reports the size, pixel aspect ratio and color of filtered frames.
     @Test func filtersDetermineTheFormat() throws {
         let after = FrameFormat(
             width: 640, height: 480, format: .yuv420p, sampleAspectRatio: Rational(4, 3), color: .standard)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import JobPlan
 
-/// Still images: their times, files and layout.
+/// Tests the times, files and layout of still images.
 @Suite struct ImagePlannerTests {
     private static let chapters = [
         AssetChapter(timeRange: span(0, 6), title: nil), AssetChapter(timeRange: span(6, 10), title: nil),
@@ -94,7 +94,7 @@ import Testing
         #expect(decision.value == nil && findings == ["invalid-range at 250f"])
     }
 
-    /// Keyframes and scenes are those of the range; each range starts a scene.
+    /// Only keyframes and scenes in the range count; each range starts a scene.
     @Test func keyframesAndScenesAreProbed() throws {
         let found = FakeProber(.keyFrames([s(0), s(4), s(8)]))
         #expect(try times(decide("keyframes: true", prober: found).decision) == [0, 4, 8])

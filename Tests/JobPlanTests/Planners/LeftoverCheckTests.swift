@@ -62,7 +62,7 @@ import Testing
     }
 }
 
-/// Subtitle styles that another codec can't represent.
+/// Subtitle styles that the output's codec can't represent are listed as dropped.
 @Suite struct SubtitleLossesTests {
     @Test(
         arguments: [

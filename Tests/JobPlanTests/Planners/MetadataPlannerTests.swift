@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobPlan
 
-/// Tags of the output file: those of the source that are kept, followed by those that the job sets.
+/// An output has the source tags that are kept, followed by the tags that the job sets.
 @Suite struct MetadataPlannerTests {
     private func decide(
         _ source: KeyValuePairs<String, String>, _ metadata: String = "{}", in container: String = "mkv",
@@ -99,7 +99,7 @@ import Testing
     }
 }
 
-/// Covers of the source.
+/// Tests the covers that are kept from the source.
 @Suite struct CoverPlannerTests {
     private func decide(
         _ cover: TrackDescription = .cover(3), keep: String = "all", in container: String = "mp4",
@@ -134,7 +134,7 @@ import Testing
         #expect(try decide(.cover(3, codec: "gif")).lines == ["cover gif dropped: mp4 can't store it"])
     }
 
-    /// mp4 stores covers without tags of their own, while Matroska stores them as attachments with tags.
+    /// mp4 stores covers without tags; Matroska stores them as attachments with tags.
     @Test func tagsOfCoversAreKeptInStreams() throws {
         var cover = TrackDescription.cover(3)
         cover.tags = ["title", "comment", "encoder", "mood"].map { MetadataEntry(key: $0, value: "x") }

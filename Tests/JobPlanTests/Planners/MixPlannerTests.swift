@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobPlan
 
-/// The mix of audio tracks: format, volumes and errors.
+/// Tests the format, the volumes and the errors of a mix.
 @Suite struct MixPlannerTests {
     private static let low = TrackDescription.audio(0, rate: 44_100, layout: "mono", over: span(1, 8)) {
         ($0.language, $0.isLossless) = ("eng", true)

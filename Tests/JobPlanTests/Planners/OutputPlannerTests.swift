@@ -9,7 +9,7 @@ import Testing
 
 @testable import JobPlan
 
-/// Whole outputs: the selection of tracks, and properties of all tracks together.
+/// Tests the planning of whole outputs: the selection of tracks, and properties of all tracks together.
 @Suite struct OutputPlannerTests {
     private static let source = SourceDescription.file(
         .video { $0.bitRate = 800_000 }, .audio { ($0.language, $0.bitRate) = ("eng", 128_000) },

@@ -187,7 +187,7 @@ extension SourceDescription {
     static let movie = "mov,mp4,m4a,3gp,3g2,mj2"
     static let matroska = "matroska,webm"
 
-    /// Returns the description of a file with the given tracks. Its duration is that of the longest track.
+    /// Returns the description of a file with the given tracks. It lasts as long as the longest track.
     static func file(
         _ tracks: TrackDescription..., container: String = movie,
         with change: (inout SourceDescription) -> Void = { _ in }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobPlan
 
-/// Timecode of the first frame: the source's, shifted with the range, or the job's.
+/// The timecode of the first frame is the source's, shifted with the range, or the job's.
 @Suite struct TimecodePlannerTests {
     private func decide(
         _ code: String? = "01:00:00:00", keys: String = "", metadata: String = "{}",
@@ -31,8 +31,8 @@ import Testing
         return (decision, snippet.findings(decision.reasons))
     }
 
-    /// Frames are counted, with drop-frame timecode at 29.97 frames/s. The timecode applies to the first frame, which
-    /// may start late.
+    /// Frames are counted, with drop-frame timecode at 29.97 frames/s. The timecode applies to the first frame, even if
+    /// that frame starts after zero.
     @Test(
         arguments: [
             ("01:00:00:00", Rational(25, 1), 0, 0, "01:00:00:00", "kept"),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobPlan
 
-/// Tags, titles, languages and dispositions of output tracks.
+/// Tests tags, titles, languages and dispositions of output tracks.
 @Suite struct TrackTagPlannerTests {
     private func decide(
         _ track: TrackDescription, keys: String = "", in container: String, keep: String = "all",

@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobPlan
 
-/// The encoding of video tracks: size, pixel format, color, rate control and timing.
+/// Tests the encoding of video tracks: size, pixel format, color, rate control and timing.
 @Suite struct VideoEncodingPlannerTests {
     private func decide(
         _ encode: String, of track: TrackDescription = .video(), ranges: [TimeRange] = [],

@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobPlan
 
-/// Waveforms: the number of samples per pixel, and limits.
+/// Tests the number of samples per pixel of waveforms, and its limits.
 @Suite struct WaveformPlannerTests {
     private func decide(
         _ waveform: String, of track: TrackDescription = .audio(), to destination: String
@@ -79,7 +79,7 @@ import Testing
     }
 }
 
-/// Estimated sizes of outputs.
+/// Tests the estimated sizes of outputs.
 @Suite struct SizeEstimateTests {
     private static let video = TrackDescription.video { $0.bitRate = 800_000 }
     private static let audio = TrackDescription.audio { $0.bitRate = 128_000 }

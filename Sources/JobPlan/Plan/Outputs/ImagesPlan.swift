@@ -38,8 +38,8 @@ package struct ImagesPlan: Codable, Hashable, Sendable {
 }
 
 extension ImagesPlan {
-    /// Returns the times of an animation: the first image starts at zero, each lasts until the next one, and
-    /// the last one until the end, but at least for the minimum frame duration of the format.
+    /// Returns the times of an animation. The first image starts at zero. Each image lasts until the next one, and the
+    /// last one until the end, but at least for the format's minimum frame duration.
     package func timing(as format: AnimationFormat) -> AnimationTiming {
         let starts = stills.enumerated().map { $0 == 0 ? .zero : $1.time }
         guard let last = starts.last else { return AnimationTiming(starts: [], end: duration) }

@@ -106,8 +106,8 @@ struct ComposedClips {
     }
 
     /// Returns the time on the composition's time line at which a clip's first frame is presented. That is the clip's
-    /// start if the frame is at most one frame late, or if `lead_in` extends it to the start; otherwise the frame's
-    /// own time.
+    /// start if the frame begins at most one frame duration after it, or if `lead_in` extends the frame to the start;
+    /// otherwise the frame's own time.
     func beginning(of clip: Int) -> MediaTime? {
         guard let track = track(of: clip) else { return nil }
         let placement = composition.clips[clip].placement
@@ -147,7 +147,7 @@ struct ComposedClips {
         return TimeRange(start: start, duration: section.timeRange.duration)
     }
 
-    /// Returns how ranges of a clip's track can be cut; nil if the source is unknown.
+    /// Returns the possibilities of cutting ranges of a clip's track; nil if the source is unknown.
     func cut(
         of clip: Int, ranges: [TimeRange], tick: Rational, encoder: EncoderConfiguration? = nil,
         through prober: any SourceProber
@@ -245,8 +245,8 @@ struct ComposedClips {
 }
 
 extension TrackDescription {
-    /// Returns the track of a composition whose packets are copied from clips: with the format of `like`, and the
-    /// time range, language, title, tags and disposition of this track.
+    /// Returns the track of a composition whose packets are copied from clips. Its format comes from `like`; its index,
+    /// language, title, tags and disposition come from this track.
     func with(packetsLike like: TrackDescription, over timeRange: TimeRange) -> TrackDescription {
         var track = like
         (track.index, track.id, track.timeRange) = (index, id, timeRange)

@@ -3,7 +3,7 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// The comparison of expectations with the plan, which reports those that can't be met before a job starts.
+/// Compares expectations with the plan, and reports expectations that can't be met before the job starts.
 struct ExpectationForecast {
     private let task: OutputTask
     private var plan: OutputPlan { task.output }

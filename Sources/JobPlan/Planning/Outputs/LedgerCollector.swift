@@ -7,8 +7,9 @@ enum LedgerCollector {
     /// The reason for an item that no decision covers. It indicates a bug; tests search for it.
     static let unnamed = "no stage of the plan accounts for it"
 
-    /// Returns the entries by track in the source's order, those of the file last. A track that is selected twice has
-    /// the entries of both; an item is listed as dropped only if neither keeps it.
+    /// Returns the entries by track in the source's order, followed by the entries of the file. A track that is
+    /// selected twice has the entries of both selections; an item is listed as dropped only if neither selection keeps
+    /// it.
     static func ledger(_ entries: [LedgerEntry], of source: SourceDescription) -> [LedgerEntry] {
         let byTrack = Dictionary(grouping: entries, by: \.track)
         var result: [LedgerEntry] = []

@@ -1,7 +1,7 @@
 internal import LibAV
 internal import Media
 
-/// Conversion of language codes: between the codes of a language, and to those that a container can represent.
+/// Converts language codes: between the codes of one language, and to codes that a container can represent.
 enum LanguageCode {
     /// Returns one code for all codes of the same language.
     static func canonical(_ code: String) -> String {

@@ -2,8 +2,8 @@ internal import Diagnostics
 internal import JobSpec
 internal import Media
 
-/// The handling of source tracks that no rule selects: they are dropped, with ledger entries, and reported as
-/// `leftover` requires.
+/// Handles source tracks that no rule selects: they are dropped, listed in the ledger, and reported as `leftover`
+/// requires.
 enum LeftoverCheck {
     /// Checks the tracks of a source. `chosen` are the indices that rules select. Covers and timecode tracks are
     /// excluded.

@@ -3,8 +3,8 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// The planner of a track's tags: those that are kept and those that the rule sets, with ledger entries for the
-/// source's.
+/// The planner of a track's tags. Selects the source tags that are kept, adds the tags that the rule sets, and lists
+/// the source's tags in the ledger.
 struct TrackTagPlanner {
     let track: TrackDescription
     let rule: TrackRule

@@ -3,10 +3,10 @@ internal import LibAV
 /// Encoder delay and padding in the `iTunSMPB` tag that iTunes and other AAC encoders write into files without an
 /// edit list.
 ///
-/// The tag's hexadecimal fields are a zero, the samples to skip at the start, those to skip at the end, and the
-/// number of remaining samples. For HE-AAC, Apple's encoders count samples of the core, others samples of the doubled
-/// output rate, and a track's time base is either of the two. The length of the media decides which unit applies, and
-/// whether the tag belongs to the media at all: editors copy tags into files that they have cut.
+/// The tag's hexadecimal fields are a zero, the samples to skip at the start, those to skip at the end, and the number
+/// of remaining samples. For HE-AAC, Apple's encoders count samples of the core, others samples of the doubled output
+/// rate, and a track's time base is either of the two. The length of the media decides which unit applies, and whether
+/// the tag belongs to the media: editors copy tags into files that they have cut.
 struct GaplessTag: Equatable {
     static let key = "iTunSMPB"
 

@@ -41,8 +41,9 @@ struct TrackMeasurement: Sendable {
             case .frame, nil: break
             }
             track.packets += 1
-            // libavformat doesn't report the duration of a packet in a fragmented movie before the next one, nor that
-            // of the last packet of a track that begins late. For reordered frames it guesses durations.
+            // libavformat doesn't report the duration of a packet in a fragmented movie before the next one, nor the
+            // duration of the last packet of a track that begins after time zero. For reordered frames it guesses
+            // durations.
             let mediaType = stream.parameters.mediaType
             let isTimed = isMovie && packet.dts != noTimestamp && mediaType != .subtitle
             let isGuess = isTimed && mediaType == .video && packet.pts != noTimestamp && packet.duration > 0

@@ -75,9 +75,9 @@ final class LayerOverlay: FrameOverlay {
         ((middle.x - width) / 2, (middle.y - height) / 2)
     }
 
-    /// Pads the layer for its position. On 4:2:0 frames, `overlay` supports even positions only: a layer at an odd
-    /// position gets a transparent pixel on each side, with the color of its neighbor, and its chroma is subsampled
-    /// after that.
+    /// Pads the layer for its position. On 4:2:0 frames, `overlay` supports only even positions. A layer at an odd
+    /// position therefore gets a transparent pixel on each side, with the color of its neighbor; its chroma is
+    /// subsampled afterwards.
     private func aligned(_ image: consuming Frame) throws(AVError) -> Frame {
         let (x, y) = corner(width: image.width, height: image.height)
         let (across, along) = (x & 1, y & 1)

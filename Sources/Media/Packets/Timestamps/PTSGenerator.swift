@@ -1,8 +1,8 @@
 internal import DequeModule
 internal import LibAV
 
-/// Generates presentation times for the older MPEG codecs in containers that store decoding times only (AVI), or omit
-/// some presentation times (in program streams, that of the last reference frame).
+/// Generates presentation times for the older MPEG codecs. AVI stores only decoding times; program streams omit some
+/// presentation times, such as that of the last reference frame.
 ///
 /// The reorder depth is one frame: a B-frame is presented at its decoding time, any other frame at the decoding time
 /// of the next non-B-frame. Packets with two frames (DivX's packed B-frames) are split first.

@@ -16,7 +16,7 @@ package struct FrameFilterChain {
     /// Output size if `settings` set none; nil for the size of the frames.
     let wholeSize: PixelSize?
     let target: PixelFormat
-    /// Shape of the input frames, and shape of the first frames, for which `settings` was planned.
+    /// `own`: shape of the input frames. `first`: shape of the track's first frames, for which `settings` was planned.
     var shapes: (own: FrameShape, first: FrameShape)?
 
     /// Options of scalers that libavfilter inserts between filters. They keep range and matrix, unless a filter

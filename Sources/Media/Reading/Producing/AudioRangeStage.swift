@@ -4,7 +4,8 @@ internal import LibAV
 ///
 /// Times are converted to sample positions on the asset's time line. Samples before time zero, before the range, or
 /// past the end of the edit list are dropped. Gaps are filled with silence and overlapping samples dropped, so that the
-/// audio stays in sync. For a track that begins late, the first sample has a later time, and no silence precedes it.
+/// audio stays in sync. If the track begins after the range's start, its first sample has that later time, and no
+/// silence precedes it.
 final class AudioRangeStage: FrameStage {
     private let context: ProducerContext
 

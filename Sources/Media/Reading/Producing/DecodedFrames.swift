@@ -40,8 +40,8 @@ final class DecodedFrames: FrameStream {
     /// Latest presentation time of a packet whose frame the decoder may have skipped because of `neededFrom`.
     private(set) var skippedUntil = Int64.min
 
-    /// Whether the movie's times determine the presented samples instead of the packets' skip counts: depending on the
-    /// FFmpeg version (5.1 differs from later ones), these count at the sample rate of the core codec or of the output.
+    /// Whether the movie's times determine the presented samples instead of the packets' skip counts. FFmpeg 5.1 and
+    /// later versions differ in whether skip counts have the sample rate of the core codec or of the output.
     private let trimsByTimes: Bool
 
     init(packets: PacketSource, threads: Int, limits: InputLimits) throws {

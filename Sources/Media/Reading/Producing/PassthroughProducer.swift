@@ -320,8 +320,8 @@ final class PassthroughProducer: SampleProducer {
         return isUnpresented ? 0 : end
     }
 
-    /// Returns a packet's decoding time. If the first one is missing (libavformat estimates the others of Matroska), or
-    /// if they don't increase (some movies), all of them are generated.
+    /// Returns a packet's decoding time. All decoding times are generated if the first one is missing, as in Matroska,
+    /// where libavformat estimates the others, or if they don't increase, as in some movies.
     private func decodingTime(_ packet: borrowing Packet, pts: Int64) throws -> Int64 {
         if isFirst, packet.dts == noTimestamp || track.isUnordered, track.mediaType == .video {
             let nominal = track.nominalFrameRate.map { $0.inverted.rescale(1, to: timeBase) } ?? 1
