@@ -137,7 +137,7 @@ import Testing
 /// Real files are decoded to their known number of samples.
 @Suite(.enabled(if: TestPaths.media != nil)) struct GaplessFileTests {
     @Test(arguments: [("reports/itunsmpb_lc.m4a", 88_200), ("102400samples_qt-lc-aac.m4a", 102_400)])
-    func samples_areTheEncodersInput(_ name: String, _ count: Int) async throws {
+    func samples_matchTheEncoderInput(_ name: String, _ count: Int) async throws {
         let scratch = try Scratch()
         let yaml = """
             version: 1

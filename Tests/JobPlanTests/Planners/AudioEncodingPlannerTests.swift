@@ -32,7 +32,7 @@ import Testing
         encoding.settings.first { $0.key == key }.map { "\($0.value) (\($0.origin.rawValue))" }
     }
 
-    @Test func defaultsAreTheSources() throws {
+    @Test func defaultsComeFromTheSource() throws {
         let (encoding, notes) = try decision("codec: aac", in: "mp4")
         #expect(encoding.encoder.encoder == "aac" && encoding.encoder.sampleRate == 48_000)
         #expect(encoding.encoder.channelLayout == .stereo && encoding.encoder.bitRate == 128_000)

@@ -32,7 +32,7 @@ import Testing
         encoding.settings.first { $0.key == key }.map { "\($0.value) (\($0.origin.rawValue))" }
     }
 
-    @Test func defaultsAreTheSources() throws {
+    @Test func defaultsComeFromTheSource() throws {
         let (encoding, notes) = try decide("codec: h264", of: .video { $0.color = .standard })
         let encoder = encoding.encoder
         #expect(encoder.encoder == "libx264" && encoder.width == 1280 && encoder.height == 720)
