@@ -208,7 +208,8 @@ import Testing
         var compared = 0
         for _ in 0..<20_000 {
             let pattern = text("ab.]]-!^[[*?", Int.random(in: 1...7, using: &random))
-            guard GlobPattern.problem(pattern) == nil else { continue }
+            // In the C library, `[.` within a set begins a collating symbol.
+            guard GlobPattern.problem(pattern) == nil, !pattern.contains("[.") else { continue }
             let name = text("ab.]-!^[", Int.random(in: 1...4, using: &random))
             let expected = fnmatch(pattern, name, FNM_PERIOD | FNM_NOESCAPE) == 0
             #expect(GlobPattern.matches(name, pattern) == expected, "\(pattern) \(name)")
