@@ -126,7 +126,7 @@ import Testing
             """
         let result = BatchPlanner.plan([try #require(decode(text).file)])
         #expect(!result.conflicts.hasErrors && result.plan.jobs.count == 2)
-        let places = BatchPlanner.places([try #require(decode(text).file)], beneath: .anywhere)
-        #expect(places.destinations.isEmpty)
+        let paths = JobPaths([try #require(decode(text).file)], beneath: .anywhere)
+        #expect(paths.destinations.isEmpty)
     }
 }

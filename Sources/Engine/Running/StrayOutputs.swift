@@ -13,14 +13,14 @@ package struct StrayOutputs: Sendable {
 
     /// Compares the destinations of job files with the state. Patterns are expanded; sources are not probed.
     package init(_ set: JobFileSet, state: RunState) {
-        let (destinations, imageJobs, sources, problems) = BatchPlanner.places(
-            set.files, beneath: set.access.root)
+        let paths = JobPaths(set.files, beneath: set.access.root)
         all =
-            problems.hasErrors
+            paths.problems.hasErrors
             ? []
             : state.strays(
-                requested: destinations, imageJobs: imageJobs, sources: Set(sources.map(SourceFileKey.init)))
-        self.problems = problems
+                requested: paths.destinations, imageJobs: paths.imageJobs,
+                sources: Set(paths.sources.map(SourceFileKey.init)))
+        problems = paths.problems
         self.state = state
     }
 

@@ -44,13 +44,10 @@ package struct InputPlan: Codable, Hashable, Sendable {
 
 extension InputPlan {
     /// Creates the input of a job whose extent is planned.
-    init(
-        job: JobSpec, _ source: Source, _ description: SourceDescription, _ extent: PlannedExtent,
-        composed: ComposedSource?
-    ) {
+    init(job: JobSpec, _ input: ResolvedInput, _ extent: PlannedExtent) {
         self.init(
-            source: source, awaited: composed?.awaited ?? [], timing: job.asset.timing,
-            sourceDescription: description, range: extent.range,
+            source: input.source, awaited: input.composed?.awaited ?? [], timing: job.asset.timing,
+            sourceDescription: input.description, range: extent.range,
             joinedRanges: extent.joined, requestedRange: extent.requested,
             damagePolicy: job.onDamage?.value ?? .fail, rangeLocation: job.rangeLocation,
             cut: extent.ranges.isEmpty ? nil : job.cut?.value)

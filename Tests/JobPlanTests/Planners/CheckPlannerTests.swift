@@ -19,7 +19,7 @@ import Testing
         let snippet = try JobSnippet("check: \(check)", keys, to: nil)
         guard case .check(let spec) = snippet.output.kind else { throw ProgramError(message: "no check") }
         let decision = CheckPlanner(
-            job: snippet.job, output: snippet.output, spec: spec, source: source, description: description,
+            job: snippet.job, output: snippet.output, spec: spec, input: ResolvedInput(source, description),
             prober: FakeProber()
         ).decide()
         return (decision, snippet.findings(decision.reasons))

@@ -24,7 +24,7 @@ import Testing
         _ composition: String,
         cadence: FrameCadence? = FrameCadence(frameRate: Rational(25, 1), isConstant: true),
         fonts: [String] = ["/usr/share/fonts/DejaVuSans.ttf"]
-    ) throws -> (decision: Decision<CompositionPlanner.Planned>, findings: [String]) {
+    ) throws -> (decision: Decision<ComposedSource>, findings: [String]) {
         let snippet = try JobSnippet(
             rule: "{ video: first, encode: { codec: h264 } }", "composition: \(composition)", asset: "",
             to: "o.mkv")
@@ -44,14 +44,15 @@ import Testing
         return (decision, snippet.findings(decision.reasons))
     }
 
-    private func clips(_ decision: Decision<CompositionPlanner.Planned>) -> [TimeRange]? {
+    private func clips(_ decision: Decision<ComposedSource>) -> [TimeRange]? {
         decision.value?.composition.clips.map(\.placement.timeRange)
     }
 
     /// Clips follow each other. Size, rate and audio format come from the first clip; each source is listed once.
     @Test func clipsFollowEachOther() throws {
         let (decision, findings) = try decide("[ a.mp4, b.mp4, a.mp4 ]")
-        let (composition, known) = try #require(decision.value)
+        let planned = try #require(decision.value)
+        let composition = planned.composition
         #expect(clips(decision) == [span(0, 10), span(10, 14), span(14, 24)] && findings == [])
         #expect(composition.sources == [.file("/a.mp4"), .file("/b.mp4")] && composition.duration == s(24))
         #expect(composition.canvas?.size == PixelSize(width: 1280, height: 720))
@@ -59,7 +60,7 @@ import Testing
         #expect(composition.audioFormat == CompositionAudioFormat(sampleRate: 48_000, layout: .stereo))
         #expect(composition.audio.map(\.placement.timeRange) == clips(decision))
         #expect(composition.chapters.map(\.timeRange) == [span(0, 10), span(14, 24)])
-        #expect(known.chapters.map(\.title) == ["a", "b", "a"] && known.left.isEmpty)
+        #expect(planned.clipChapters?.map(\.title) == ["a", "b", "a"] && planned.unused.isEmpty)
     }
 
     /// Ranges, speeds, gaps and joins determine the positions of clips.
@@ -86,7 +87,7 @@ import Testing
         #expect(composition.audioFormat == CompositionAudioFormat(sampleRate: 44_100, layout: .mono))
         let silent = try decide("[ { asset: a.mp4, audio: none } ]").decision
         #expect(silent.value?.composition.audioFormat == nil && silent.value?.composition.audio == [])
-        #expect(silent.value?.known.left.map(\.isUnstated) == [false])
+        #expect(silent.value?.unused.map(\.isUnstated) == [false])
     }
 
     /// Without `frame_rate`, the rate is one that shows every frame of the first clip; a variable rate causes a warning
@@ -250,10 +251,10 @@ import Testing
     /// Tracks that aren't used are listed: text subtitles are kept, styles and image subtitles are dropped.
     @Test func unusedTracksAreListed() throws {
         let (decision, findings) = try decide("[ text.mkv ]")
-        let (composition, known) = try #require(decision.value)
-        #expect(composition.subtitles.count == 1 && findings == [])
-        #expect(known.left.map(\.reason).contains("its subtitles are images"))
-        #expect(known.left.contains { $0.track.hasPrefix("styles of track 1") && !$0.isUnstated })
+        let planned = try #require(decision.value)
+        #expect(planned.composition.subtitles.count == 1 && findings == [])
+        #expect(planned.unused.map(\.reason).contains("its subtitles are images"))
+        #expect(planned.unused.contains { $0.track.hasPrefix("styles of track 1") && !$0.isUnstated })
     }
 }
 

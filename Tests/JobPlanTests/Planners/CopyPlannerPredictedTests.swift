@@ -24,7 +24,7 @@ import Testing
         composition.canvas = Canvas(
             size: PixelSize(width: 1280, height: 720), frameRate: Rational(25, 1))
         composition.audioFormat = CompositionAudioFormat(sampleRate: 48_000, layout: .stereo)
-        var composed = ComposedSource()
+        var composed = ComposedSource(composition)
         composed.awaited = [JobOutput(job: "first", output: nil, path: "/b.mp4")]
         composed.descriptions = ["/a.mp4": first, "/b.mp4": own]
         for (index, start) in [0.0, 10].enumerated() {

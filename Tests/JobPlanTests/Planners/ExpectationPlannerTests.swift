@@ -116,7 +116,7 @@ import Testing
     private func description(_ plan: TrackPlan, ranges: [TimeRange] = []) throws -> TrackDescription {
         let snippet = try JobSnippet(rule: "{ video: first, copy: true }")
         let extent = ranges.count > 1 ? PlannedExtent(joined: ranges) : PlannedExtent(range: ranges.first)
-        let input = InputPlan(job: snippet.job, .file, .file(plan.source), extent, composed: nil)
+        let input = InputPlan(job: snippet.job, ResolvedInput(.file, .file(plan.source)), extent)
         let task = OutputTask(
             job: "one", file: "jobs.yaml", input: input, output: .media([plan], of: snippet))
         return try #require(SourceDescription(foretoldBy: task).tracks.first)
@@ -160,7 +160,7 @@ import Testing
     ) throws -> (findings: [String], messages: [String]) {
         let snippet = try JobSnippet(rule: "{ video: first, copy: true }", "expect: \(expect)")
         let input = InputPlan(
-            job: snippet.job, .file, .file(.video(), .audio()), PlannedExtent(), composed: nil)
+            job: snippet.job, ResolvedInput(.file, .file(.video(), .audio())), PlannedExtent())
         var task = OutputTask(
             job: "one", file: "jobs.yaml", input: input,
             output: .media(tracks, of: snippet))

@@ -40,8 +40,8 @@ import Testing
         let written = try #require(snippet.output.destination)
         let path = try #require(DestinationPath("/" + written.path.value))
         let decision = OutputPlanner(
-            job: snippet.job, output: snippet.output, container: try snippet.container, source: source,
-            description: description, destination: path, as: written, prober: prober, composed: nil,
+            job: snippet.job, output: snippet.output, container: try snippet.container,
+            input: ResolvedInput(source, description), destination: path, as: written, prober: prober,
             cover: cover.map { CoverPlan(path: "/art.jpg", image: $0, location: written.path.range) }
         ).decide()
         return (decision, snippet.findings(decision.reasons))

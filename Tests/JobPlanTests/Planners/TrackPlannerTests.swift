@@ -18,8 +18,8 @@ import Testing
             range.map { "range: { start: \($0.start)s, end: \($0.end)s }" } ?? "", "container: \(container)",
             to: "o.x")
         let planner = TrackPlanner(
-            job: snippet.job, output: snippet.output, container: try snippet.container, source: .file,
-            description: .file(track), extent: PlannedExtent(range: range), prober: prober, composed: nil)
+            job: snippet.job, output: snippet.output, container: try snippet.container,
+            input: ResolvedInput(.file, .file(track)), extent: PlannedExtent(range: range), prober: prober)
         let decision = planner.decide(track, by: snippet.rule, mix: mix, at: 2)
         return (decision, snippet.findings(decision.reasons))
     }

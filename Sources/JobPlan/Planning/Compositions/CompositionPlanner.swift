@@ -19,8 +19,8 @@ struct CompositionPlanner {
     let fonts: FontFinder
     var reasons = Reasons()
     var composition = Composition()
-    /// Data about the composition that `composition` doesn't contain.
-    var known = ComposedSource()
+    /// The composition's source map.
+    var known: ComposedSource
     /// Time ranges of clips and audio items, by their `id`.
     var ids: [String: TimeRange] = [:]
     /// Audio items whose time range is being determined, to detect circular anchors.
@@ -67,6 +67,7 @@ struct CompositionPlanner {
         resolve: @escaping (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> ResolvedSource?
     ) {
         self.spec = spec
+        known = ComposedSource(Composition(), spec: spec)
         self.prober = prober
         self.keepsFullChroma = keepsFullChroma
         self.fonts = fonts
@@ -83,10 +84,8 @@ struct CompositionPlanner {
         return found
     }
 
-    typealias Planned = (composition: Composition, known: ComposedSource)
-
-    /// Returns the composition; nil if there are errors.
-    consuming func decide() -> Decision<Planned> {
+    /// Returns the composition with its source map; nil if there are errors.
+    consuming func decide() -> Decision<ComposedSource> {
         guard let placed = place() else { return Decision(nil, reasons) }
         chooseFormat(placed)
         for (index, one) in placed.enumerated() { add(one, index, placed) }
@@ -103,7 +102,8 @@ struct CompositionPlanner {
                 "the composition exceeds a limit on duration, size or speed",
                 at: spec.range)
         }
-        return Decision(reasons.hasErrors ? nil : (composition, known), reasons)
+        known.composition = composition
+        return Decision(reasons.hasErrors ? nil : known, reasons)
     }
 
     /// Returns the index of a source in the composition, and adds the source if it is new.
@@ -367,7 +367,7 @@ struct CompositionPlanner {
     /// Adds the clip's own chapter, and records the tracks of its source that are not used.
     private mutating func account(for one: PositionedClip, _ index: Int, _ cues: [TrackDescription]) {
         let name = one.found.source.name.pathParts.last ?? one.found.source.name
-        known.chapters.append(
+        known.clipChapters?.append(
             AssetChapter(
                 timeRange: one.timeRange, title: one.clip.id?.value ?? name.nameParts.stem))
         recordUnused(
@@ -391,7 +391,7 @@ struct CompositionPlanner {
         let name = one.found.source.name.pathParts.last ?? one.found.source.name
         for track in cues {
             for (item, reason) in SubtitleLosses.of(track.codec, as: SubtitleTrack.codec) {
-                known.left.append(
+                known.unused.append(
                     ComposedSource.UnusedTrack(
                         owner: "clip \(index), \(name)",
                         track: "\(item) of track \(track.index) (\(LedgerText.plainName(track)))",
@@ -413,7 +413,7 @@ struct CompositionPlanner {
             let explanation = reason(track)
             let isImages =
                 track.mediaType == .subtitle && !SubtitleCodec.canConvert(from: track.codec)
-            known.left.append(
+            known.unused.append(
                 ComposedSource.UnusedTrack(
                     owner: "\(owner), \(name)",
                     track: "track \(track.index) (\(LedgerText.plainName(track)))",

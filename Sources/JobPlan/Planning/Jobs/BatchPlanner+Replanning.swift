@@ -2,8 +2,6 @@ internal import Diagnostics
 internal import ExactStrings
 internal import FileSystem
 package import JobSpec
-internal import LibAV
-internal import Media
 internal import Publishing
 
 /// Replanning of jobs after other jobs have published their sources.
@@ -12,18 +10,21 @@ extension BatchPlanner {
     package static func replan(
         _ plan: JobPlan, in files: [JobFile], prober: any SourceProber
     ) throws(PlanningError) -> JobPlan {
-        guard let index = files.firstIndex(where: { $0.path.exact == plan.file.exact }),
-            let job = files[index].jobs.first(where: { $0.id.value.exact == plan.id.exact })
+        guard let file = files.first(where: { $0.path.exact == plan.file.exact }),
+            let job = file.jobs.first(where: { $0.id.value.exact == plan.id.exact })
         else { throw PlanningError(diagnostics: []) }
-        var planner = BatchPlanner(files: files, prober: prober, memory: NoMemory())
-        var sink = DiagnosticSink()
-        planner.published = Self.outputs(read: plan, by: job)
+        let published = outputs(read: plan, by: job)
         // Missing sources are reported by the run.
-        guard !planner.published.isEmpty,
-            planner.published.allSatisfy({ FileIdentity(path: $0.path) != nil })
-        else { return plan }
-        guard var fresh = planner.plan(job, in: index, into: &sink) else {
-            throw PlanningError(diagnostics: sink.diagnostics)
+        guard !published.isEmpty, published.allSatisfy({ FileIdentity(path: $0.path) != nil }) else {
+            return plan
+        }
+        var destinations = DestinationTable()
+        let decision = JobPlanner(
+            job: job, file: file, catalog: SourceCatalog(files, prober: prober),
+            outputs: readOutputs(of: job, in: file, published, &destinations), destinationCheck: nil
+        ).decide(&destinations)
+        guard var fresh = decision.value else {
+            throw PlanningError(diagnostics: decision.reasons.diagnostics.diagnostics)
         }
         for index in fresh.outputs.indices where plan.outputs.indices.contains(index) {
             fresh.outputs[index].markCopies(plannedBy: plan.outputs[index])
@@ -31,7 +32,7 @@ extension BatchPlanner {
         return fresh
     }
 
-    /// Returns the outputs of other jobs that a job reads.
+    /// Returns the outputs of other jobs that a plan reads.
     private static func outputs(read plan: JobPlan, by job: JobSpec) -> [JobOutput] {
         guard let input = plan.inputs.first else { return [] }
         guard case .job(_, let path) = input.source, case .job(_, let run, let output) = job.asset.source
@@ -39,17 +40,25 @@ extension BatchPlanner {
         return [JobOutput(job: run, output: output?.value, path: path)]
     }
 
-    /// Returns the path of a published output while its reader is planned again; nil otherwise. An output that was up
-    /// to date from the start has the destination in the job file.
-    mutating func published(_ run: String, _ output: String?, in index: Int) -> String? {
-        guard !published.isEmpty else { return nil }
-        if let result = published.first(where: { $0.job.exact == run.exact && $0.output == output }) {
-            return result.path
+    /// Returns all outputs of other jobs that a job reads: those that were published for its plan, and those that were
+    /// up to date from the start, which have the destinations in the job file.
+    private static func readOutputs(
+        of job: JobSpec, in file: JobFile, _ published: [JobOutput], _ destinations: inout DestinationTable
+    ) -> ReadOutputs {
+        var read = ReadOutputs()
+        for part in job.asset.parts {
+            guard case .job(_, let run, let written) = part.source else { continue }
+            let output = written?.value
+            var path = published.first { $0.job.exact == run.exact && $0.output == output }?.path
+            if path == nil {
+                let spec = file.jobs.first { $0.id.value.exact == run.exact }?.output(output)
+                path = (spec?.destination?.path).flatMap {
+                    destinations.resolve(file.absolutePath($0))?.path
+                }
+            }
+            read[run, output] = path.map { .published(path: $0) }
         }
-        let job = files[index].jobs.first { $0.id.value.exact == run.exact }
-        return (job?.output(output)?.destination?.path).flatMap {
-            destinations.resolve(files[index].absolutePath($0))?.path
-        }
+        return read
     }
 }
 

@@ -8,15 +8,16 @@ struct CheckPlanner {
     let job: JobSpec
     let output: OutputSpec
     let spec: CheckSpec
-    let source: InputPlan.Source
-    let description: SourceDescription
+    let input: ResolvedInput
     let prober: any SourceProber
+
+    private var description: SourceDescription { input.description }
 
     /// Returns the plan of the check and the input that it reads; nil after an error.
     func decide() -> Decision<(input: InputPlan, output: OutputPlan)> {
         var reasons = Reasons()
         let extents = ExtentPlanner(
-            job: job, output: output, source: source, description: description, prober: prober)
+            job: job, output: output, source: input.source, description: description, prober: prober)
         let video = description.tracks(of: .video).first
         guard let extent = reasons.take(extents.decide(video: video, copied: nil)) else {
             return Decision(nil, reasons)
@@ -36,8 +37,7 @@ struct CheckPlanner {
             check: CheckPlan(decodes: spec.decodes, location: spec.range),
             expectations: output.expectations, ledger: [], expectedDuration: duration, expectedSize: nil,
             sizeLimit: nil, sizeLimitLocation: nil, notes: reasons.notes)
-        let input = InputPlan(job: job, source, description, extent, composed: nil)
-        return Decision((input, plan), reasons)
+        return Decision((InputPlan(job: job, input, extent), plan), reasons)
     }
 
     /// Returns the tracks that are read: video and audio; for a whole file, also subtitles and data.
@@ -76,7 +76,7 @@ struct CheckPlanner {
 
     /// Whether the source is a file, whose packets can be read.
     private var hasPackets: Bool {
-        switch source {
+        switch input.source {
         case .file, .job: true
         case .pattern, .images, .composition: false
         }

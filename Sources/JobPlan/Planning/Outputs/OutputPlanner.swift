@@ -10,33 +10,30 @@ struct OutputPlanner {
     let job: JobSpec
     let output: OutputSpec
     let container: Located<ContainerType>
-    let source: InputPlan.Source
-    let description: SourceDescription
+    let input: ResolvedInput
     let destination: DestinationPath
     let written: DestinationSpec
     let prober: any SourceProber
-    /// Data about the composition; nil for any other source.
-    let composed: ComposedSource?
     /// The cover from an image file; nil for none.
     let cover: CoverPlan?
     private var reasons = Reasons()
 
     init(
-        job: JobSpec, output: OutputSpec, container: Located<ContainerType>, source: InputPlan.Source,
-        description: SourceDescription, destination: DestinationPath, as written: DestinationSpec,
-        prober: any SourceProber, composed: ComposedSource?, cover: CoverPlan?
+        job: JobSpec, output: OutputSpec, container: Located<ContainerType>, input: ResolvedInput,
+        destination: DestinationPath, as written: DestinationSpec, prober: any SourceProber, cover: CoverPlan?
     ) {
         self.cover = cover
         self.prober = prober
-        self.composed = composed
         self.job = job
         self.output = output
         self.container = container
-        self.source = source
-        self.description = description
+        self.input = input
         self.destination = destination
         self.written = written
     }
+
+    private var source: InputPlan.Source { input.source }
+    private var description: SourceDescription { input.description }
 
     /// The output's location in the job file.
     private var location: SourceRange { output.id?.range ?? job.id.range }
@@ -62,7 +59,7 @@ struct OutputPlanner {
             return Decision(nil, reasons)
         }
         reasons.add(LeftoverCheck.decide(output, of: description, chosen: chosen.flatMap(\.indices)))
-        if let composed { reasons.add(LeftoverCheck.decide(output, of: composed.left)) }
+        if let composed = input.composed { reasons.add(LeftoverCheck.decide(output, of: composed.unused)) }
         let tracks = tracks(withoutEmptySubtitles(chosen, extent), extent)
         guard !reasons.hasErrors else { return Decision(nil, reasons) }
         var plan = assemble(tracks, extent, attachments: attachments(chosen))
@@ -72,8 +69,7 @@ struct OutputPlanner {
         case .waveform(let waveform): drawn(waveform, as: &plan)
         case .check: break
         }
-        let input = InputPlan(job: job, source, description, extent, composed: composed)
-        return Decision(reasons.hasErrors ? nil : (input, plan), reasons)
+        return Decision(reasons.hasErrors ? nil : (InputPlan(job: job, input, extent), plan), reasons)
     }
 
     private mutating func stills(_ spec: ImagesSpec, of tracks: [TrackPlan], _ extent: PlannedExtent)
@@ -110,7 +106,7 @@ struct OutputPlanner {
         let chapters =
             reasons.take(
                 ChapterPlanner(
-                    spec: output.chapters, source: description.chapters, clips: composed?.chapters,
+                    spec: output.chapters, source: description.chapters, clips: input.composed?.clipChapters,
                     ranges: extent.ranges,
                     frames: FrameLocator(
                         track: first.map { tracks[$0].source }, source: source, prober: prober),
@@ -340,8 +336,7 @@ struct OutputPlanner {
     /// Returns the output's tracks, without those that failed.
     private mutating func tracks(_ chosen: [Chosen], _ extent: PlannedExtent) -> [TrackPlan] {
         let planner = TrackPlanner(
-            job: job, output: output, container: container, source: source, description: description,
-            extent: extent, prober: prober, composed: composed)
+            job: job, output: output, container: container, input: input, extent: extent, prober: prober)
         var tracks: [TrackPlan] = []
         for chosen in chosen where !chosen.isAttachment {
             for (track, mix) in mixed(chosen, planner, extent) {

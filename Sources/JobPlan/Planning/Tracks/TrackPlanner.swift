@@ -8,12 +8,10 @@ struct TrackPlanner {
     let job: JobSpec
     let output: OutputSpec
     let container: Located<ContainerType>
-    let source: InputPlan.Source
-    let description: SourceDescription
+    let input: ResolvedInput
     let extent: PlannedExtent
     let prober: any SourceProber
-    /// Data about the composition; nil for any other source.
-    let composed: ComposedSource?
+    private var description: SourceDescription { input.description }
 
     /// Returns the output's track at a position, created from a source track or from a mix with the same
     /// description.
@@ -147,9 +145,9 @@ struct TrackPlanner {
             return encoded(track, rule.action, by: rule, &reasons)
         }
         let copying = CopyPlanner(
-            job: job, output: output, container: container, source: source, prober: prober,
+            job: job, output: output, container: container, source: input.source, prober: prober,
             description: description, ranges: extent.ranges, location: location, otherwise: otherwise,
-            widenedTrack: extent.widenedTrack, composed: composed)
+            widenedTrack: extent.widenedTrack, composed: input.composed)
         switch reasons.take(copying.decide(track)) {
         case nil: return nil
         case .copy: return Treatment(.copy, track.transform, track)

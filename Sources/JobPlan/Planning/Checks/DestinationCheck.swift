@@ -1,0 +1,82 @@
+internal import Diagnostics
+internal import ExactStrings
+internal import FileSystem
+internal import JobSpec
+internal import Publishing
+
+/// The check of a single destination: it must be beneath the root, writable, and not occupied by a file of another
+/// owner.
+struct DestinationCheck {
+    let memory: any PlanMemory
+    let root: PathRoot
+
+    /// Reports the errors of a destination of a job file.
+    func check(
+        _ destination: DestinationPath, as written: DestinationSpec, of file: String,
+        into sink: inout DiagnosticSink
+    ) {
+        let location = written.path.range
+        let owner = memory.owner(ofFile: file, at: destination.path)
+        if !root.contains(destination.path) {
+            sink.error(
+                .destinationUnwritable,
+                "the destination \(destination.path) is outside of the `--root` \(root.path ?? "")",
+                at: location)
+            return
+        }
+        if destination.path.pathParts.dropLast().contains(".tandem") {
+            sink.error(
+                .destinationUnwritable,
+                "the destination \(destination.path) is inside a `.tandem` folder, which is reserved for the state of job files",
+                at: location)
+            return
+        }
+        switch DestinationPath.occupant(of: destination.path, owner: owner) {
+        case .nothing, .published: break
+        case .notAFile:
+            sink.error(
+                .destinationExists, "the destination \(destination.path) is not a regular file",
+                at: location)
+        case .foreign:
+            // A file that another job file published may equal the requested output; `checkOwner` decides once the
+            // plan is known.
+            if DestinationPath.mark(at: destination.path) == nil {
+                refuse(destination, written, of: file, into: &sink)
+            }
+        }
+        if !destination.missing.dropLast().isEmpty, !written.makesDirectories {
+            sink.error(
+                .destinationUnwritable,
+                "the folder \(destination.folder) doesn't exist, and `make_directories` is false",
+                at: location)
+        } else if !destination.isFolderWritable {
+            sink.error(
+                .destinationUnwritable, "the folder \(destination.existingFolder) is not writable",
+                at: location
+            )
+        }
+    }
+
+    /// Reports an error if another job file published the destination, unless with the same plan.
+    func checkOwner(
+        of task: OutputTask, at destination: DestinationPath, as written: DestinationSpec,
+        into sink: inout DiagnosticSink
+    ) {
+        let owner = memory.owner(ofFile: task.file, at: destination.path)
+        guard let owner, let mark = DestinationPath.mark(at: destination.path), mark.owner != owner,
+            !memory.wasCreated(by: task)
+        else { return }
+        refuse(destination, written, of: task.file, into: &sink)
+    }
+
+    private func refuse(
+        _ destination: DestinationPath, _ written: DestinationSpec, of file: String,
+        into sink: inout DiagnosticSink
+    ) {
+        guard written.ifExists == .fail, !memory.owns(destination.path, for: file) else { return }
+        sink.error(
+            .destinationExists, "\(DestinationPath.foreign(at: destination.path)): \(destination.path)",
+            at: written.path.range,
+            help: "`destination: { path: …, if_exists: replace }` replaces it, `skip` keeps it")
+    }
+}

@@ -1,0 +1,65 @@
+internal import Diagnostics
+internal import ExactStrings
+internal import FileSystem
+internal import JobSpec
+internal import Publishing
+
+/// The check for destinations that are sources or job files, compared by device and inode.
+struct SourceOverwriteCheck {
+    private struct File: Hashable {
+        let device: UInt64
+        let inode: UInt64
+
+        init?(_ path: String) {
+            guard let identity = FileIdentity(path: path) else { return nil }
+            (device, inode) = (identity.device, identity.inode)
+        }
+    }
+
+    private var sources: [File: SourceRange] = [:]
+    private let jobFiles: Set<File>
+
+    /// Creates a check. `sources` are the files that the jobs read, with their locations in the job files.
+    init(_ files: [JobFile], sources: [(path: String, place: SourceRange)]) {
+        for (path, location) in sources {
+            guard let file = File(path) else { continue }
+            self.sources[file] = self.sources[file] ?? location
+        }
+        jobFiles = Set(files.compactMap { File($0.path) })
+    }
+
+    /// Returns the errors of all jobs of some files. `images` are the files whose names depend on sources.
+    func errors(
+        _ files: [JobFile], images: [ImageOutputFiles], _ destinations: inout DestinationTable
+    ) -> DiagnosticSink {
+        var sink = DiagnosticSink()
+        for file in files {
+            for written in file.jobs.flatMap(\.outputs).compactMap(\.destination?.path) {
+                check(file.absolutePath(written), at: written.range, &destinations, into: &sink)
+            }
+            for output in images where output.job.file.exact == file.path.exact {
+                for path in output.paths { check(path, at: output.location, &destinations, into: &sink) }
+            }
+        }
+        return sink
+    }
+
+    private func check(
+        _ destination: String, at location: SourceRange, _ destinations: inout DestinationTable,
+        into sink: inout DiagnosticSink
+    ) {
+        guard let path = destinations.resolve(destination)?.path, let file = File(path) else { return }
+        if jobFiles.contains(file) {
+            sink.error(.destinationIsSource, "the destination is a job file: \(path)", at: location)
+        }
+        guard let source = sources[file] else { return }
+        sink.error(
+            .destinationIsSource,
+            "the destination is also a source, which is never overwritten: \(path)",
+            at: location, notes: [Diagnostic.Note("the source is here", at: source)],
+            help: DestinationPath.mark(at: path) == nil
+                ? nil
+                : "the file is an output of an earlier run; use a pattern that doesn't match outputs, or `asset: { job: NAME }` to read the output of another job"
+        )
+    }
+}

@@ -1,0 +1,185 @@
+internal import Diagnostics
+internal import Dispatch
+internal import ExactStrings
+internal import FileSystem
+internal import JobSpec
+internal import LibAV
+internal import Locking
+internal import Media
+
+/// The sources of a call: each file, image sequence and cover is probed once for all jobs. Planners share the catalog;
+/// it is confined to the thread that plans.
+final class SourceCatalog {
+    let prober: any SourceProber
+    private let jobFiles: [JobFile]
+    private var probed: [ExactString: Result<SourceDescription, SourceProblem>] = [:]
+    /// Image sequences by path, frame rate and frame count; several jobs may read one.
+    private var sequences: [ExactString: Result<ResolvedInput, SourceProblem>] = [:]
+    private var covers: [ExactString: Result<CoverImage, SourceProblem>] = [:]
+    private var finder: SourceFinder
+    /// The job that writes each destination of the only job file, for help.
+    private lazy var writers: [ExactString: String] = {
+        guard let file = jobFiles.first, jobFiles.count == 1 else { return [:] }
+        let named = file.jobs.flatMap { job in
+            job.outputs.compactMap { output in
+                output.destination.map { (file.absolutePath($0.path).exact, job.base) }
+            }
+        }
+        return Dictionary(named, uniquingKeysWith: { first, _ in first })
+    }()
+
+    /// Creates an empty catalog for the jobs of some files.
+    init(_ jobFiles: [JobFile], prober: any SourceProber) {
+        self.jobFiles = jobFiles
+        self.prober = prober
+        finder = SourceFinder(beneath: prober.environment.root)
+    }
+
+    // MARK: Files
+
+    /// Probes several files in parallel, each once, so that their descriptions are known when their jobs are planned.
+    func probe(ahead requests: [SourceRequest]) {
+        var seen: Set<ExactString> = []
+        let wanted = requests.filter { seen.insert($0.key).inserted }
+        // A single source is probed when its job is planned.
+        guard wanted.count > 1 else { return }
+        let prober = prober
+        let results = Guarded(
+            [Result<SourceDescription, SourceProblem>?](repeating: nil, count: wanted.count))
+        DispatchQueue.concurrentPerform(iterations: wanted.count) { position in
+            let result = Self.probe(wanted[position], prober)
+            results.withLock { $0[position] = result }
+        }
+        for (request, result) in zip(wanted, results.withLock { $0 }) { probed[request.key] = result }
+    }
+
+    private static func probe(
+        _ request: SourceRequest, _ prober: any SourceProber
+    ) -> Result<SourceDescription, SourceProblem> {
+        Result { () throws(SourceProblem) in try prober.description(of: request.path, request.timing) }
+    }
+
+    /// Returns the description of a file or URL; nil after an error.
+    func description(
+        of path: String, _ timing: AssetTiming, at location: SourceRange, into sink: inout DiagnosticSink
+    ) -> SourceDescription? {
+        let request = SourceRequest(path: path, timing: timing)
+        let result = probed[request.key] ?? Self.probe(request, prober)
+        probed[request.key] = result
+        switch result {
+        case .success(let description): return description
+        case .failure(let error):
+            Self.refuse(
+                path.pathParts.last ?? path, path, error, at: location,
+                help: FileIdentity(path: path) == nil ? help(missing: path) : nil, into: &sink)
+            return nil
+        }
+    }
+
+    /// Returns a local file as an input; nil after an error.
+    func file(
+        _ path: String, _ timing: AssetTiming, at location: SourceRange, into sink: inout DiagnosticSink
+    ) -> ResolvedInput? {
+        guard let description = description(of: path, timing, at: location, into: &sink),
+            let identity = FileIdentity(path: path)
+        else { return nil }
+        return ResolvedInput(.file(path: path, identity: identity), description)
+    }
+
+    // MARK: Images
+
+    /// Returns numbered images as an input; nil after an error.
+    func images(
+        _ written: Located<String>, of file: JobFile, frameRate: Rational, into sink: inout DiagnosticSink
+    ) -> ResolvedInput? {
+        sequence(written, of: file, into: &sink) { path, finder throws(SourceProblem) in
+            try finder.sequence(path, frameRate: frameRate)
+        }
+    }
+
+    /// Returns an image that is shown for a duration as an input; nil after an error.
+    func image(
+        _ written: Located<String>, of file: JobFile, duration: MediaTime, frameRate: Rational,
+        into sink: inout DiagnosticSink
+    ) -> ResolvedInput? {
+        sequence(written, of: file, into: &sink) { path, _ throws(SourceProblem) in
+            ImageSequence(still: path, duration: duration, frameRate: frameRate)
+        }
+    }
+
+    private func sequence(
+        _ written: Located<String>, of file: JobFile, into sink: inout DiagnosticSink,
+        find: (String, inout SourceFinder) throws(SourceProblem) -> ImageSequence
+    ) -> ResolvedInput? {
+        let path = file.absolutePath(written)
+        do throws(SourceProblem) {
+            let sequence = try find(path, &finder)
+            let key = "\(sequence.frameRate) \(sequence.frameCount) \(sequence.path)".exact
+            let result = sequences[key] ?? probe(sequence)
+            sequences[key] = result
+            return try result.get()
+        } catch {
+            Self.refuse(written.value, path, error, at: written.range, into: &sink)
+            return nil
+        }
+    }
+
+    /// Probes the first image, which describes the whole sequence.
+    private func probe(_ sequence: ImageSequence) -> Result<ResolvedInput, SourceProblem> {
+        Result { () throws(SourceProblem) in
+            let description = try prober.description(of: sequence)
+            guard let identity = sequence.filesIdentity else {
+                throw SourceProblem("an image doesn't exist, or is not a regular file")
+            }
+            return ResolvedInput(.images(sequence, identity: identity), description)
+        }
+    }
+
+    /// Returns the plan of each output's cover; nil for an output without one, or after an error.
+    func covers(
+        of job: JobSpec, in file: JobFile, into sink: inout DiagnosticSink
+    ) -> [CoverPlan?] {
+        job.outputs.map { output in
+            guard let written = output.metadata.cover else { return nil }
+            let path = file.absolutePath(written)
+            let result =
+                covers[path.exact]
+                ?? Result { () throws(SourceProblem) in try prober.cover(of: path) }
+            covers[path.exact] = result
+            switch result {
+            case .success(let image): return CoverPlan(path: path, image: image, location: written.range)
+            case .failure(let problem):
+                Self.refuse(written.value, path, problem, at: written.range, into: &sink)
+                return nil
+            }
+        }
+    }
+
+    // MARK: Other uses
+
+    /// Absolute paths of the files that all jobs read, each with its first location in a job file.
+    var files: [(path: String, place: SourceRange)] { finder.files(of: jobFiles) }
+
+    private static func refuse(
+        _ name: String, _ path: String, _ problem: SourceProblem, at location: SourceRange,
+        help: String? = nil, into sink: inout DiagnosticSink
+    ) {
+        sink.error(
+            .sourceUnreadable, "\(name): \(problem)", at: location,
+            notes: [Diagnostic.Note("the path is \(path)")], help: help)
+    }
+
+    /// Returns help for a source that doesn't exist: another job of the only job file writes it, or other tools expand
+    /// its name; nil otherwise.
+    private func help(missing path: String) -> String? {
+        if let job = writers[path.exact] {
+            return "the job `\(job)` writes this file; `asset: { job: \(job) }` reads it after that job"
+        }
+        let name = path.pathParts.last ?? path
+        if NumberedName(path: path) != nil {
+            return "numbered images are `asset: { images: \(name), frame_rate: 25 }`"
+        }
+        return name.contains("{") && name.contains(",") && name.contains("}")
+            ? "a pattern can't contain `{a,b}`; it contains `*`, `?` and `[…]`" : nil
+    }
+}

@@ -1,0 +1,45 @@
+package import Diagnostics
+package import FileSystem
+package import JobSpec
+package import Publishing
+
+/// The files that the jobs of some job files name: destinations and sources. Patterns are expanded; no source is opened.
+package struct JobPaths {
+    /// Destinations, including the index of each sheet.
+    package private(set) var destinations: Set<DestinationPath> = []
+    /// Outputs whose file names depend on their sources.
+    package private(set) var imageJobs: Set<JobKey> = []
+    /// Local sources that exist.
+    package let sources: [FileIdentity]
+    /// Diagnostics of expanding patterns.
+    package let problems: DiagnosticSink
+
+    /// Collects the paths of some files beneath a root.
+    package init(_ files: [JobFile], beneath root: PathRoot) {
+        var sink = DiagnosticSink()
+        let expanded = files.map { $0.expanded(into: &sink, beneath: root) }
+        var finder = SourceFinder(beneath: root)
+        sources = finder.files(of: expanded).compactMap { FileIdentity(path: $0.path) }
+        problems = sink
+        var table = DestinationTable()
+        for file in expanded {
+            for job in file.jobs {
+                for output in job.outputs { add(output, of: job, in: file, &table) }
+            }
+        }
+    }
+
+    private mutating func add(
+        _ output: OutputSpec, of job: JobSpec, in file: JobFile, _ table: inout DestinationTable
+    ) {
+        if output.images != nil {
+            let name = OutputTask.name(job: job.id.value, output: output.id?.value)
+            imageJobs.insert(JobKey(file: file.path, id: name))
+        }
+        guard let written = output.destination?.path,
+            let path = table.resolve(file.absolutePath(written))
+        else { return }
+        destinations.insert(path)
+        if output.images?.sheet?.index != nil { destinations.insert(path.sibling(path.stem + ".vtt")) }
+    }
+}

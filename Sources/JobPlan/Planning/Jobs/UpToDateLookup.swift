@@ -1,0 +1,94 @@
+internal import Dispatch
+internal import JobSpec
+internal import Locking
+internal import Publishing
+
+/// The lookup of jobs that needn't be planned, because their outputs are up to date.
+struct UpToDateLookup {
+    private let memory: any PlanMemory
+    /// Results that were fetched before planning; an inner nil marks a job that must be planned.
+    private var fetched: [InstanceKey: BatchPlan.UpToDateJob?] = [:]
+
+    init(_ memory: any PlanMemory) { self.memory = memory }
+
+    /// Looks up in parallel all jobs that read a file. Returns the files of those that must be planned, with
+    /// duplicates.
+    mutating func fetch(_ files: [JobFile], destinations: inout DestinationTable) -> [SourceRequest] {
+        var queries: [(file: Int, query: UpToDateQuery)] = []
+        for (index, file) in files.enumerated() {
+            for job in file.jobs {
+                guard case .file = job.asset.source,
+                    let query = query(job, of: file, at: index, after: PlannedJobs(), &destinations)
+                else { continue }
+                queries.append((index, query))
+            }
+        }
+        // Batches of 64: one lookup takes less time than its dispatch.
+        let (memory, requested, stride) = (memory, queries, 64)
+        let found = Guarded([[BatchPlan.Output]?](repeating: nil, count: requested.count))
+        DispatchQueue.concurrentPerform(iterations: (requested.count + stride - 1) / stride) { part in
+            let indices = part * stride..<min(requested.count, (part + 1) * stride)
+            let outputs = indices.map { memory.upToDateOutputs(of: requested[$0].query) }
+            found.withLock { $0.replaceSubrange(indices, with: outputs) }
+        }
+        var wanted: [SourceRequest] = []
+        for ((index, query), outputs) in zip(queries, found.withLock({ $0 })) {
+            fetched[InstanceKey(file: index, id: query.job.id.value)] =
+                .some(outputs.map { Self.result(query, $0) })
+            if outputs == nil, let path = query.source {
+                wanted.append(SourceRequest(path: path, timing: query.job.asset.timing))
+            }
+        }
+        return wanted
+    }
+
+    /// Returns the result of a job that is up to date; nil if it must be planned.
+    func result(
+        of job: JobSpec, in file: JobFile, at index: Int, after planned: PlannedJobs,
+        _ destinations: inout DestinationTable
+    ) -> BatchPlan.UpToDateJob? {
+        if let known = fetched[InstanceKey(file: index, id: job.id.value)] { return known }
+        return query(job, of: file, at: index, after: planned, &destinations).flatMap { query in
+            memory.upToDateOutputs(of: query).map { Self.result(query, $0) }
+        }
+    }
+
+    private static func result(
+        _ query: UpToDateQuery, _ outputs: [BatchPlan.Output]
+    ) -> BatchPlan.UpToDateJob {
+        BatchPlan.UpToDateJob(
+            id: query.job.id.value, base: query.job.base, file: query.file.path, outputs: outputs)
+    }
+
+    /// Returns the query for the memory about a job; nil if the job must be planned in any case.
+    private func query(
+        _ job: JobSpec, of file: JobFile, at index: Int, after planned: PlannedJobs,
+        _ destinations: inout DestinationTable
+    ) -> UpToDateQuery? {
+        guard !job.isTemplate else { return nil }
+        let covers = job.outputs.compactMap(\.metadata.cover).map(file.absolutePath)
+        var query = UpToDateQuery(file: file, job: job, source: nil, covers: covers, outputs: [])
+        for output in job.outputs {
+            var path: DestinationPath?
+            if let written = output.destination?.path {
+                path = destinations.resolve(file.absolutePath(written))
+                if path == nil { return nil }
+            }
+            query.outputs.append(
+                UpToDateQuery.Output(
+                    id: output.id?.value, destination: path?.path,
+                    hasSeveralFiles: output.namesEachImage || output.images?.sheet?.index != nil))
+        }
+        switch job.asset.source {
+        case .file(let written): query.source = file.absolutePath(written)
+        case .pattern: break
+        case .job(_, let run, let output):
+            guard let needed = planned.upToDateDestination(of: run, output?.value, in: index) else {
+                return nil
+            }
+            query.source = needed
+        case .url, .glob, .images, .image, .composition, .composed: return nil
+        }
+        return query
+    }
+}
