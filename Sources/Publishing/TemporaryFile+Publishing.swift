@@ -136,7 +136,7 @@ extension TemporaryFile {
     }
 
     /// Withdraws a published file if it still has its final name: restores the replaced file, or removes the name.
-    func withdraw() {
+    package func withdraw() {
         state.withLock { state in
             var (own, other) = (stat(), stat())
             guard state.isPublished, let name = state.publishedName, fstat(descriptor, &own) == 0,

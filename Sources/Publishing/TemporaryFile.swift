@@ -175,6 +175,14 @@ package final class TemporaryFile: @unchecked Sendable {
         guard fsync(descriptor) == 0 else { throw SystemError("fsync", errno: errno) }
     }
 
+    /// Writes the file's data, but not its times, to disk (`fdatasync`). Returns the system's error number, or 0.
+    package func synchronizeData() -> Int32 { fdatasync(descriptor) == 0 ? 0 : errno }
+
+    /// Shortens the file to a number of bytes.
+    package func truncate(to size: Int64) throws {
+        guard ftruncate(descriptor, off_t(size)) == 0 else { throw SystemError("ftruncate", errno: errno) }
+    }
+
     /// Truncates the file to free its space when its data is no longer needed.
     package func empty() { ftruncate(descriptor, 0) }
 

@@ -30,7 +30,7 @@ import Testing
 
     private static let articles: [(program: String, maxLines: Int)] = [
         ("ReadingSamples", 30), ("WritingPixelBuffers", 30), ("ReencodingWithCancel", 25),
-        ("Passthrough", 30),
+        ("Passthrough", 30), ("Recording", 25), ("Segmenting", 40),
         ("Exporting", 12), ("Stills", 8), ("Waveforms", 12), ("Mixing", 30), ("Composing", 25),
     ]
 
@@ -158,6 +158,24 @@ import Testing
             try await reencodingWithCancel(input: long, output: cut, patience: .milliseconds(100))
                 == "cancelled")
         #expect(scratch.contents.sorted() == ["in.mp4", "long.mp4", "o.mp4"])
+    }
+
+    @Test func recordingHasItsFrames() async throws {
+        let scratch = try Scratch()
+        let output = URL(fileURLWithPath: scratch.file("o.mp4"))
+        try await recording(output: output) { $0 < 60 }
+        #expect(try FFmpegFile(output.path).frames().times.count == 60)
+        #expect(try MovieBoxes(output.path).fragmentStarts(trackID: 1).count >= 1)
+    }
+
+    @Test func segmentsAreWritten() async throws {
+        let scratch = try Scratch()
+        let input = try await Self.movie(in: scratch, seconds: 5)
+        let folder = URL(fileURLWithPath: scratch.file("segments"))
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        #expect(try await segmenting(input: input, folder: folder).seconds == 5)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names.contains("init.mp4") && names.contains("0.m4s"))
     }
 
     @Test func passthroughKeepsEveryFrame() async throws {

@@ -91,7 +91,31 @@ public struct MovieBoxes {
         }
     }
 
-    /// Returns the file offset of the duration in a track's last edit, and the movie's time scale.
+    /// Returns the sum of the sample durations in each fragment of a track, in the track's time scale.
+    public func fragmentDurations(trackID: Int) -> [Int] {
+        boxes(0..<data.count).filter { $0.name == "moof" }.flatMap { moof in
+            boxes(moof.body).filter { $0.name == "traf" }.compactMap { fragment -> Int? in
+                guard let head = child("tfhd", fragment.body), u32(head.lowerBound + 4) == trackID else {
+                    return nil
+                }
+                let flags = u32(head.lowerBound) & 0xff_ffff
+                var at = head.lowerBound + 8
+                for (flag, size) in [(1, 8), (2, 4)] where flags & flag != 0 { at += size }
+                let usual = flags & 8 != 0 ? u32(at) : 0
+                return boxes(fragment.body).filter { $0.name == "trun" }.reduce(0) { sum, run in
+                    let flags = u32(run.body.lowerBound) & 0xff_ffff
+                    let count = u32(run.body.lowerBound + 4)
+                    guard flags & 0x100 != 0 else { return sum + count * usual }
+                    var at = run.body.lowerBound + 8
+                    for flag in [0x1, 0x4] where flags & flag != 0 { at += 4 }
+                    let size = 4 * [0x100, 0x200, 0x400, 0x800].filter { flags & $0 != 0 }.count
+                    return sum + (0..<count).reduce(0) { $0 + u32(at + $1 * size) }
+                }
+            }
+        }
+    }
+
+    /// Returns the offset of the duration in a track's last edit, and the movie's time scale.
     public func lastEditOffset(track: Int) -> (offset: Int, timescale: Int)? {
         guard let movie = child("moov", 0..<data.count), let header = child("mvhd", movie) else { return nil }
         let tracks = boxes(movie).filter { $0.name == "trak" }

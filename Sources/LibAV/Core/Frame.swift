@@ -134,7 +134,10 @@ public struct Frame: ~Copyable, @unchecked Sendable {
     /// Clears the frame type of the source, so that the encoder chooses the type.
     public func clearPictureType() { raw.pointee.pict_type = AV_PICTURE_TYPE_NONE }
 
-    /// Restricts audio to `count` samples from `start` on, without copying. Invalid ranges are ignored.
+    /// Asks the encoder to code the frame as a keyframe.
+    package func requestKeyframe() { raw.pointee.pict_type = AV_PICTURE_TYPE_I }
+
+    /// Narrows audio to `count` samples from `start` on, by moving pointers, without copying.
     public func narrow(start: Int, count: Int) {
         guard start >= 0, start <= sampleCount, count >= 0, count <= sampleCount - start else { return }
         if start > 0 {

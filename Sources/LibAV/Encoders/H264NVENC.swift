@@ -24,6 +24,7 @@ extension EncoderModel {
         // The encoder's other formats are frames in device memory, or RGB, which the device converts with an unknown
         // matrix.
         model.pixelFormats = ["yuv420p", "nv12", "yuv444p"]
+        model.forcedKeyframes = { _ in (.option("forced-idr"), "1") }
         model.options = """
             rc-lookahead spatial-aq temporal-aq aq-strength zerolatency nonref_p strict_gop b_adapt b_ref_mode multipass \
             forced-idr a53cc weighted_pred coder no-scenecut

@@ -17,6 +17,7 @@ extension EncoderModel {
         model.roundsToChroma = true
         model.acceptsCaptions = true
         model.pixelFormats = ["yuv420p", "nv12", "p010le", "yuv444p"]
+        model.forcedKeyframes = { _ in (.option("forced-idr"), "1") }
         model.options = """
             rc-lookahead spatial_aq temporal_aq aq-strength zerolatency nonref_p strict_gop b_ref_mode multipass forced-idr a53cc \
             weighted_pred no-scenecut tier

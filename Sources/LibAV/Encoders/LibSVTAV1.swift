@@ -11,6 +11,10 @@ extension EncoderModel {
         model.presets = (0...13).map(String.init)
         model.roundsToChroma = true
         model.isShared = true
+        // Requests are supported with constant quality only.
+        model.forcedKeyframes = { configuration in
+            configuration.bitRate == nil ? (.entry("enable-force-key-frames", of: "svtav1-params"), "1") : nil
+        }
         model.options = "svtav1-params hielevel la_depth tier sc_detection tile_columns tile_rows"
         model.parameterLists = [
             "svtav1-params": """

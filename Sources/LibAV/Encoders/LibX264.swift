@@ -42,6 +42,7 @@ extension EncoderModel {
         model.threads = { cores, bitsPerPixel, preset in
             bitsPerPixel < 0.75 && preset == "ultrafast" ? max(1, cores) : nil
         }
+        model.forcedKeyframes = { _ in (.option("forced-idr"), "1") }
         model.options = """
             x264-params fastfirstpass a53cc crf_max aq-mode aq-strength psy psy-rd:n rc-lookahead \
             weightb weightp wpredp:i ssim intra-refresh bluray-compat b-bias b-pyramid mixed-refs 8x8dct \

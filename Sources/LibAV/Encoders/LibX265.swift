@@ -32,6 +32,7 @@ extension EncoderModel {
         model.passStatistics = .fileInParameters(option: "x265-params")
         model.roundsToChroma = true
         model.nearLossless = NearLossless(crf: 12, preset: "veryfast", parameters: "x265-params")
+        model.forcedKeyframes = { _ in (.option("forced-idr"), "1") }
         model.options = "x265-params forced-idr udu_sei"
         model.parameterLists = [
             "x265-params": """

@@ -11,11 +11,11 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
 
     private let context: UnsafeMutablePointer<AVFormatContext>
     private let io: UnsafeMutablePointer<AVIOContext>
-    private let sink: FileSink
+    private let sink: OutputSink
 
     private init(
         adopting context: UnsafeMutablePointer<AVFormatContext>, io: UnsafeMutablePointer<AVIOContext>,
-        sink: FileSink
+        sink: OutputSink
     ) {
         self.context = context
         self.io = io
@@ -26,18 +26,22 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
 
     deinit {
         avformat_free_context(context)
-        FileSink.free(io)
+        OutputSink.free(io)
     }
 
     /// Opens a muxer by its name in libavformat (`mp4`, `matroska`, …) on an open descriptor, which the caller
     /// closes.
     package static func open(format: String, descriptor: Int32) throws(AVError) -> Muxer {
+        try open(format: format, sink: FileSink(descriptor: descriptor))
+    }
+
+    /// Opens a muxer by its name in libavformat on an output.
+    package static func open(format: String, sink: OutputSink) throws(AVError) -> Muxer {
         var allocated: UnsafeMutablePointer<AVFormatContext>?
         let code = avformat_alloc_output_context2(&allocated, nil, format, nil)
         guard code >= 0, let context = LogBridge.fresh(allocated) else {
             throw AVError(code: code, operation: "avformat_alloc_output_context2")
         }
-        let sink = FileSink(descriptor: descriptor)
         let io: UnsafeMutablePointer<AVIOContext>
         do throws(AVError) {
             io = try sink.makeContext()
@@ -58,9 +62,9 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
             else {
                 return tandem_eacces
             }
-            let sink = Unmanaged<FileSink>.fromOpaque(opaque).takeUnretainedValue()
+            let sink = Unmanaged<OutputSink>.fromOpaque(opaque).takeUnretainedValue()
             do throws(AVError) {
-                guard let source = FileSource(borrowing: sink.descriptor) else { return tandem_eio }
+                guard let source = sink.makeSource() else { return tandem_eio }
                 target.pointee = try InputContext.make(over: source)
                 return 0
             } catch {
@@ -235,14 +239,23 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
         try checkSink("write")
     }
 
-    /// Ends the current fragment of a fragmented file. The next packet begins another one.
-    package mutating func endFragment() throws(AVError) {
-        // The first call writes the header, which waits for the first packet of every track.
-        for _ in 0..<(hasFragments ? 1 : 2) {
-            try check(av_write_frame(context, nil), "av_write_frame", context: context)
-        }
+    /// Writes the header of a fragmented file, which waits for the first packet of every track. Call once every track
+    /// has a packet, at the latest before the end of the first fragment.
+    package mutating func writeDelayedHeader() throws(AVError) {
+        guard !hasFragments else { return }
         hasFragments = true
-        // Writes buffered data, so that the file contains the complete fragment.
+        try flush()
+    }
+
+    /// Ends a fragment of a fragmented file; the next packet begins a new one.
+    package mutating func endFragment() throws(AVError) {
+        try writeDelayedHeader()
+        try flush()
+    }
+
+    private func flush() throws(AVError) {
+        try check(av_write_frame(context, nil), "av_write_frame", context: context)
+        // Makes the fragment available on disk.
         avio_flush(io)
         try checkSink("write")
     }

@@ -5,54 +5,22 @@ internal import Glibc
 
 /// A seekable output on a file descriptor, written by offset. The caller owns the descriptor.
 ///
-/// Unchecked `Sendable`: used only by the muxer that owns it, on the muxer's queue.
-final class FileSink: @unchecked Sendable {
+/// Unchecked `Sendable`: used by the one muxer that owns it, on the muxer's queue.
+final class FileSink: OutputSink, @unchecked Sendable {
     let descriptor: Int32
     private var position: Int64 = 0
-    /// First write error, as an `AVERROR`; 0 if there was none. Never cleared.
-    private(set) var failure: Int32 = 0
-    /// Number of bytes written so far, including rewrites.
-    private(set) var bytesWritten: Int64 = 0
 
     init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Size of the write buffer: 256 KiB, as for libavformat's own files.
-    private static let blockSize: Int32 = 1 << 18
+    override var isSeekable: Bool { true }
 
-    func makeContext() throws(AVError) -> UnsafeMutablePointer<AVIOContext> {
-        let opaque = Unmanaged.passRetained(self).toOpaque()
-        let context = tandem_avio_alloc(
-            Self.blockSize, 1, opaque, nil,
-            { opaque, data, size in
-                guard let opaque, let data else { return tandem_einval }
-                return Unmanaged<FileSink>.fromOpaque(opaque).takeUnretainedValue().write(data, size)
-            },
-            { opaque, offset, whence in
-                guard let opaque else { return -1 }
-                return Unmanaged<FileSink>.fromOpaque(opaque).takeUnretainedValue().seek(offset, whence)
-            })
-        guard let context else {
-            Unmanaged<FileSink>.fromOpaque(opaque).release()
-            throw .outOfMemory("avio_alloc_context")
-        }
-        context.pointee.min_packet_size = Self.blockSize
-        return context
-    }
-
-    static func free(_ context: UnsafeMutablePointer<AVIOContext>) {
-        let opaque = context.pointee.opaque
-        var copy: UnsafeMutablePointer<AVIOContext>? = context
-        tandem_avio_free(&copy)
-        if let opaque { Unmanaged<FileSink>.fromOpaque(opaque).release() }
-    }
+    override func makeSource() -> FileSource? { FileSource(borrowing: descriptor) }
 
     /// Queue that starts writeback to disk while writing continues. Publishing requires all data on disk; without
     /// early writeback, all of it would be written at the end.
     private static let writeback = DispatchQueue(label: "tandem.writeback", qos: .utility)
     private static let writebackBlock: Int64 = 8 << 20
     private var writebackEnd: Int64 = 0
-    /// Whether the data is moved at the end (`faststart`), so that early writeback would write it to disk twice.
-    var isMovedAtEnd = false
 
     private func startWriteback() {
         guard !isMovedAtEnd, position - writebackEnd >= Self.writebackBlock else { return }
@@ -65,8 +33,8 @@ final class FileSink: @unchecked Sendable {
         }
     }
 
-    private func write(_ data: UnsafePointer<UInt8>, _ count: Int32) -> Int32 {
-        // After a write error the file has a gap, so that later writes fail as well.
+    override func write(_ data: UnsafePointer<UInt8>, _ count: Int32) -> Int32 {
+        // After a write error the file has a hole, so later writes fail as well.
         if failure != 0 { return failure }
         var done = 0
         while done < Int(count) {
@@ -86,7 +54,7 @@ final class FileSink: @unchecked Sendable {
         return count
     }
 
-    private func seek(_ offset: Int64, _ whence: Int32) -> Int64 {
+    override func seek(_ offset: Int64, _ whence: Int32) -> Int64 {
         switch whence & ~tandem_seek_force {
         case tandem_seek_size:
             var status = stat()

@@ -82,6 +82,8 @@ public struct ContainerModel: Sendable {
     public var canOptimizeForNetwork = false
     /// Whether the muxer can write fragments, each with an index.
     public var hasFragments = false
+    /// Whether a file that isn't finished can be played up to its last complete fragment, cluster or packet.
+    public var isPlayableUnfinished = false
     /// Whether the container stores the timecode of the first frame.
     public var hasTimecode = false
 
@@ -219,6 +221,7 @@ extension ContainerModel {
         model.hasDisplayMatrix = true
         model.canOptimizeForNetwork = true
         model.hasFragments = true
+        model.isPlayableUnfinished = true
         model.canWriteChaptersLate = true
         model.treatsZeroTimeAsUnknown = true
         model.parsesCreationTime = true
@@ -251,6 +254,7 @@ extension ContainerModel {
         // DiscardPadding can hide whole packets; Opus and MP3 also store the delay in the bitstream.
         model.hidesBeginningExcept = []
         model.canWriteChaptersLate = true
+        model.isPlayableUnfinished = true
         model.discardMarking = .packetEnds
         model.hasTrackTags = true
         model.supportsSeparateAlpha = true

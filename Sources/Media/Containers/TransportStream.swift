@@ -17,6 +17,7 @@ extension ContainerModel {
         model.copiedAudioOptions = [(key: "pes_payload_size", value: "0")]
         model.isMovedToZero = true
         model.canStartAnywhere = true
+        model.isPlayableUnfinished = true
         model.delayedCodecs = ["opus"]
         model.hasChapters = false
         model.metadataKeys = []

@@ -67,6 +67,8 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     indirect case clip(source: String, MediaError)
     /// The target loudness can't be reached without exceeding the true-peak limit.
     case loudnessUnreachable(target: Double, reached: Double)
+    /// A container whose files can't be played before they are finished can't be published immediately.
+    case unplayableUnfinished(container: String)
 
     /// One-line message for the user.
     public var description: String {
@@ -119,6 +121,8 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
             "\(track): no frame of its \(packets == 1 ? "1 packet" : "\(packets) packets") decodes without missing references; the stream has no keyframe"
         case .beforeKeyFrame(let track, let first):
             "\(track): the range ends before the stream's first keyframe, at \(first) s; earlier frames lack their references"
+        case .unplayableUnfinished(let container):
+            "\(container) files can't be played before they are finished, and can't be published immediately; use mp4, m4a, mov, mkv, webm or ts, or publish when finished"
         case .noTrack(let type): "there is no \(type.rawValue) track"
         case .noSamples(let track): "\(track): no samples in this range"
         case .clip(let source, let error): "\(source), \(error)"

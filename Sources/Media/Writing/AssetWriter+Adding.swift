@@ -20,6 +20,16 @@ extension AssetWriter {
     func problem(adding input: AssetWriterInput) -> MediaError? {
         guard status == .unknown else { return .misuse("inputs must be added before writing starts") }
         if input.isAttached { return .misuse("the input already belongs to a writer") }
+        if let segments {
+            guard [.video, .audio].contains(input.mediaType) else {
+                return .misuse("segments can't hold \(input.mediaType.rawValue) tracks")
+            }
+            guard segments.profile != .cmaf || inputs.isEmpty else {
+                return .misuse(
+                    "segments with the profile cmaf have one track; use the profile hls, or a writer for each track"
+                )
+            }
+        }
         guard container.mediaTypes.contains(input.mediaType), !container.isSingleTrack || inputs.isEmpty
         else { return .misuse("\(container.name) can't hold this track") }
         return nil

@@ -16,27 +16,49 @@ extension AssetWriter {
             state.error = error
             state.dropWaiting()
         }
+        if publishing == .immediately { endRecording() } else { release() }
+        wakeSleepers()
+    }
+
+    /// Stops writing and discards the file, also if it is published already (`cancelWriting`).
+    public func cancelWriting() {
+        let isCancelled = state.withLock { state in
+            guard [.working, .unknown].contains(state.status), !state.isPublishing else { return false }
+            state.status = .cancelled
+            state.dropWaiting()
+            return true
+        }
+        guard isCancelled else { return }
+        if publishing == .immediately { output?.withdraw() }
         release()
         wakeSleepers()
     }
 
-    /// Stops writing and discards the file (AVFoundation's `cancelWriting()`).
-    public func cancelWriting() {
-        state.withLock { state in
-            guard state.status == .working || state.status == .unknown else { return }
-            state.status = .cancelled
-            state.dropWaiting()
+    /// Truncates a published file to its last complete fragment, or removes it if there is none. On `queue`, because a
+    /// fragment may be being written.
+    private func endRecording() {
+        queue.async { @Sendable in
+            guard self.status == .failed else { return }
+            self.muxer = nil
+            self.gate = nil
+            self.pacer = nil
+            guard let output = self.output else { return }
+            if self.completeSize > 0, (try? output.truncate(to: self.completeSize)) != nil {
+                try? output.synchronize()
+            } else {
+                output.withdraw()
+                output.discard()
+            }
         }
-        release()
-        wakeSleepers()
     }
 
     private func release() {
-        output.discard()
+        output?.discard()
         queue.async { @Sendable in
             self.muxer = nil
             self.gate = nil
             self.pacer = nil
+            self.segments?.delegate = nil
         }
     }
 
@@ -54,8 +76,8 @@ extension AssetWriter {
             self.drain()
             do {
                 try self.finishGate()
-                // With fragments, the headers were written before them.
-                while self.stop == nil, self.pacer == nil, let packet = self.headers.popFirst() {
+                // The header before fragments is written already.
+                while self.stop == nil, !self.isFragmented, let packet = self.headers.popFirst() {
                     let index = packet.streamIndex
                     try self.write(packet, input: index)
                 }
@@ -63,27 +85,63 @@ extension AssetWriter {
                 if let pacer = self.pacer {
                     while let packet = pacer.next() { try self.write(packet, pacedBy: pacer) }
                 }
+                if let segments = self.segments, segments.hasSamples, segments.canWriteHeader {
+                    try self.endFragment()
+                }
                 try self.muxer?.finish(flushing: !self.container.endsWithTrailer)
                 self.muxer = nil
-                try self.correctIndex()
-                if let limit = self.fileLengthLimit, self.output.size > limit {
-                    throw MediaError.overLimit(size: self.output.size, limit: limit)
-                }
-                if let error = self.error { throw error }
-                // If the caller publishes the file, the caller also syncs it.
-                if self.publishesItself { try self.output.synchronize() }
-                if self.publishesItself, !self.isHeld { try self.output.publish(replacing: false) }
+                try self.finishOutput()
                 self.state.withLock { $0.status = .completed }
                 completion(nil)
             } catch {
                 let failure = (error as? AVError).map(MediaError.writing) ?? error
                 self.fail(failure)
-                completion(self.error ?? failure)
+                // After the file was truncated.
+                self.queue.async { @Sendable in completion(self.error ?? failure) }
             }
         }
     }
 
-    /// Finishes writing, like `finishWriting(completion:)`, and throws the writer's error.
+    /// Corrects and publishes the file after the muxer has finished, or passes the last segment to the delegate.
+    private func finishOutput() throws {
+        guard let output else {
+            try segments?.passRest(of: self)
+            segments?.delegate = nil
+            return try beginPublishing()
+        }
+        try correctIndex(of: output)
+        if let limit = fileLengthLimit, output.size > limit {
+            throw MediaError.overLimit(size: output.size, limit: limit)
+        }
+        if let error { throw error }
+        // A caller that publishes the file syncs it first.
+        if publishesItself { try output.synchronize() }
+        try beginPublishing()
+        if publishesItself, !isHeld { try output.publish(replacing: false) }
+    }
+
+    /// Prevents a later cancel, which would publish an empty file. Throws if the writer was cancelled or has failed.
+    private func beginPublishing() throws {
+        let status = state.withLock { state in
+            state.isPublishing = state.status == .working
+            return state.status
+        }
+        if let error { throw error }
+        guard status == .working else { throw MediaError.misuse("the writer was cancelled") }
+    }
+
+    /// Ends a fragment. If the file is published already, the fragment is written to disk; a segment is passed to the
+    /// delegate.
+    func endFragment() throws(AVError) {
+        if let segments { return try endSegment(segments) }
+        try muxer?.endFragment()
+        guard publishing == .immediately, let output else { return }
+        let code = output.synchronizeData()
+        guard code == 0 else { throw AVError(code: -code, operation: "fdatasync") }
+        completeSize = output.size
+    }
+
+    /// Finishes writing, like `finishWriting(completion:)`.
     public func finishWriting() async throws {
         let failure: (any Error)? = await withCheckedContinuation { continuation in
             finishWriting { @Sendable error in continuation.resume(returning: error) }
@@ -93,7 +151,7 @@ extension AssetWriter {
 
     /// Publishes the file if its session deferred publication; the writer must be completed.
     func publishHeld() throws {
-        if publishesItself, isHeld { try output.publish(replacing: false) }
+        if publishesItself, isHeld { try output?.publish(replacing: false) }
     }
 
     private func finishGate() throws {
@@ -110,7 +168,7 @@ extension AssetWriter {
         try OutputHeader.setChapters(chapters.ending(at: stop), of: &muxer!, in: container)
     }
 
-    private func correctIndex() throws {
+    private func correctIndex(of output: TemporaryFile) throws {
         guard container.hasEditLists else { return }
         let scale = Rational(1, movieTimescale)
         let patches = zip(inputs, tracks).enumerated().map { index, pair in

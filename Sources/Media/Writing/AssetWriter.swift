@@ -7,8 +7,9 @@ internal import Synchronization
 package import Publishing
 internal import FileSystem
 
-/// Writes one file from any number of inputs (AVFoundation's `AVAssetWriter`). A writer is used once. Its file is
-/// temporary until it is published, and is removed after an error or a cancellation.
+/// Writes one file from any number of inputs (AVFoundation's `AVAssetWriter`). A writer is used once. By default its
+/// file is temporary until it is finished, and is removed after an error or a cancel; see ``PublicationTime``. A writer
+/// of segments writes no file, and passes its segments to a delegate.
 ///
 /// Packets of the inputs are queued and written in order of their decoding times. The input that is furthest behind is
 /// always ready; so tracks stay interleaved, memory use is bounded, and deadlocks are impossible. A single caller that
@@ -20,8 +21,10 @@ internal import FileSystem
 public final class AssetWriter: @unchecked Sendable {
     /// Container format of the file.
     public let container: ContainerType
-    /// The output file; temporary until it is published.
-    package let output: TemporaryFile
+    /// The temporary file, until it is published; nil for segments.
+    package let output: TemporaryFile?
+    /// Segments in place of a file.
+    let segments: SegmentOutput?
     /// Metadata of the file as a whole. Keys that the container doesn't store (`ContainerModel.metadataKeys`) are
     /// dropped; mov stores any key. Set before writing starts.
     public var metadata: [MetadataEntry] = []
@@ -35,8 +38,20 @@ public final class AssetWriter: @unchecked Sendable {
     /// false.
     public var shouldOptimizeForNetworkUse = false
     /// Approximate duration of fragments, for containers that support them (`movieFragmentInterval`); nil for a file
-    /// without fragments. Set before writing starts.
+    /// without fragments, or fragments of 2 s if the file is published immediately. A fragment ends at the first
+    /// keyframe after the interval, at the latest after twice the interval. Set before writing starts.
     public var movieFragmentInterval: MediaTime?
+    /// Duration of segments (`preferredOutputSegmentInterval`): a segment begins at the first keyframe at or after each
+    /// multiple of it, counted from the session's start. Encoders of video are asked for these keyframes; audio without
+    /// video begins with the packet nearest to the time. Nil for segments that `flushSegment` ends. Set before writing
+    /// starts. Default: 6 s.
+    public var preferredOutputSegmentInterval: MediaTime? = MediaTime(value: 6, timescale: 1)
+    /// Time of the session's start on the segments' time line (`initialSegmentStartTime`), from which the decoding times
+    /// of segments (`tfdt`) count; for example the end of an earlier writer's segments. Set before writing starts.
+    /// Default: 0.
+    public var initialSegmentStartTime = MediaTime.zero
+    /// The time at which the file gets its name.
+    public let publishing: PublicationTime
     /// Maximum size of the file in bytes: all tracks end together when the limit is reached
     /// (`AVAssetExportSession.fileLengthLimit`); nil for no limit. Set before writing starts.
     public var fileLengthLimit: Int64?
@@ -52,7 +67,10 @@ public final class AssetWriter: @unchecked Sendable {
     var gate: FileSizeLimiter?
     /// Used on `queue` only.
     var pacer: FragmentScheduler?
-    /// Parameters of each track that are fixed by the header; set before packets are written.
+    /// Size in bytes of a file that is published immediately, up to the end of its last complete fragment. Used on
+    /// `queue` only.
+    var completeSize: Int64 = 0
+    /// Parameters of each track that the header determined; set before packets are written.
     var tracks: [OutputHeader.Track] = []
     var headers = UniqueDeque<Packet>()
     var movieTimescale: Int32 = 1000
@@ -63,23 +81,55 @@ public final class AssetWriter: @unchecked Sendable {
     /// Creates a writer for a temporary file, which the caller publishes after `finishWriting`.
     package init(output: TemporaryFile, container: ContainerType) {
         self.output = output
+        segments = nil
         self.container = container
+        publishing = .whenFinished
         publishesItself = false
     }
 
-    /// Creates a writer that publishes its file at a URL when it is finished. An existing file isn't replaced: the
-    /// initializer throws, or `finishWriting` if the file was created after it.
-    public init(url: URL, container: ContainerType) throws {
+    /// Creates a writer that passes segments to a delegate as they are complete, and writes no file
+    /// (`AVAssetWriter(contentType:)`). The writer retains the delegate until it has ended. Supported inputs are video
+    /// and audio; `cmaf` has one input.
+    public init(segments profile: SegmentProfile, delegate: any AssetWriterDelegate) {
+        output = nil
+        segments = SegmentOutput(profile: profile, delegate: delegate)
+        container = .mp4
+        publishing = .whenFinished
+        publishesItself = false
+    }
+
+    /// Creates a writer that publishes its file at a URL: by default when it is finished, or immediately when writing
+    /// starts. An existing file is not replaced: throws now, or when the file is published if it was created
+    /// meanwhile. Throws `MediaError.unplayableUnfinished` if the container can't be published immediately.
+    public init(url: URL, container: ContainerType, publishing: PublicationTime = .whenFinished) throws {
         guard url.isFileURL else { throw MediaError.misuse("the URL must be a file URL") }
+        if publishing == .immediately, !container.isPlayableUnfinished {
+            throw MediaError.unplayableUnfinished(container: container.name)
+        }
         if TemporaryFile.fingerprint(path: url.path) != nil { throw PublishingError.destinationExists }
         output = try TemporaryFile(destination: url.path, in: .anywhere)
+        segments = nil
         self.container = container
+        self.publishing = publishing
         publishesItself = true
     }
 
-    /// Adds an input, before writing starts. Throws `MediaError.misuse` if the input has a writer already, or if the
-    /// container doesn't support its media type. For an unsupported codec, which `canAdd` detects, `startWriting`
-    /// throws.
+    /// Duration of the fragments, or of what else is flushed together; nil without fragments.
+    private var fragmentInterval: MediaTime? {
+        if segments != nil { return preferredOutputSegmentInterval ?? Self.defaultFragmentInterval }
+        return switch publishing {
+        case .immediately: movieFragmentInterval ?? Self.defaultFragmentInterval
+        case .whenFinished: container.hasFragments ? movieFragmentInterval : nil
+        }
+    }
+
+    private static let defaultFragmentInterval = MediaTime(value: 2, timescale: 1)
+
+    /// Whether the file consists of fragments with an index each.
+    var isFragmented: Bool { container.hasFragments && fragmentInterval != nil }
+
+    /// Adds an input, before writing starts. An input belongs to one writer. `canAdd` checks whether the container
+    /// supports the codec; otherwise `startWriting` throws.
     public func add(_ input: AssetWriterInput) throws {
         if let problem = problem(adding: input) { throw problem }
         try input.attach(to: self, index: inputs.count)
@@ -119,12 +169,13 @@ public final class AssetWriter: @unchecked Sendable {
     }
 
     private func open() throws {
+        let starts = try makeSegmentStarts()
         let header = OutputHeader(
             container: container, inputs: inputs, metadata: metadata,
             chapters: hasLateChapters ? [] : chapters, covers: covers,
             attachments: attachments, isForNetwork: shouldOptimizeForNetworkUse,
-            isFragmented: movieFragmentInterval != nil)
-        let opened = try header.write(to: output.descriptor)
+            isFragmented: isFragmented, segments: segments)
+        let opened = try header.write(to: output?.descriptor)
         tracks = opened.tracks
         movieTimescale = opened.movieTimescale
         state.withLock { state in
@@ -134,10 +185,17 @@ public final class AssetWriter: @unchecked Sendable {
         }
         muxer = consume opened.muxer
         if let fileLengthLimit { gate = makeGate(limit: fileLengthLimit) }
-        if let movieFragmentInterval {
+        if let fragmentInterval {
             pacer = FragmentScheduler(
                 tracks: zip(inputs, tracks).map { ($0.mediaType, $1.timeBase) },
-                interval: movieFragmentInterval)
+                interval: fragmentInterval, setsDurations: container.hasFragments, segmentStarts: starts)
+        }
+        segments?.setTracks(
+            zip(inputs, tracks).map { ($0.mediaType, $1.timeBase) }, start: initialSegmentStartTime)
+        if publishing == .immediately {
+            try output?.publish(replacing: false)
+            // The writer may have been cancelled meanwhile.
+            if status == .cancelled { output?.withdraw() }
         }
     }
 
@@ -355,7 +413,8 @@ public final class AssetWriter: @unchecked Sendable {
         let begins = pacer.begins(with: packet, track: packet.streamIndex) { index in
             state.withLock { $0.inputs[index].isFinished && $0.inputs[index].waiting.isEmpty }
         }
-        if begins { try muxer?.endFragment() }
+        if begins { try endFragment() }
+        segments?.note(packet, track: packet.streamIndex)
         try writeToMuxer(packet)
     }
 

@@ -62,6 +62,8 @@ public final class AssetWriterInput: @unchecked Sendable {
         var shownEnd: MediaTime?
     }
     let session = Guarded(Session())
+    /// Times at which segments begin; nil where the input doesn't determine them. Set before writing starts.
+    var boundaries: SegmentBoundaries?
     private var stage: (any EncoderStage)?
     private let appended = Atomic<Int>(0)
     private let hidden = Atomic<Int>(0)
@@ -204,6 +206,9 @@ public final class AssetWriterInput: @unchecked Sendable {
         appended.add(sample.sampleCount, ordering: .relaxed)
         let isHidden = mediaType == .video && sample.withPacket({ $0.isDiscarded }) == true
         if isHidden { hidden.add(1, ordering: .relaxed) }
+        if !encodesVideo {
+            boundaries?.noteSample(at: sample.presentationTime - session.withLock { $0.start })
+        }
         let until = MediaTime(ticks: sample.pts + sample.duration, timeBase: sample.timeBase)
         let from = MediaTime(ticks: sample.pts, timeBase: sample.timeBase)
         let session = session.withLock { session in
@@ -259,7 +264,7 @@ public final class AssetWriterInput: @unchecked Sendable {
             }
             let pts = sample.timeBase.rescale(sample.pts, to: timeBase) - session.start.ticks(in: timeBase)
             let isHidden = mediaType == .video && sample.withPacket({ $0.isDiscarded }) == true
-            let isFragmented = writer.movieFragmentInterval != nil
+            let isFragmented = writer.isFragmented
             guard isHidden, isFragmented || !writer.container.hasEditLists else { return }
             let container = (isFragmented ? "fragmented " : "") + writer.container.name
             if let end = session.end, sample.presentationTime >= end {
@@ -322,6 +327,11 @@ public final class AssetWriterInput: @unchecked Sendable {
             copiedEnd = pts + duration
         }
         noteDelay(of: packet, pts, parameters, timeBase)
+        if writer.segments != nil, !hasCopied, ending.delay != nil {
+            throw MediaError.misuse(
+                "\(reference): copied audio with an encoder delay that begins after the session's start isn't supported in segments; encode it"
+            )
+        }
         hasCopied = true
         packet.pts = pts
         packet.dts = dts
@@ -399,6 +409,9 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// The reference to the input in errors.
     var reference: TrackReference { .output(index: index, mediaType, id: id) }
 
+    /// Whether video is encoded.
+    var encodesVideo: Bool { mediaType == .video && !isPassthrough }
+
     /// Whether packets are copied.
     var isPassthrough: Bool { if case .passthrough = settings { true } else { false } }
 
@@ -457,6 +470,9 @@ public final class AssetWriterInput: @unchecked Sendable {
                     width: own.width, height: own.height)
                 if !own.pixelFormat.isFullRangeByName { configuration.color.range = own.color.range ?? "tv" }
             }
+            if boundaries != nil, let (option, value) = EncoderModel.of(own.encoder).forcedKeyframes(own) {
+                configuration.set(value, at: option)
+            }
             do {
                 let encoder = try FrameEncoder.open(
                     configuration.withThreads(
@@ -467,9 +483,11 @@ public final class AssetWriterInput: @unchecked Sendable {
                     mediaType == .audio
                     ? AudioEncoderStage(
                         encoder: encoder, configuration: configuration, container: container,
-                        isFedByReader: isFedByReader)
+                        isFedByReader: isFedByReader,
+                        canStartLate: writer?.segments == nil && writer?.publishing != .immediately)
                     : VideoEncoderStage(
-                        encoder: encoder, configuration: configuration, isFedByReader: isFedByReader)
+                        encoder: encoder, configuration: configuration, isFedByReader: isFedByReader,
+                        boundaries: boundaries)
                 return parameters
             } catch {
                 throw MediaError.encoding(track: reference, error)

@@ -17,13 +17,17 @@ final class AudioEncoderStage: EncoderStage {
     private var end: Int64?
     /// Whether gaps between samples are filled with silence; false for samples from a reader, which are contiguous.
     private let followsTimes: Bool
+    /// Whether the container may store a late start. If the header is written before the end, an encoder delay
+    /// can't be stored in addition.
+    private let canStartLate: Bool
     /// Number of samples of silence inserted because the container can't represent a late start.
     private(set) var filledSamples = 0
 
     init(
         encoder: consuming FrameEncoder, configuration: EncoderConfiguration, container: ContainerType,
-        isFedByReader: Bool
+        isFedByReader: Bool, canStartLate: Bool = true
     ) {
+        self.canStartLate = canStartLate
         followsTimes = !isFedByReader
         frameSize = encoder.frameSize
         codec = encoder.parameters.codecName
@@ -46,7 +50,7 @@ final class AudioEncoderStage: EncoderStage {
         if let earlier { try checkOverlap(time, earlier) }
         let isFilled =
             earlier != nil
-            || !container.canDelayAudio(by: time, padding: Int64(encoder.initialPadding), codec: codec)
+            || !canDelay(by: time)
         guard isFilled, time - (earlier ?? 0) > Self.longestGap.ticks(in: unit) else { return }
         throw MediaError.misuse(
             "audio at \(MediaTime(ticks: time, timeBase: unit)) s of the output begins after a gap from \(MediaTime(ticks: earlier ?? 0, timeBase: unit)) s on; at most \(Self.longestGap) s are filled with silence"
@@ -125,12 +129,17 @@ final class AudioEncoderStage: EncoderStage {
     }
     private var converter: Converter?
 
+    private func canDelay(by time: Int64) -> Bool {
+        canStartLate
+            && container.canDelayAudio(by: time, padding: Int64(encoder.initialPadding), codec: codec)
+    }
+
     /// Handles a late start: the container represents it if possible; otherwise silence is inserted.
     private func begin(
         at time: Int64, into sink: (consuming Packet) throws(AVError) -> Void
     ) throws {
         let padding = Int64(encoder.initialPadding)
-        if time > 0, !container.canDelayAudio(by: time, padding: padding, codec: codec) {
+        if time > 0, !canDelay(by: time) {
             position = 0
             filledSamples = Int(time)
             try appendSilence(Int(clamping: time), into: sink)

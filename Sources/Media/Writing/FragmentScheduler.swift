@@ -23,23 +23,44 @@ final class FragmentScheduler {
     }
 
     private let tracks: [Track]
-    /// Index of the track whose packets start fragments: the first video track, otherwise the first audio track.
+    private let timeBases: [Rational]
+    /// The track whose packets start fragments: the first video track, otherwise the first audio track.
     private let lead: Int
     private let interval: Int64
+    private let setsDurations: Bool
+    private let segmentStarts: SegmentStarts?
     private var begin: Int64?
 
-    init(tracks: [(mediaType: MediaType, timeBase: Rational)], interval: MediaTime) {
+    /// Boundaries of segments, which take precedence over the interval.
+    struct SegmentStarts {
+        let boundaries: SegmentBoundaries
+        /// See `SegmentBoundaries.begins`.
+        let isRegular: Bool
+    }
+
+    /// Creates a scheduler. Without `setsDurations`, packets are not held back: for containers that store times.
+    init(
+        tracks: [(mediaType: MediaType, timeBase: Rational)], interval: MediaTime, setsDurations: Bool = true,
+        segmentStarts: SegmentStarts? = nil
+    ) {
+        self.setsDurations = setsDurations
+        self.segmentStarts = segmentStarts
+        timeBases = tracks.map(\.timeBase)
         self.tracks = tracks.map { Track($0.mediaType) }
-        lead =
-            tracks.firstIndex { $0.mediaType == .video } ?? tracks.firstIndex { $0.mediaType == .audio } ?? 0
+        lead = Self.lead(of: tracks.map(\.mediaType))
         self.interval = tracks.isEmpty ? 0 : interval.ticks(in: tracks[lead].timeBase)
     }
 
-    /// Receives a packet with the output's times; returns the packet to write next, or nil.
+    /// Returns the track whose packets start fragments.
+    static func lead(of types: [MediaType]) -> Int {
+        types.firstIndex(of: .video) ?? types.firstIndex(of: .audio) ?? 0
+    }
+
+    /// Receives a packet with times of the output; returns the packet to write now, if any.
     func take(_ packet: consuming Packet, track index: Int) -> Packet? {
         let track = tracks[index]
-        // Subtitle events have known durations, and gaps between them.
-        guard track.mediaType != .subtitle else { return packet }
+        // Subtitle events have durations of their own and gaps between them.
+        guard setsDurations, track.mediaType != .subtitle else { return packet }
         let time = packet.dts
         var earlier: Packet? = packet
         swap(&track.heldPacket, &earlier)
@@ -75,7 +96,15 @@ final class FragmentScheduler {
         guard index == lead else { return false }
         guard let begin else {
             begin = packet.dts
+            _ = segmentStarts.map { begins(with: packet, $0) }
             return false
+        }
+        if let segmentStarts {
+            // The header stores the start of each track, as below.
+            guard packet.isKey, tracks.indices.allSatisfy({ tracks[$0].hasBegun || isFinished($0) }) else {
+                return false
+            }
+            return begins(with: packet, segmentStarts)
         }
         let length = packet.dts - begin
         let canBegin = track.mediaType != .video || packet.isKey || length >= 2 * interval
@@ -85,6 +114,15 @@ final class FragmentScheduler {
         else { return false }
         self.begin = packet.dts
         return true
+    }
+
+    /// Returns whether a keyframe begins a segment. A time may be rounded; audio begins with the nearest packet.
+    private func begins(with packet: borrowing Packet, _ starts: SegmentStarts) -> Bool {
+        let timeBase = timeBases[lead]
+        let slack = tracks[lead].mediaType == .audio ? max(1, packet.duration / 2) : 1
+        return starts.boundaries.begins(
+            at: MediaTime(ticks: packet.pts, timeBase: timeBase),
+            tolerance: MediaTime(ticks: slack, timeBase: timeBase), isRegular: starts.isRegular)
     }
 
     /// Returns the end of a track's packets, in its time base; nil for a track without packets, and for subtitles.

@@ -12,6 +12,8 @@ struct OutputHeader {
     let isForNetwork: Bool
     /// Whether the file has fragments, which the writer ends explicitly.
     let isFragmented: Bool
+    /// Segments in place of a file; nil for a file.
+    let segments: SegmentOutput?
 
     /// Parameters of a track that are fixed by the written header.
     struct Track {
@@ -36,9 +38,9 @@ struct OutputHeader {
         let movieTimescale: Int32
     }
 
-    /// Opens the encoders, writes the header, and writes covers that are streams.
-    func write(to descriptor: Int32) throws -> Opened {
-        var muxer = try Muxer.open(format: container.muxer, descriptor: descriptor)
+    /// Opens the encoders and writes the header to a file; nil for segments.
+    func write(to descriptor: Int32?) throws -> Opened {
+        var muxer = try openMuxer(descriptor)
         if !container.hasEditLists, !container.isMovedToZero { muxer.keepNegativeTimestamps() }
         muxer.setMetadata(metadata + (container.keepsChaptersInTags ? Self.tags(of: chapters) : []))
         if !container.keepsChaptersInTags { try Self.setChapters(chapters, of: &muxer, in: container) }
@@ -66,7 +68,13 @@ struct OutputHeader {
         return Opened(muxer: muxer, tracks: tracks, movieTimescale: movieTimescale)
     }
 
-    /// Time base of chapters. Players read mp4 and Matroska chapters with at most millisecond precision.
+    private func openMuxer(_ descriptor: Int32?) throws -> Muxer {
+        if let segments { return try Muxer.open(format: container.muxer, sink: segments.sink) }
+        guard let descriptor else { throw MediaError.misuse("a writer requires a file or segments") }
+        return try Muxer.open(format: container.muxer, descriptor: descriptor)
+    }
+
+    /// Time base of chapters. Players read at most milliseconds from mp4 and Matroska.
     private static let chapterUnit = Rational(1, 1_000_000)
 
     /// Returns chapters as Ogg comments (`CHAPTER000`, `CHAPTER000NAME`). libavformat 5.1 would write chapters that
@@ -166,9 +174,13 @@ struct OutputHeader {
         // QuickTime's user data has fields for few keys. The list of metadata keys stores any key, but not every player
         // reads it.
         var flags = storesKeysOfAnyName ? "+use_metadata_tags" : ""
-        if isFragmented {
-            // The movie box always precedes the fragments. It is written after the first packets of every track,
-            // because its edit lists depend on them.
+        if let segments {
+            flags += segments.profile.movFlags
+            // A timecode would be a track of its own.
+            options.append((key: "write_tmcd", value: "0"))
+        } else if isFragmented {
+            // The movie box precedes the fragments anyway. It is written after the first packets of every
+            // track, because its edit lists depend on them.
             flags += "+delay_moov+frag_custom"
         } else if isForNetwork {
             flags += "+faststart"

@@ -7,6 +7,8 @@ final class VideoEncoderStage: EncoderStage {
     private var durations: [Int64: Int64] = [:]
     private var lastTime: Int64?
     private let acceptsCaptions: Bool
+    /// Times at which keyframes are required.
+    private let boundaries: SegmentBoundaries?
     private var converter: EncoderFormatConverter
     /// Color range to which frames are converted; nil for frames of a reader, which have it already, and for RGB.
     private let range: String?
@@ -17,8 +19,10 @@ final class VideoEncoderStage: EncoderStage {
     private(set) var droppedCaptions = 0
 
     init(
-        encoder: consuming FrameEncoder, configuration: EncoderConfiguration, isFedByReader: Bool
+        encoder: consuming FrameEncoder, configuration: EncoderConfiguration, isFedByReader: Bool,
+        boundaries: SegmentBoundaries? = nil
     ) {
+        self.boundaries = boundaries
         range = isFedByReader || configuration.pixelFormat.isRGB ? nil : configuration.color.range ?? "tv"
         matrix = isFedByReader || configuration.pixelFormat.isRGB ? nil : configuration.color.matrix
         self.encoder = encoder
@@ -87,6 +91,11 @@ final class VideoEncoderStage: EncoderStage {
         frame.pts = pts
         frame.duration = max(1, until - pts)
         durations[pts] = max(1, until - pts)
+        if boundaries?.isDue(at: MediaTime(ticks: pts, timeBase: timeBase)) == true {
+            frame.requestKeyframe()
+        } else {
+            frame.clearPictureType()
+        }
         while try !encoder.send(frame) { try drain(into: sink) }
         try drain(into: sink)
     }

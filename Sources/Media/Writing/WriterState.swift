@@ -26,6 +26,8 @@ struct WriterState: @unchecked Sendable {
     }
 
     var status = SessionStatus.unknown
+    /// Whether the finished file is being published, so that it is too late for a cancel.
+    var isPublishing = false
     var error: (any Error)?
     var inputs: [Input] = []
     var isDraining = false

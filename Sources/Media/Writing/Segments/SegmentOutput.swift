@@ -1,0 +1,131 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import LibAV
+
+/// Collects the segments that a muxer writes, and passes them to a delegate.
+///
+/// Unchecked `Sendable`: the boundaries are synchronized; the rest is used on the writer's queue.
+final class SegmentOutput: @unchecked Sendable {
+    /// Samples of a track in the current segment, in the track's time base.
+    private struct Track {
+        let mediaType: MediaType
+        let timeBase: Rational
+        /// Start of the first segment.
+        let offset: Int64
+        var hasBegun = false
+        var count = 0
+        var earliest: Int64 = .max
+        var first: Int64 = 0
+        var duration: Int64 = 0
+        var startsWithKeyframe = false
+
+        mutating func reset() {
+            self = Track(
+                mediaType: mediaType, timeBase: timeBase, offset: offset, hasBegun: hasBegun)
+        }
+    }
+
+    let profile: SegmentProfile
+    let sink = MemorySink()
+    /// Receives the segments; nil after the writer has ended.
+    var delegate: (any AssetWriterDelegate)?
+    private var tracks: [Track] = []
+    private var hasHeader = false
+
+    init(profile: SegmentProfile, delegate: any AssetWriterDelegate) {
+        self.profile = profile
+        self.delegate = delegate
+    }
+
+    /// Sets the tracks, before packets are written. The first segment begins at `start`.
+    func setTracks(_ types: [(mediaType: MediaType, timeBase: Rational)], start: MediaTime) {
+        tracks = types.map {
+            Track(mediaType: $0.mediaType, timeBase: $0.timeBase, offset: start.ticks(in: $0.timeBase))
+        }
+    }
+
+    /// Records a packet that was passed to the muxer, with times of the output.
+    func note(_ packet: borrowing Packet, track index: Int) {
+        if tracks[index].count == 0 {
+            tracks[index].first = packet.pts
+            tracks[index].startsWithKeyframe = packet.isKey
+            tracks[index].hasBegun = true
+        }
+        tracks[index].count += 1
+        tracks[index].earliest = min(tracks[index].earliest, packet.pts)
+        tracks[index].duration += packet.duration
+    }
+
+    /// Whether the muxer can write the headers: every track has a packet.
+    var canWriteHeader: Bool { tracks.allSatisfy(\.hasBegun) }
+
+    /// Whether the current segment contains a sample.
+    var hasSamples: Bool { tracks.contains { $0.count > 0 } }
+
+    /// Passes the headers to the delegate, once the muxer has written them.
+    func passHeader(of writer: AssetWriter) throws {
+        guard !hasHeader, sink.count > 0 else { return }
+        hasHeader = true
+        try pass(sink.take(), .initialization, [], of: writer)
+    }
+
+    /// Writes the box that precedes a media segment.
+    func beginSegment() throws { try sink.append(SegmentBoxes.segmentType(profile.brands)) }
+
+    /// Passes a media segment to the delegate, once the muxer has written it.
+    func passSegment(of writer: AssetWriter) throws {
+        let portion = sink.take()
+        let samples = SegmentBoxes.finish(portion.bytes) { id in
+            tracks.indices.contains(id - 1) ? tracks[id - 1].offset : 0
+        }
+        let reports = tracks.enumerated().compactMap { index, track -> AssetSegmentTrackReport? in
+            guard track.count > 0 else { return nil }
+            func time(_ ticks: Int64) -> MediaTime {
+                MediaTime(ticks: ticks + track.offset, timeBase: track.timeBase)
+            }
+            return AssetSegmentTrackReport(
+                trackID: index + 1, mediaType: track.mediaType,
+                earliestPresentationTime: time(track.earliest),
+                duration: MediaTime(ticks: track.duration, timeBase: track.timeBase),
+                sampleCount: track.count, startsWithKeyframe: track.startsWithKeyframe,
+                firstVideoSample: track.mediaType != .video
+                    ? nil
+                    : samples[index + 1].map {
+                        AssetSegmentSample(
+                            presentationTime: time(track.first), offset: $0.offset, length: $0.length,
+                            isKeyframe: track.startsWithKeyframe)
+                    })
+        }
+        for index in tracks.indices { tracks[index].reset() }
+        try pass(portion, .separable, reports, of: writer)
+    }
+
+    /// Passes what the muxer wrote at the end, if a track without samples prevented it from writing the headers before.
+    func passRest(of writer: AssetWriter) throws {
+        guard sink.count > 0 else { return }
+        let portion = sink.take()
+        let size = SegmentBoxes.headerSize(of: portion.bytes)
+        let header = Array(portion.bytes[..<size])
+        let media = Array(portion.bytes[size...])
+        if !hasHeader {
+            try sink.append(header)
+            try passHeader(of: writer)
+        }
+        guard !media.isEmpty else { return }
+        try beginSegment()
+        try sink.append(media)
+        try passSegment(of: writer)
+    }
+
+    private func pass(
+        _ portion: consuming MemorySink.Portion, _ type: AssetSegmentType,
+        _ reports: [AssetSegmentTrackReport], of writer: AssetWriter
+    ) throws {
+        let bytes = portion.release()
+        guard let start = bytes.baseAddress else { return }
+        let data = Data(bytesNoCopy: start, count: bytes.count, deallocator: .free)
+        try delegate?.assetWriter(
+            writer, didOutputSegmentData: data, segmentType: type,
+            segmentReport: AssetSegmentReport(segmentType: type, trackReports: reports))
+    }
+}

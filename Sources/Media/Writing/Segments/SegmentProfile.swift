@@ -1,0 +1,22 @@
+/// The format of segments (`AVFileTypeProfile`).
+public enum SegmentProfile: String, Hashable, Sendable, CaseIterable {
+    /// Common Media Application Format (ISO/IEC 23000-19), for HLS and DASH: one track, brand `cmfc`.
+    case cmaf
+    /// Fragmented mp4 for HLS (RFC 8216): one or more tracks.
+    case hls
+
+    /// Brands of a media segment (`styp`), the major brand first.
+    var brands: [String] {
+        switch self {
+        case .cmaf: ["msdh", "cmfs"]
+        case .hls: ["msdh"]
+        }
+    }
+
+    /// Options of the mov muxer for the profile. Composition offsets are negative where necessary, so that the
+    /// decoding time of a segment is the presentation time of its first frame.
+    var movFlags: String {
+        "+delay_moov+frag_custom+default_base_moof+negative_cts_offsets+skip_trailer"
+            + (self == .cmaf ? "+cmaf" : "")
+    }
+}
