@@ -194,8 +194,8 @@ package struct EncoderModel: Sendable {
     package var acceptsKeyframeInterval = true
     /// Function that returns the setting with which keyframes that are requested for single frames are random-access
     /// points; nil if they are without it, or can't be requested.
-    package var forcedKeyframes:
-        @Sendable (EncoderConfiguration) -> (option: SettingOption, value: String)? = { _ in nil }
+    package var forcedKeyframes: @Sendable (EncoderConfiguration) -> (option: SettingOption, value: String)? =
+        { _ in nil }
     /// Settings that every configuration of the encoder contains.
     package var always: [(option: SettingOption, value: String)] = []
     /// Near-lossless settings; nil if smart cuts aren't supported with this encoder.

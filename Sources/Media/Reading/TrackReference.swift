@@ -71,7 +71,8 @@ extension MediaError {
             .beforeKeyFrame(let track, _), .noSamples(let track):
             track
         case .clip(_, let error): error.track
-        case .input, .writing, .nothingFits, .overLimit, .misuse, .stalled, .noTrack, .loudnessUnreachable:
+        case .input, .writing, .nothingFits, .overLimit, .misuse, .stalled, .noTrack, .loudnessUnreachable,
+            .unplayableUnfinished:
             nil
         }
     }
