@@ -9,9 +9,9 @@ struct AssetLoader {
 
     func load(_ source: Asset.Source, timing: AssetTiming) throws -> AssetContents {
         switch source {
-        case .pattern(let pattern): try Self.contents(of: pattern)
+        case .pattern(let pattern): try pattern.contents()
         case .images(let sequence): try contents(of: sequence)
-        case .composition(let composition): try Self.contents(of: composition)
+        case .composition(let composition): try composition.contents()
         case .file(let path): try contents(ofFile: path, timing: timing)
         }
     }
@@ -174,39 +174,6 @@ struct AssetLoader {
         }
         let known = Set(own.map { $0.key.lowercased() })
         return own + first.metadata.filter { !known.contains($0.key.lowercased()) }
-    }
-
-    private static func contents(of pattern: TestPattern) throws -> AssetContents {
-        var tracks: [AssetTrack] = []
-        let frames = pattern.frameCount
-        let video = StreamInfo(
-            index: 0,
-            parameters: try .rawVideo(width: pattern.width, height: pattern.height, pixelFormat: .yuv420p),
-            timeBase: pattern.frameRate.inverted, duration: frames, packets: Int(clamping: frames))
-        tracks.append(
-            track(
-                video, movie: nil, timeZero: .zero, header: nil, measured: nil,
-                summary: Demuxer.IndexSummary(),
-                isExact: true,
-                container: .pattern)
-        )
-        if pattern.toneFrequency != nil {
-            let rate = TestPattern.toneSampleRate
-            let audio = StreamInfo(
-                index: 1,
-                parameters: try .rawAudio(AudioFormat(sampleFormat: .s16, sampleRate: rate, layout: .mono)),
-                timeBase: Rational(1, rate), duration: pattern.sampleCount, packets: 0)
-            tracks.append(
-                track(
-                    audio, movie: nil, timeZero: .zero, header: nil, measured: nil,
-                    summary: Demuxer.IndexSummary(),
-                    isExact: true, container: .pattern))
-        }
-        return AssetContents(
-            container: SourceContainer.pattern.name, fileSize: 0, missingBytes: 0, tracks: tracks,
-            duration: pattern.duration,
-            isDurationExact: true,
-            timeZero: .zero, metadata: [], chapters: [])
     }
 
     /// Returns the earliest start time of any track, for containers whose timestamps start at an arbitrary value.

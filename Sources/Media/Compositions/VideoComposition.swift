@@ -89,7 +89,7 @@ public struct VideoComposition: Codable, Hashable, Sendable {
     /// Returns a track that describes the composed frames.
     func composedTrack(of tracks: [AssetTrack]) throws -> AssetTrack {
         // The path is a placeholder; the reader sets the source.
-        let contents = try AssetLoader.contents(of: composition(of: .file("/"), tracks))
+        let contents = try composition(of: .file("/"), tracks).contents()
         guard let track = contents.tracks.first else {
             throw MediaError.misuse("the composition is invalid")
         }

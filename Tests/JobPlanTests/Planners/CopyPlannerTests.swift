@@ -28,7 +28,7 @@ struct PlannedCopy {
         decision = CopyPlanner(
             job: snippet.job, output: snippet.output, container: try snippet.container, source: source,
             prober: prober, description: .file(track, container: format), ranges: ranges, location: place,
-            otherwise: otherwise, widenedTrack: widened, composed: nil
+            otherwise: otherwise, widenedTrack: widened
         ).decide(track)
     }
 

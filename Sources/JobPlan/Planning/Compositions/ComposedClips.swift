@@ -42,11 +42,9 @@ struct ComposedClips {
         var parts: [Int: SmartCut.Part] = [:]
     }
 
-    init(
-        _ composition: Composition, of canvas: Canvas, as requested: CompositionSpec?, known: ComposedSource?
-    ) {
-        (self.composition, self.canvas, self.requested) = (composition, canvas, requested)
-        descriptions = known?.descriptions ?? [:]
+    init(_ composed: ComposedSource, on canvas: Canvas) {
+        (composition, self.canvas, requested) = (composed.composition, canvas, composed.spec)
+        descriptions = composed.descriptions
     }
 
     /// Returns the reason why a clip is not copied; nil if it can be.

@@ -38,8 +38,7 @@ extension InputResolver {
                 .sourceUnreadable, "a source of the composition doesn't exist: \(source.name)", at: location)
         }
         do {
-            let contents = try Asset(.composition(composed.composition), environment: MediaEnvironment())
-                .loadSynchronously()
+            let contents = try composed.composition.contents()
             guard identities.allSatisfy({ $0 != nil }) else { return nil }
             return ResolvedInput(
                 .composition(composed.composition, identities: identities.compactMap(\.self)),

@@ -70,8 +70,7 @@ struct InputResolver {
         _ pattern: TestPattern, at location: SourceRange, into sink: inout DiagnosticSink
     ) -> ResolvedInput? {
         do {
-            let contents = try Asset(.pattern(pattern), environment: MediaEnvironment()).loadSynchronously()
-            return ResolvedInput(.pattern(pattern), SourceDescription(contents))
+            return ResolvedInput(.pattern(pattern), SourceDescription(try pattern.contents()))
         } catch {
             sink.error(.sourceUnreadable, "the test signal can't be generated: \(error)", at: location)
             return nil

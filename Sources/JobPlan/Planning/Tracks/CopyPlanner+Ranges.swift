@@ -15,7 +15,7 @@ extension CopyPlanner {
     ) -> (encoder: EncoderConfiguration?, obstacle: SmartCut.Obstacle?) {
         guard isSmart else { return (nil, nil) }
         do throws(SmartCut.Obstacle) {
-            return (try edgeEncoder(track), nil)
+            return (try edgeEncoder.decide(track), nil)
         } catch {
             return (nil, error)
         }
@@ -109,50 +109,6 @@ extension CopyPlanner {
             )
             return nil
         }
-    }
-
-    /// Keys of `encode` that have no effect on re-encoded edges.
-    var ignoredKeys: [String] {
-        guard case .encodeVideo(let spec) = otherwise else { return [] }
-        let keys: [(String, Bool)] = [
-            ("profile", spec.profile != nil), ("level", spec.level != nil), ("b_frames", spec.bFrames != nil),
-            ("keyframe_interval", spec.keyframeInterval != nil), ("passes", spec.passes?.value == 2),
-        ]
-        return keys.filter(\.1).map { "`\($0.0)`" }
-    }
-
-    /// Returns the encoder for the edges that `encode` configures; nil without one. Throws if it doesn't match the
-    /// source.
-    func edgeEncoder(_ track: TrackDescription) throws(SmartCut.Obstacle)
-        -> EncoderConfiguration?
-    {
-        guard case .encodeVideo(let spec) = otherwise else { return nil }
-        guard spec.codec.value.libavName == track.codec, let encoder = spec.codec.value.availableEncoder
-        else {
-            throw .edges(
-                "the codec of `encode` is \(spec.codec.value.name), that of the packets \(track.codec)")
-        }
-        let resolved = FramePlanner.resolved(spec, for: track)
-        guard let prepared = FramePlanner(spec: resolved, track: track, prober: prober).decide().value else {
-            throw .edges("`encode` is not supported for its frames")
-        }
-        let planner = VideoEncodingPlanner(
-            spec: resolved, track: track, prepared: prepared, timeZero: description.timeZero,
-            ranges: ranges, encoder: encoder, container: container.value)
-        guard let encoding = planner.decide().value else {
-            throw .edges("`encode` is not supported for its frames")
-        }
-        let configuration = encoding.encoder
-        // A `range` of `encode` that equals the source's changes no samples.
-        var unchanged = VideoOutputSettings()
-        (unchanged.levels, unchanged.sourceRange) = (track.color.range, track.color.range)
-        // Deinterlacing doesn't apply to the edges, whose fields are kept.
-        unchanged.deinterlacesLateFields = encoding.video?.deinterlacesLateFields ?? false
-        guard configuration.width == track.width, configuration.height == track.height,
-            configuration.pixelFormat == track.pixelFormat, encoding.video == unchanged,
-            configuration.sampleAspectRatio == track.pixelAspectRatio, configuration.color == track.color
-        else { throw .edges("`encode` changes size or format, but the copied frames keep theirs") }
-        return configuration
     }
 
     private func report(_ problem: CutScan.Problem, range: TimeRange, into sink: inout DiagnosticSink) {

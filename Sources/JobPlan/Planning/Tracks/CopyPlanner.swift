@@ -3,7 +3,8 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// The planner of a track's copy: whole, cut between packets, or with re-encoded edges.
+/// The planner of a track's copy: whole, cut between packets, or with re-encoded edges. `ComposedCopyPlanner` plans the
+/// copy of a composition's clips.
 struct CopyPlanner {
     /// The result for a track that the job copies.
     enum Result {
@@ -11,12 +12,6 @@ struct CopyPlanner {
         case copy
         /// Packets with re-encoded edges of the ranges.
         case smartCut(SmartCut)
-        /// Packets of a composition's clips, with encoded frames between them.
-        case joined(JoinedClips)
-        /// Packets of clips that are not published yet; the value is the predicted format of the output's track.
-        case predicted(TrackDescription)
-        /// Packets of a composition's audio items.
-        case joinedAudio(JoinedAudio)
         /// The track can't be copied; the job's fallback encodes it.
         case fallBack(TrackRule.Action, why: String)
     }
@@ -35,11 +30,14 @@ struct CopyPlanner {
     let otherwise: TrackRule.Action?
     /// The index of the track for which the range was widened. In the widened range it can be copied.
     let widenedTrack: Int?
-    /// Data about the composition; nil for any other source.
-    let composed: ComposedSource?
 
     var cut: CutMode { job.cut?.value ?? .exact }
     var rangeLocation: SourceRange { job.rangeLocation ?? location }
+    var edgeEncoder: EdgeEncoderPlanner {
+        EdgeEncoderPlanner(
+            otherwise: otherwise, container: container.value, timeZero: description.timeZero, ranges: ranges,
+            prober: prober)
+    }
 
     /// Returns how the track is copied or re-encoded; nil with errors if it can't be copied and the job has no
     /// fallback.
@@ -57,58 +55,34 @@ struct CopyPlanner {
             CopyLosses(track: track, container: container.value).account(in: &reasons)
             return Decision(result, reasons)
         case .smartCut(let cut):
-            if cut.hasEdges, !ignoredKeys.isEmpty {
+            let ignored = edgeEncoder.ignoredKeys
+            if cut.hasEdges, !ignored.isEmpty {
                 reasons.note(
-                    "the re-encoded edges of \(label(track)) use the settings of the source; ignored: \(ignoredKeys.joined(separator: ", "))"
+                    "the re-encoded edges of \(label(track)) use the settings of the source; ignored: \(ignored.joined(separator: ", "))"
                 )
             }
             CopyLosses(track: track, container: container.value).accountForDisplay(in: &reasons)
             return Decision(result, reasons)
-        case .joined(let clips):
-            for note in clips.notes { reasons.note(note) }
-            if clips.cut.hasEdges, !ignoredKeys.isEmpty {
-                reasons.note(
-                    "re-encoded frames use the settings of the clips; ignored: \(ignoredKeys.joined(separator: ", "))"
-                )
-            }
-            return Decision(result, reasons)
-        case .predicted:
-            let jobs = Set(composed?.awaited.map(\.job) ?? []).sorted().joined(separator: ", ")
-            reasons.note("which parts of \(label(track)) are copied is determined once \(jobs) has run")
-            return Decision(result, reasons)
-        case .joinedAudio(let audio):
-            for note in audio.notes.prefix(24) { reasons.note(note) }
-            if !audio.isExact {
-                reasons.note(
-                    "\(label(track)) is cut between packets: up to one packet is missing where a clip begins or ends"
-                )
-            }
-            return Decision(result, reasons)
         case .fallBack(let action, let why): return fallBack(action, track, why)
         case nil: break
         }
-        let problem = own.diagnostics.first
-        // `smart` requires that the middle is copied: `encode` applies only to the edges. With `smart-or-exact` it
-        // applies to the rest as well.
-        let isRefused = cut == .smart && problem?.rule == .copyRange
-        if let otherwise, !isRefused {
-            return fallBack(otherwise, track, problem?.message)
+        if let fallback = CopyFallback(otherwise, after: own, cut: cut) {
+            return fallBack(fallback.action, track, fallback.why)
         }
         // Without presentation times no range can be copied; near-lossless encoding is the fallback.
         if cut == .smartOrExact, track.mediaType == .video, !ranges.isEmpty, !hasTimes(track),
             let action = TrackRule.Action.nearLossless(track.codec, at: location)
         {
-            return fallBack(action, track, problem?.message)
+            return fallBack(action, track, own.diagnostics.first?.message ?? "it can't be copied")
         }
         reasons.diagnostics.add(own)
         return Decision(nil, reasons)
     }
 
     private func fallBack(
-        _ action: TrackRule.Action, _ track: TrackDescription, _ why: String?
+        _ action: TrackRule.Action, _ track: TrackDescription, _ why: String
     ) -> Decision<Result> {
         var reasons = Reasons()
-        let why = why ?? "it can't be copied"
         reasons.note("\(label(track)) is re-encoded: \(why)")
         return Decision(.fallBack(action, why: why), reasons)
     }
@@ -132,8 +106,7 @@ struct CopyPlanner {
         case .images:
             sink.error(.codecSetting, "image files can't be stream-copied; use `encode`", at: location)
             return nil
-        case .composition(let composition, _) where track.mediaType != .subtitle:
-            return joinedClips(track, of: composition, into: &sink)
+        // `ComposedCopyPlanner` copies video and audio of a composition.
         case .file, .job, .composition: break
         }
         let isData = track.mediaType == .data

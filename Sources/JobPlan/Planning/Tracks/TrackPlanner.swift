@@ -144,26 +144,51 @@ struct TrackPlanner {
         guard case .copy(let location, let otherwise) = rule.action else {
             return encoded(track, rule.action, by: rule, &reasons)
         }
-        let copying = CopyPlanner(
+        if let composed = input.composed, track.mediaType != .subtitle {
+            return clips(of: composed, track, at: location, otherwise, by: rule, &reasons)
+        }
+        let planner = CopyPlanner(
             job: job, output: output, container: container, source: input.source, prober: prober,
             description: description, ranges: extent.ranges, location: location, otherwise: otherwise,
-            widenedTrack: extent.widenedTrack, composed: input.composed)
-        switch reasons.take(copying.decide(track)) {
+            widenedTrack: extent.widenedTrack)
+        switch reasons.take(planner.decide(track)) {
         case nil: return nil
         case .copy: return Treatment(.copy, track.transform, track)
         case .smartCut(let cut): return Treatment(.smartCut(cut), track.transform, track)
-        case .joined(let clips):
-            return Treatment(.smartCut(clips.cut), clips.like.transform, track.with(clips))
-        case .predicted(let reference):
-            return Treatment(
-                .copy, reference.transform, track.with(packetsLike: reference, over: track.timeRange))
-        case .joinedAudio(let audio):
-            return Treatment(.copy, nil, track.with(packetsLike: audio.like, over: audio.timeRange))
         case .fallBack(let action, let why):
-            var treatment = encoded(track, action, by: rule, &reasons)
-            treatment?.fallbackReason = why
-            return treatment
+            return fallback(action, why, track, by: rule, &reasons)
         }
+    }
+
+    /// Returns the action on a composition's track whose clips are copied; nil after an error.
+    private func clips(
+        of composed: ComposedSource, _ track: TrackDescription, at location: SourceRange,
+        _ otherwise: TrackRule.Action?, by rule: TrackRule, _ reasons: inout Reasons
+    ) -> Treatment? {
+        let planner = ComposedCopyPlanner(
+            composed: composed, job: job, output: output, container: container, ranges: extent.ranges,
+            location: location, otherwise: otherwise, prober: prober)
+        switch reasons.take(planner.decide(track)) {
+        case nil: return nil
+        case .clips(let clips):
+            return Treatment(.smartCut(clips.cut), clips.like.transform, track.with(clips))
+        case .audio(let audio):
+            return Treatment(.copy, nil, track.with(packetsLike: audio.like, over: audio.timeRange))
+        case .predicted(let like):
+            return Treatment(.copy, like.transform, track.with(packetsLike: like, over: track.timeRange))
+        case .fallBack(let action, let why):
+            return fallback(action, why, track, by: rule, &reasons)
+        }
+    }
+
+    /// Returns the encoding of a track that can't be copied; nil after an error.
+    private func fallback(
+        _ action: TrackRule.Action, _ why: String, _ track: TrackDescription, by rule: TrackRule,
+        _ reasons: inout Reasons
+    ) -> Treatment? {
+        var treatment = encoded(track, action, by: rule, &reasons)
+        treatment?.fallbackReason = why
+        return treatment
     }
 
     /// Returns the encoding of a track; nil after an error.

@@ -1,18 +1,20 @@
 internal import LibAV
 
-/// Compositions as assets with at most one video track, at most one audio track, and any number of subtitle tracks.
-extension AssetLoader {
-    static func contents(of composition: Composition) throws -> AssetContents {
-        guard composition.isValid else { throw MediaError.misuse("the composition is invalid") }
+extension Composition {
+    /// Returns the contents of an asset of the composition: at most one video track, at most one audio track, and any number of subtitle tracks.
+    /// They follow from the composition alone; no source is opened.
+    /// - Throws: `MediaError.misuse` if the composition is invalid, `AVError` for a format that FFmpeg doesn't support.
+    package func contents() throws -> AssetContents {
+        guard isValid else { throw MediaError.misuse("the composition is invalid") }
         var tracks: [AssetTrack] = []
         func add(_ stream: StreamInfo) {
             tracks.append(
-                track(
+                AssetLoader.track(
                     stream, movie: nil, timeZero: .zero, header: nil, measured: nil,
                     summary: Demuxer.IndexSummary(), isExact: true, container: .composition))
         }
-        if let canvas = composition.canvas {
-            let frames = composition.frameCount
+        if let canvas {
+            let frames = frameCount
             var stream = StreamInfo(
                 index: 0,
                 parameters: try .rawVideo(
@@ -22,22 +24,22 @@ extension AssetLoader {
             (stream.averageFrameRate, stream.baseFrameRate) = (canvas.frameRate, canvas.frameRate)
             add(stream)
         }
-        if let format = composition.audioFormat {
+        if let format = audioFormat {
             add(
                 StreamInfo(
                     index: tracks.count, parameters: try .rawAudio(format.mixed),
-                    timeBase: Rational(1, format.sampleRate), duration: composition.sampleCount, packets: 0))
+                    timeBase: Rational(1, format.sampleRate), duration: sampleCount, packets: 0))
         }
-        for subtitles in composition.subtitles {
-            let length = composition.duration.ticks(in: SubtitleTrack.timeBase)
+        for cues in subtitles {
+            let length = duration.ticks(in: SubtitleTrack.timeBase)
             var stream = StreamInfo(
                 index: tracks.count, parameters: try .subtitles(codec: SubtitleTrack.codec.libavName),
                 timeBase: SubtitleTrack.timeBase, duration: length, packets: 0)
-            stream.disposition = Set(subtitles.disposition)
-            if let language = subtitles.language {
+            stream.disposition = Set(cues.disposition)
+            if let language = cues.language {
                 stream.metadata.append(MetadataEntry(key: "language", value: language))
             }
-            if let title = subtitles.title {
+            if let title = cues.title {
                 stream.metadata.append(MetadataEntry(key: "title", value: title))
             }
             add(stream)
@@ -46,6 +48,6 @@ extension AssetLoader {
         return AssetContents(
             container: SourceContainer.composition.name, fileSize: 0, missingBytes: 0, tracks: tracks,
             duration: end, isDurationExact: true, timeZero: .zero, metadata: [],
-            chapters: composition.chapters)
+            chapters: chapters)
     }
 }

@@ -17,25 +17,23 @@ struct JoinedAudio {
 
 /// Copies of a composition's audio: sequences of whole packets at their presentation times. Mixed audio and
 /// audio with another volume or speed can't be copied.
-extension CopyPlanner {
+extension ComposedCopyPlanner {
     /// Minimum gap between the audio of two items that is noted.
     private static var pause: MediaTime { MediaTime(value: 1, timescale: 10) }
 
-    func joinedAudio(of composition: Composition, into sink: inout DiagnosticSink) -> Result? {
+    func joinedAudio(into sink: inout DiagnosticSink) -> Result? {
         if let obstacle = composition.audioObstacle {
-            return refuse(run: obstacle.item, of: composition, obstacle.reason, into: &sink)
+            return refuse(item: obstacle.item, obstacle.reason, into: &sink)
         }
         do throws(SourceProblem) {
-            return try joined(composition, into: &sink)
+            return try joined(into: &sink)
         } catch {
             sink.error(.sourceUnreadable, "a clip can't be probed: \(error)", at: location)
             return nil
         }
     }
 
-    private func joined(
-        _ composition: Composition, into sink: inout DiagnosticSink
-    ) throws(SourceProblem) -> Result? {
+    private func joined(into sink: inout DiagnosticSink) throws(SourceProblem) -> Result? {
         var like: (track: TrackDescription, form: AudioPacketFormat)?
         var found: [String: AudioPacketFormat?] = [:]
         var (start, end): (MediaTime?, MediaTime) = (nil, .zero)
@@ -47,23 +45,23 @@ extension CopyPlanner {
             let key = "\(placement.track) \(path)"
             if found[key] == nil { found[key] = try prober.audioFormat(placement.track, of: path) }
             // The sources of a composition from the library's API haven't been probed yet.
-            let known = composed?.descriptions[path]
+            let known = composed.descriptions[path]
             let source = if let known { known } else { try prober.description(of: path) }
             let track = source.tracks.first { $0.index == placement.track }
             guard let track, let form = found[key] ?? nil else {
-                return refuse(run: index, of: composition, "its track no longer exists", into: &sink)
+                return refuse(item: index, "its track no longer exists", into: &sink)
             }
             if let other = deviationFromSpec(track) {
-                return refuse(run: index, of: composition, other, into: &sink)
+                return refuse(item: index, other, into: &sink)
             }
             if track.sideData.contains(TrackDescription.changingHeaders) {
                 return refuse(
-                    run: index, of: composition,
+                    item: index,
                     "its codec headers change within the file (concatenated files)",
                     into: &sink)
             }
             if let like, let difference = like.form.difference(of: form) {
-                return refuse(run: index, of: composition, difference, into: &sink)
+                return refuse(item: index, difference, into: &sink)
             }
             like = like ?? (track, form)
             isExact = isExact && source.isCutAtSamples(track)
@@ -72,7 +70,7 @@ extension CopyPlanner {
             let slack = MediaTime(value: 1, timescale: 100)
             if isExact, track.isExact, start != nil, presented.start > end + slack {
                 return refuse(
-                    run: index, of: composition,
+                    item: index,
                     "there is a gap from \(end) s to \(presented.start) s, which copied packets can't represent",
                     into: &sink)
             }
@@ -90,7 +88,7 @@ extension CopyPlanner {
         }
         guard checkTimes(isExact, into: &sink) else { return nil }
         guard holds(like.track.codec, of: "the clips' audio", into: &sink) else { return nil }
-        return .joinedAudio(
+        return .audio(
             JoinedAudio(
                 like: like.track, timeRange: TimeRange(start: start, end: end), isExact: isExact,
                 notes: notes))
@@ -98,11 +96,13 @@ extension CopyPlanner {
 
     /// Returns the difference between a track and the requested sample rate and channels; nil if there is none.
     func deviationFromSpec(_ track: TrackDescription) -> String? {
-        if let requested = spec?.sampleRate?.value, track.sampleRate != requested {
+        if let requested = composed.spec?.sampleRate?.value, track.sampleRate != requested {
             return
                 "its sample rate is \(track.sampleRate) Hz, the composition's is \(requested) Hz"
         }
-        if let requested = spec?.channels?.value.specified, track.channelLayout?.specified != requested {
+        if let requested = composed.spec?.channels?.value.specified,
+            track.channelLayout?.specified != requested
+        {
             return
                 "its channel layout is \(track.channelLayout ?? .stereo), the composition's is \(requested)"
         }
@@ -110,13 +110,11 @@ extension CopyPlanner {
     }
 
     /// Reports at the item's source location that an audio item can't be copied.
-    func refuse(
-        run: Int, of composition: Composition, _ why: String, into sink: inout DiagnosticSink
-    ) -> Result? {
-        let places = composed?.audioLocations ?? []
+    func refuse(item: Int, _ why: String, into sink: inout DiagnosticSink) -> Result? {
+        let locations = composed.audioLocations
         sink.error(
-            .copyRange, "audio item \(run) can't be copied: \(why)",
-            at: places.indices.contains(run) ? places[run] : location,
+            .copyRange, "audio item \(item) can't be copied: \(why)",
+            at: locations.indices.contains(item) ? locations[item] : location,
             notes: [Diagnostic.Note("`copy` is here", at: location)], help: "use `encode`")
         return nil
     }

@@ -3,22 +3,11 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 
-/// Copies of a composition's clips: compatible clips are copied. With `cut: smart`, frames at the edges of
-/// clips, in joins, under layers and in gaps are encoded.
-extension CopyPlanner {
-    func joinedClips(
-        _ track: TrackDescription, of composition: Composition, into sink: inout DiagnosticSink
-    ) -> Result? {
-        guard isWhole(into: &sink) else { return nil }
-        // The packets of sources that other jobs have yet to publish are unknown; they are checked after publication.
-        if let composed, !composed.awaited.isEmpty {
-            return predicted(track, of: composition, composed, into: &sink)
-        }
-        guard track.mediaType == .video, let canvas = composition.canvas else {
-            return joinedAudio(of: composition, into: &sink)
-        }
+/// Copies of a composition's clips.
+extension ComposedCopyPlanner {
+    func joinedClips(on canvas: Canvas, into sink: inout DiagnosticSink) -> Result? {
         do throws(SourceProblem) {
-            var clips = ComposedClips(composition, of: canvas, as: spec, known: composed)
+            var clips = ComposedClips(composed, on: canvas)
             try clips.checkClips(through: prober)
             var sections = composition.sections {
                 clips.obstacle($0) == nil ? clips.beginning(of: $0) : nil
@@ -42,43 +31,6 @@ extension CopyPlanner {
             sink.error(.sourceUnreadable, "a clip can't be probed: \(error)", at: location)
             return nil
         }
-    }
-
-    /// Returns false after an error is reported: only a range is requested, or `cut: keyframe` would move clips.
-    private func isWhole(into sink: inout DiagnosticSink) -> Bool {
-        guard ranges.isEmpty else {
-            sink.error(
-                .copyRange, "a range of a composition can't be copied",
-                at: job.rangeLocation ?? output.durationLimit?.range ?? location,
-                notes: [Diagnostic.Note("`copy` is here", at: location)],
-                help: "set `range` on the clips, or use `encode`"
-            )
-            return false
-        }
-        guard cut != .keyframe else {
-            sink.error(
-                .copyRange,
-                "`cut: keyframe` is not supported for compositions: it would lengthen clips and move the following ones",
-                at: job.cut?.range ?? location, help: "use `cut: smart`, which re-encodes only the edges")
-            return false
-        }
-        return true
-    }
-
-    /// Returns whether the container can hold a codec, and reports an error if it can't.
-    func holds(_ codec: String, of what: String, into sink: inout DiagnosticSink) -> Bool {
-        if container.value.canHold(codec: codec) { return true }
-        sink.error(
-            .containerCodec, "\(container.value.name) can't hold \(codec), the codec of \(what)",
-            at: location,
-            notes: [Diagnostic.Note("the container is determined here", at: container.range)],
-            help: "use `encode`, or another container")
-        return false
-    }
-
-    var spec: CompositionSpec? {
-        guard case .composition(let spec) = job.asset.source else { return nil }
-        return spec
     }
 
     private func planCopy(
@@ -113,7 +65,7 @@ extension CopyPlanner {
                 throw .edges(problem)
             }
             guard holds(track.codec, of: "the clips", into: &sink) else { return nil }
-            return .joined(
+            return .clips(
                 JoinedClips(
                     cut: cut, like: track, duration: clips.composition.duration,
                     notes: notes(sections, cut, clips)))
@@ -128,7 +80,7 @@ extension CopyPlanner {
         _ nearest: EncoderConfiguration, of reference: ComposedClips.Reference, _ clips: ComposedClips,
         _ tick: Rational
     ) throws(SmartCut.Obstacle) -> EncoderConfiguration {
-        guard let own = try edgeEncoder(reference.track) else { return nearest }
+        guard let own = try edgeEncoder.decide(reference.track) else { return nearest }
         do throws(SourceProblem) {
             let possibilities = try clips.cut(
                 of: reference.index, ranges: [], tick: tick, encoder: own, through: prober)
@@ -162,7 +114,7 @@ extension CopyPlanner {
         }
         for (clip, why) in clips.incompatible.sorted(by: { $0.key < $1.key }) where obstacle == nil {
             sink.error(
-                .copyRange, "clip \(clip) can't be copied: \(why)", at: clipLocation(clip), notes: copied,
+                .copyRange, "clip \(clip) can't be copied: \(why)", at: location(ofClip: clip), notes: copied,
                 help: help)
         }
         if obstacle == nil, clips.incompatible.isEmpty {
@@ -190,22 +142,18 @@ extension CopyPlanner {
             sink.error(
                 .copyRange,
                 "clip \(clip) begins or ends within a GOP: \(part.headFrames + part.tailFrames) of its frames can't be copied",
-                at: clipLocation(clip), notes: copied, help: help)
+                at: location(ofClip: clip), notes: copied, help: help)
         }
         return nil
     }
 
-    func clipLocation(_ clip: Int) -> SourceRange {
-        composed.flatMap { $0.clipLocations.indices.contains(clip) ? $0.clipLocations[clip] : nil }
-            ?? location
-    }
-
     private func location(of reason: CompositionSection.Reason) -> SourceRange {
         switch reason {
-        case .gap: spec?.range ?? location
-        case .join(let clip), .clip(let clip), .late(let clip): clipLocation(clip)
+        case .gap: composed.spec?.range ?? location
+        case .join(let clip), .clip(let clip), .late(let clip): location(ofClip: clip)
         case .layer(let index):
-            spec.flatMap { $0.layers.indices.contains(index) ? $0.layers[index].location : nil } ?? location
+            composed.spec.flatMap { $0.layers.indices.contains(index) ? $0.layers[index].location : nil }
+                ?? location
         }
     }
 
