@@ -174,8 +174,12 @@ let package = Package(
         .target(
             name: "Articles", dependencies: ["TandemKit"], path: "Tests/Articles", packageAccess: false,
             swiftSettings: house),
+        // The example is a package of its own; here it is built for the tests.
+        .executableTarget(
+            name: "trim", dependencies: ["TandemKit"], path: "Examples/Trimmer/Sources/trim",
+            packageAccess: false, swiftSettings: house),
         .testTarget(
-            name: "LibraryTests", dependencies: ["Articles", "TandemKit", "TestSupport"],
+            name: "LibraryTests", dependencies: ["Articles", "TandemKit", "TestSupport", "trim"],
             packageAccess: false, swiftSettings: house),
         .testTarget(
             name: "FidelityTests",

@@ -84,6 +84,8 @@ public enum TestPaths {
     public static let givenProgram = ProcessInfo.processInfo.environment["TANDEM_TEST_PROGRAM"]
 
     /// Path of the program under test.
-    public static let tandem: String =
-        givenProgram ?? repository + "/.build/debug/tandem"
+    public static let tandem: String = givenProgram ?? builtProgram("tandem")
+
+    /// Returns the path of a program of this package in the debug build.
+    public static func builtProgram(_ name: String) -> String { repository + "/.build/debug/" + name }
 }

@@ -1,0 +1,57 @@
+import Foundation
+import TandemKit
+import TestSupport
+import Testing
+
+/// The example programs in `Examples`, run as a user runs them.
+@Suite struct ExampleTests {
+    private func trim(_ arguments: String...) throws -> ProgramResult {
+        try program(Scratch.builtProgram("trim"), arguments)
+    }
+
+    @Test func trimmer_copiesTheSectionExactly() async throws {
+        let scratch = try Scratch()
+        let input = try await ArticleTests.movie(in: scratch)
+        let output = scratch.file("part.mp4")
+        let result = try trim(input.path, output, "0.5", "0:01.5")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.text.hasPrefix("\(output): 1 s, "))
+        #expect(result.errors.contains("%"))
+        let frames = try FFmpegFile(output).frames()
+        #expect(frames.times.count == 25)
+    }
+
+    @Test func trimmer_rejectsWrongArguments() throws {
+        let scratch = try Scratch()
+        let output = scratch.file("part.mp4")
+        for (arguments, message) in [
+            (["a.mp4"], "usage: trim INPUT OUTPUT START END [PRESET]"),
+            (["a.mp4", output, "2", "1"], "the start must be before the end"),
+            (["a.mp4", output, "0", "1:2:3:4"], "`1:2:3:4` is not a time"),
+            (["a.mp4", output, "0", "nan"], "`nan` is not a time"),
+            (["a.mp4", output, "0", "1", "huge"], "unknown preset `huge`; expected one of "),
+        ] {
+            let result = try program(Scratch.builtProgram("trim"), arguments)
+            #expect(result.status == 64 && result.errors.contains(message), "\(result.errors)")
+        }
+        let missing = try trim(scratch.file("none.mp4"), output, "0", "1")
+        #expect(missing.status == 1 && missing.errors.contains("none.mp4"), "\(missing.errors)")
+        #expect(!FileManager.default.fileExists(atPath: output))
+    }
+
+    @Test(.timeLimit(.minutes(5))) func interruptedTrimmer_leavesNoFile() async throws {
+        let scratch = try Scratch()
+        let input = try await ArticleTests.endlessMovie(in: scratch)
+        let output = scratch.file("out/part.mp4")
+        try FileManager.default.createDirectory(
+            atPath: scratch.file("out"), withIntermediateDirectories: false)
+        let result = try program(
+            "/usr/bin/timeout",
+            [
+                "--signal=INT", "2", Scratch.builtProgram("trim"), input.path, output, "0", "1:00:00",
+                "640x480",
+            ])
+        #expect(result.errors.contains("trim: cancelled; no file was written"), "\(result.errors)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.file("out")) == [])
+    }
+}
