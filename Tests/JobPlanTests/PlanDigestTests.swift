@@ -10,7 +10,7 @@ import Testing
 
 /// The digest depends on everything that determines an output, and on no annotation.
 @Suite struct PlanDigestTests {
-    private static func task() throws -> OutputTask {
+    static func task() throws -> OutputTask {
         let yaml = """
             version: 1
             assets: { bars: { pattern: smpte, size: 64x48, frame_rate: 25, duration: 1s } }
@@ -86,5 +86,54 @@ import Testing
         let data = try JSONEncoder().encode([item])
         #expect(try JSONDecoder().decode([String].self, from: data) == [item.text])
         #expect(try JSONDecoder().decode([LedgerItem].self, from: data) == [item])
+    }
+}
+
+/// Names of the values of a digest, by which changes that follow from others are recognized.
+@Suite struct PartNameTests {
+    @Test(
+        arguments: [
+            ("source time", ["identifiesSource", "describesSource"]),
+            ("track 0 source width", ["describesSource", "track 0"]), ("range", ["range"]),
+            ("range end", ["bound"]), ("track 12", ["track 12"]),
+            ("track 1 encoder bit rate", ["track 1", "setting of track 1"]),
+            ("track 10 encoder width", ["track 10"]), ("track 1 encoder", ["track 1"]),
+            ("track 0 expected frames", ["predicted", "track 0"]), ("expected duration", ["predicted"]),
+            ("resource", []), ("tag track", []),
+        ] as [(String, [String])])
+    func namesStateWhatTheyDescribe(_ text: String, _ expected: [String]) {
+        let name = PartName(text)
+        var found: [String] = []
+        if name.identifiesSource { found.append("identifiesSource") }
+        if name.describesSource { found.append("describesSource") }
+        if name.isRange { found.append("range") }
+        if name.isBoundOfRange { found.append("bound") }
+        if name.isPredicted { found.append("predicted") }
+        if let track = name.track { found.append(track.text) }
+        if name.isSetting(of: PartName("track 1")) { found.append("setting of track 1") }
+        #expect(found == expected)
+    }
+
+    /// A changed setting is one line, although the encoder's configuration changes with it.
+    @Test func changesThatFollowFromOthersAreOmitted() throws {
+        let digest = { (key: String, width: String) in
+            var digest = try PlanDigest(PlanDigestTests.task(), programs: [])
+            digest.parts = [MetadataEntry(key: "track 0 size", value: key)]
+            digest.details = [
+                MetadataEntry(key: "expected size", value: width),
+                MetadataEntry(key: "track 0 encoder width", value: width),
+                MetadataEntry(key: "track 1 encoder width", value: "w" + width),
+            ]
+            digest.value = DigestValue(key + width)
+            return digest
+        }
+        let changes = try digest("b", "2").changes(since: digest("a", "1"))
+        #expect(changes == ["track 0 size: a → b", "track 1 encoder width: w1 → w2"])
+        let predicted = try digest("a", "2")
+        var before = try digest("a", "1")
+        before.details?.removeLast(2)
+        var after = predicted
+        after.details?.removeLast(2)
+        #expect(after.changes(since: before) == ["expected size: 1 → 2"])
     }
 }

@@ -6,24 +6,24 @@ struct PartChanges {
         var from: String?
         var to: String?
     }
-    private var changes: [(name: String, change: Change)] = []
+    private var changes: [(name: PartName, change: Change)] = []
 
     init(from before: [MetadataEntry], to after: [MetadataEntry]) {
         let was = Dictionary(before.map { ($0.key, $0.value) }, uniquingKeysWith: { a, _ in a })
         let now = Dictionary(after.map { ($0.key, $0.value) }, uniquingKeysWith: { a, _ in a })
         for part in after where was[part.key] != part.value {
-            changes.append((part.key, Change(from: was[part.key], to: part.value)))
+            changes.append((PartName(part.key), Change(from: was[part.key], to: part.value)))
         }
         for part in before where now[part.key] == nil {
-            changes.append((part.key, Change(from: part.value, to: nil)))
+            changes.append((PartName(part.key), Change(from: part.value, to: nil)))
         }
     }
 
     var isEmpty: Bool { changes.isEmpty }
-    var names: [String] { changes.map(\.name) }
+    var names: [PartName] { changes.map(\.name) }
 
     /// Adds changes that aren't included yet. The same change under another name counts as included.
-    mutating func add(_ other: PartChanges, where isWanted: (_ name: String) -> Bool) {
+    mutating func add(_ other: PartChanges, where isWanted: (_ name: PartName) -> Bool) {
         let known = Set(changes.map(\.change))
         changes += other.changes.filter { !known.contains($0.change) && isWanted($0.name) }
     }
@@ -32,10 +32,10 @@ struct PartChanges {
     var lines: [String] {
         changes.map { name, change in
             switch (change.from, change.to) {
-            case (let from?, let to?): "\(name): \(from) → \(to)"
-            case (nil, let to?): "\(name): added \(to)"
-            case (let from?, nil): "\(name): removed \(from)"
-            case (nil, nil): name
+            case (let from?, let to?): "\(name.text): \(from) → \(to)"
+            case (nil, let to?): "\(name.text): added \(to)"
+            case (let from?, nil): "\(name.text): removed \(from)"
+            case (nil, nil): name.text
             }
         }
     }

@@ -81,23 +81,16 @@ package struct PlanDigest: Codable, Hashable, Sendable {
             return listed.isEmpty ? ["the output was created by an earlier version of Tandem"] : listed.lines
         }
         // Changes that follow from those already listed are omitted.
-        let isSource = listed.names.contains { $0.hasPrefix("source") }
-        let tracks = listed.names.compactMap { name in
-            name.hasPrefix("track ") ? name.split(separator: " ").prefix(2).joined(separator: " ") : nil
-        }
-        let isRange = listed.names.contains("range")
+        let isSource = listed.names.contains(where: \.identifiesSource)
+        let tracks = listed.names.compactMap(\.track)
+        let isRange = listed.names.contains(where: \.isRange)
         let changes = PartChanges(from: old, to: new)
-        func isPredicted(_ name: String) -> Bool {
-            name.hasPrefix("expected ") || name.contains(" expected ")
-        }
         listed.add(changes) { name in
-            if isPredicted(name) || isRange && name.hasPrefix("range ") { return false }
-            if isSource, name.hasPrefix("source") || name.contains(" source ") { return false }
-            return !tracks.contains { track in
-                ["video", "audio", "encoder"].contains { name.hasPrefix("\(track) \($0) ") }
-            }
+            if name.isPredicted || isRange && name.isBoundOfRange { return false }
+            if isSource, name.describesSource { return false }
+            return !tracks.contains { name.isSetting(of: $0) }
         }
-        if listed.isEmpty { listed.add(changes, where: isPredicted) }
+        if listed.isEmpty { listed.add(changes, where: \.isPredicted) }
         return listed.lines + expectationChanges(since: before)
     }
 
