@@ -1,5 +1,5 @@
 public import Foundation
-import TandemKit
+public import TandemKit
 
 /// Runs the program of `Segmenting.md`.
 public func segmenting(input: URL, folder: URL) async throws -> MediaTime {

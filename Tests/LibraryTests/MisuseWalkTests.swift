@@ -77,9 +77,11 @@ import Testing
                     settings: AudioOutputSettings()),
             ]
             let types: [ContainerType] = [.mp4, .matroska, .mov, .wav, .transportStream]
+            let container = types.randomElement(using: &random) ?? .mp4
             writer = try AssetWriter(
-                url: URL(fileURLWithPath: scratch.file("o")),
-                container: types.randomElement(using: &random) ?? .mp4)
+                url: URL(fileURLWithPath: scratch.file("o")), container: container,
+                publishing: container.hasFragments && form.pixelFormat == .rgb24
+                    ? .immediately : .whenFinished)
             var settings = EncoderConfiguration(
                 encoder: "libx264", mediaType: .video, timeBase: Rational(1, 25))
             (settings.width, settings.height, settings.pixelFormat) = (64, 48, .yuv420p)
@@ -131,7 +133,9 @@ import Testing
             case 12: try input.markAsFinished()
             case 13: try await writer.finishWriting()
             case 14: writer.cancelWriting()
-            case 15: _ = (input.isReadyForMoreMediaData, input.droppedSamples, input.appendedTime)
+            case 15:
+                try? writer.flushSegment()
+                _ = (input.isReadyForMoreMediaData, input.droppedSamples, input.appendedTime)
             case 16: input.requestMediaDataWhenReady(on: queue) {}
             case 17: try adaptor.append(adaptor.pixelBufferPool.makeBuffer(), at: time)
             case 18: try adaptor.append(PixelBuffer(pixelFormat: .nv12, width: 64, height: 48), at: time)

@@ -196,7 +196,7 @@ import Testing
     /// Where the encoder sets the same keyframes itself, segments and file have identical frames.
     @Test(.timeLimit(.minutes(15))) func encodedSegmentsHaveTheFramesOfAFile() async throws {
         let scratch = try Scratch()
-        let options = [("preset", "fast"), ("g", "50"), ("sc_threshold", "0")]
+        let options = [("qp", "20"), ("bf", "0"), ("g", "50"), ("sc_threshold", "0")]
         let collector = Collector()
         let writer = AssetWriter(segments: .cmaf, delegate: collector)
         writer.preferredOutputSegmentInterval = MediaTime(value: 2, timescale: 1)
@@ -206,7 +206,10 @@ import Testing
             try AssetWriter(url: url, container: .mp4), [Self.video(options: options)], frames: 130)
         try check(collector, in: scratch)
         let all = FFmpegFile(scratch.file("all.mp4"))
-        #expect(try all.decodedFrames() == FFmpegFile(url.path).decodedFrames())
+        let (own, expected) = (try all.decodedFrames(), try FFmpegFile(url.path).decodedFrames())
+        #expect(own.map(\.hash) == expected.map(\.hash))
+        let times = zip(own, expected).map { ($0.time, $1.time) }
+        #expect(times.allSatisfy { abs($0 - $1) < 0.0005 }, "\(times.prefix(4))")
         #expect(collector.media.count == 3)
     }
 
@@ -239,7 +242,8 @@ import Testing
         #expect((0...2048).contains(priming) && Array(all.dropFirst(priming)) == file, "\(priming)")
         #expect(file.count >= 480_000)
         let edits = try MovieBoxes(scratch.file("all.mp4")).edits.first ?? nil
-        #expect(edits.map { abs($0.start * 48_000 - Double(priming)) < 1 } != false)
+        // The decoder of Opus drops the priming itself.
+        if encoder == "aac" { #expect(edits.map { abs($0.start * 48_000 - Double(priming)) < 1 } == true) }
     }
 
     /// Copied tracks in common segments: the frames and samples are the source's.
@@ -274,7 +278,8 @@ import Testing
         let all = FFmpegFile(scratch.file("all.mp4"))
         let (frames, expected) = (try all.decodedFrames(), try FFmpegFile(plain).decodedFrames())
         #expect(frames.map(\.hash) == expected.map(\.hash) && frames.count > 200)
-        #expect(zip(frames, expected).allSatisfy { abs($0.time - $1.time) < 0.0005 })
+        let times = zip(frames, expected).map { ($0.time, $1.time) }
+        #expect(times.allSatisfy { abs($0 - $1) < 0.0005 }, "\(times.prefix(4))")
         let samples = try FFmpegFile(plain).samples(channels: 1, rate: 48_000)
         let segmented = try all.samples(channels: 1, rate: 48_000)
         #expect(

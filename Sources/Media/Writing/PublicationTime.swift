@@ -1,8 +1,8 @@
 /// The time at which a writer's file gets its name.
 public enum PublicationTime: Hashable, Sendable {
-    /// When the file is complete and on disk. A writer that fails, is cancelled or is killed leaves no file.
+    /// The end of writing, once the file is complete and on disk. A writer that fails, is cancelled or is killed leaves no file.
     case whenFinished
-    /// When writing starts, for captures that can't be repeated. The file can be played up to its last complete
+    /// The start of writing, for captures that can't be repeated. The file can be played up to its last complete
     /// fragment at any time, also after the process was killed.
     ///
     /// An existing file is never replaced: a partial recording could otherwise take the place of a complete file.

@@ -121,6 +121,8 @@ final class SegmentOutput: @unchecked Sendable {
         _ portion: consuming MemorySink.Portion, _ type: AssetSegmentType,
         _ reports: [AssetSegmentTrackReport], of writer: AssetWriter
     ) throws {
+        // The delegate may have cancelled the writer.
+        guard writer.status == .working else { return }
         let bytes = portion.release()
         guard let start = bytes.baseAddress else { return }
         let data = Data(bytesNoCopy: start, count: bytes.count, deallocator: .free)

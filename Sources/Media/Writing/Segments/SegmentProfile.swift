@@ -13,10 +13,10 @@ public enum SegmentProfile: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Options of the mov muxer for the profile. Composition offsets are negative where necessary, so that the
-    /// decoding time of a segment is the presentation time of its first frame.
+    /// Options of the mov muxer for the profile. An edit list hides the delay of reordered frames and of audio encoders;
+    /// libavformat 5.1 reads negative composition offsets in fragments at other times.
     var movFlags: String {
-        "+delay_moov+frag_custom+default_base_moof+negative_cts_offsets+skip_trailer"
+        "+delay_moov+frag_custom+default_base_moof+skip_trailer"
             + (self == .cmaf ? "+cmaf" : "")
     }
 }
