@@ -233,7 +233,12 @@ import Testing
         var refusal = ""
         do {
             switch number {
-            case 0: try video.append(frame(3, 32, 48))
+            case 0:
+                let buffer = try PixelBuffer(
+                    pixelFormat: #require(PixelFormat(named: "uyyvyy411")), width: 64, height: 48)
+                try video.append(
+                    SampleBuffer(
+                        frame: try buffer.makeFrame(), pts: 3, duration: 1, timeBase: Rational(1, 25)))
             case 1: try video.append(packet)
             case 2: try video.append(audio(at: MediaTime(value: 3, timescale: 25)))
             case 3: try sound.append(packet)
@@ -241,23 +246,24 @@ import Testing
             case 5:
                 try sound.append(
                     SampleBuffer(
-                        audio: [Float](repeating: 0, count: 90), layout: .stereo, sampleRate: 44_100,
-                        at: MediaTime(value: 90, timescale: 1)))
+                        audio: [Float](repeating: 0, count: 70), layout: ChannelLayout(defaultFor: 70),
+                        sampleRate: 44_100, at: MediaTime(value: 1, timescale: 1)))
             default: try video.append(frame(2))
             }
         } catch {
             refusal = "\(error)"
         }
         let expected = [
-            "video 0 requires frames of 64x48; a frame of 32x48 was appended",
+            "video 0 requires 64x48 in yuv420p; a frame of 64x48 in uyyvyy411 was appended, which can't be converted",
             "video 0 requires frames of 64x48; a packet was appended",
             "video 0 requires frames of 64x48; audio of 48000 Hz and 1 channels was appended",
             "audio 1 requires audio of 48000 Hz and 1 channels; a packet was appended",
             "audio 1 requires audio of 48000 Hz and 1 channels; a frame of 64x48 was appended",
-            "audio 1 requires audio of 48000 Hz and 1 channels; audio of 44100 Hz and 2 channels was appended",
+            "audio 1 requires audio of 48000 Hz and 1 channels in fltp; audio of 44100 Hz and 70 channels in flt was appended, which can't be converted",
             "frame times must increase in units of 1/25 s: a frame at 0.08 s of the output follows one at 0.08 s",
         ]
-        #expect(refusal == expected[number])
+        // The library's message may follow.
+        #expect(refusal.hasPrefix(expected[number]), "\(refusal)")
         #expect(writer.status == .working)
         #expect(video.appendedSamples == 3 && sound.appendedSamples == 48_000)
         try video.append(frame(3))

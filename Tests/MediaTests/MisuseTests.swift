@@ -47,31 +47,6 @@ import Publishing
         #expect(vended == 1)
     }
 
-    /// Frames whose size differs from the video input's are rejected; libx264 would read past their end.
-    @Test(arguments: [(320, 240), (80, 60)]) func framesOfAnotherSizeAreRejected(_ width: Int, _ height: Int)
-        throws
-    {
-        let scratch = try Scratch()
-        let asset = pattern(width: width, height: height)
-        let track = try asset.loadSynchronously().tracks[0]
-        let output = AssetReaderTrackOutput(
-            track: track, settings: .video(VideoOutputSettings(pixelFormat: .yuv420p)))
-        let reader = try AssetReader(asset: asset)
-        try reader.add(output)
-        try reader.startReading()
-        let (writer, input) = try writer(to: scratch.file("o.mp4"), unit: track.timeBase)
-        try writer.startSession(atSourceTime: .zero)
-        guard let sample = try output.copyNextSampleBuffer() else {
-            Issue.record("the pattern has no frame")
-            return
-        }
-        var refusal: (any Error)?
-        do { try input.append(sample) } catch { refusal = error }
-        #expect(refusal is MediaError, "\(String(describing: refusal))")
-        writer.cancelWriting()
-        #expect(scratch.contents.isEmpty)
-    }
-
     private func writer(to path: String, unit: Rational) throws -> (AssetWriter, AssetWriterInput) {
         var video = EncoderConfiguration(encoder: "libx264", mediaType: .video, timeBase: unit)
         (video.width, video.height, video.pixelFormat) = (160, 120, .yuv420p)

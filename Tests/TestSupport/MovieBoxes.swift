@@ -91,6 +91,22 @@ public struct MovieBoxes {
         }
     }
 
+    /// Returns the boxes of the first visual sample entry of a track.
+    public func sampleEntryBoxes(track: Int) -> [(name: String, body: [UInt8])] {
+        guard let movie = child("moov", 0..<data.count) else { return [] }
+        let tracks = boxes(movie).filter { $0.name == "trak" }
+        guard
+            let table = ["mdia", "minf", "stbl", "stsd"].reduce(
+                Optional(tracks[track].body),
+                { range, name in
+                    range.flatMap { child(name, $0) }
+                }), let entry = boxes((table.lowerBound + 8)..<table.upperBound).first
+        else { return [] }
+        return boxes((entry.body.lowerBound + 78)..<entry.body.upperBound).map {
+            ($0.name, Array(data[$0.body]))
+        }
+    }
+
     /// Returns the sum of the sample durations in each fragment of a track, in the track's time scale.
     public func fragmentDurations(trackID: Int) -> [Int] {
         boxes(0..<data.count).filter { $0.name == "moof" }.flatMap { moof in

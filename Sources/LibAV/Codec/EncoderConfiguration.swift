@@ -15,9 +15,12 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
     public var pixelFormat: PixelFormat = .none
     /// Nominal frame rate, a hint for rate control; timestamps take precedence.
     public var frameRate: Rational?
-    /// Pixel aspect ratio; nil for the encoder's default.
+    /// Pixel aspect ratio (`AVVideoPixelAspectRatioKey`); nil for square pixels without a declaration.
     public var sampleAspectRatio: Rational?
-    /// Color properties of the frames, which the encoder declares in the stream.
+    /// Visible rectangle of the frames (`AVVideoCleanApertureKey`), which mp4 and mov store; nil for whole frames. Must be
+    /// inside the frame.
+    public var cleanAperture: CleanAperture?
+    /// Color properties of the frames.
     public var color = ColorDescription()
     /// Maximum number of frames between keyframes; nil for the encoder's default.
     public var keyframeInterval: Int?

@@ -120,7 +120,12 @@ package struct ChapterInfo: Hashable, Sendable {
 }
 
 extension StreamSideData {
-    /// Returns side data with a display matrix of nine elements (16.16 and 2.30 fixed point).
+    /// Returns an ICC profile.
+    package static func colorProfile(_ bytes: [UInt8]) -> StreamSideData {
+        StreamSideData(type: AV_PKT_DATA_ICC_PROFILE.rawValue, kind: "icc", bytes: bytes)
+    }
+
+    /// Returns a display matrix of nine numbers.
     public static func displayMatrix(_ matrix: [Int32]) -> StreamSideData {
         StreamSideData(
             type: displayMatrixType, kind: "displaymatrix", bytes: matrix.withUnsafeBytes { Array($0) })

@@ -28,7 +28,19 @@ package struct ColorCode: Hashable, Sendable {
     }
 }
 
+/// Primaries and transfer function of a frame as libav's numbers. Comparisons are cheap.
+package struct GamutCode: Hashable, Sendable {
+    var primaries: UInt32
+    var transfer: UInt32
+}
+
 extension Frame {
+    /// Primaries and transfer function of the frame.
+    package var gamutCode: GamutCode {
+        GamutCode(
+            primaries: raw.pointee.color_primaries.rawValue, transfer: raw.pointee.color_trc.rawValue)
+    }
+
     /// Range and matrix of the frame.
     package var colorCode: ColorCode {
         ColorCode(range: raw.pointee.color_range.rawValue, matrix: raw.pointee.colorspace.rawValue)

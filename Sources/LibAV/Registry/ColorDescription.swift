@@ -100,6 +100,17 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         }
     }
 
+    /// Numbers of primaries, transfer and matrix (ISO/IEC 23091-2); nil unless all are known.
+    package var codes: (primaries: UInt16, transfer: UInt16, matrix: UInt16)? {
+        guard let primaries, let transfer, let matrix else { return nil }
+        let codes = (
+            av_color_primaries_from_name(primaries), av_color_transfer_from_name(transfer),
+            av_color_space_from_name(matrix)
+        )
+        guard codes.0 >= 0, codes.1 >= 0, codes.2 >= 0 else { return nil }
+        return (UInt16(clamping: codes.0), UInt16(clamping: codes.1), UInt16(clamping: codes.2))
+    }
+
     /// A color property with a list of names (`names(of:)`).
     public enum Part: Sendable, CaseIterable {
         /// The color primaries.

@@ -10,6 +10,22 @@ public struct DisplayTransform: Hashable, Codable, Sendable {
         self.matrix = matrix
     }
 
+    /// Creates a rotation by a multiple of 90°, of frames that are mirrored horizontally before if `mirrored`; nil for
+    /// other angles. Negative angles are counterclockwise.
+    public init?(clockwiseDegrees: Int, mirrored: Bool = false) {
+        let one: Int32 = 1 << 16
+        let (cosine, sine): (Int32, Int32)
+        switch clockwiseDegrees % 360 {
+        case 0: (cosine, sine) = (one, 0)
+        case 90, -270: (cosine, sine) = (0, one)
+        case 180, -180: (cosine, sine) = (-one, 0)
+        case 270, -90: (cosine, sine) = (0, -one)
+        default: return nil
+        }
+        let sign: Int32 = mirrored ? -1 : 1
+        matrix = [sign * cosine, sign * sine, 0, -sine, cosine, 0, 0, 0, 1 << 30]
+    }
+
     /// Decodes nine numbers; throws for any other count.
     public init(from decoder: any Decoder) throws {
         let matrix = try decoder.container(keyedBy: CodingKeys.self).decode([Int32].self, forKey: .matrix)

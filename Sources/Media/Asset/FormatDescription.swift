@@ -142,15 +142,3 @@ public struct FormatDescription: Sendable {
         return (Double(width) * aspect, Double(height))
     }
 }
-
-/// The visible rectangle of a coded frame (`clap` of the sample description), in exact fractions.
-public struct CleanAperture: Hashable, Codable, Sendable {
-    /// Width in pixels.
-    public var width: Rational
-    /// Height in pixels.
-    public var height: Rational
-    /// Offset of the aperture's center to the right of the frame's center, in pixels.
-    public var horizontalOffset: Rational
-    /// Offset of the aperture's center below the frame's center, in pixels.
-    public var verticalOffset: Rational
-}

@@ -14,7 +14,7 @@ public final class AssetWriterInputPixelBufferAdaptor: Sendable {
     public let pixelBufferPool: PixelBufferPool
 
     /// Creates an adaptor for an encoding video input, before writing starts. `pixelFormat` is the format of the
-    /// pool's buffers; nil for the encoder's. Buffers in other formats are converted.
+    /// pool's buffers; nil for the encoder's. Buffers in other formats and of other sizes are converted.
     public init(input: AssetWriterInput, pixelFormat: PixelFormat? = nil) throws {
         guard input.mediaType == .video, case .encode(let settings) = input.settings else {
             throw MediaError.misuse("pixel buffers require a video input that encodes")
@@ -29,11 +29,6 @@ public final class AssetWriterInputPixelBufferAdaptor: Sendable {
     /// Appends a buffer to be presented at `time`, on the time line of the writer's session. Times must increase by at
     /// least a tick of the encoder's time base. The buffer becomes read-only.
     public func append(_ buffer: PixelBuffer, at time: MediaTime) throws {
-        guard buffer.width == pixelBufferPool.width, buffer.height == pixelBufferPool.height else {
-            throw MediaError.misuse(
-                "a buffer of \(buffer.width)x\(buffer.height) was appended to an input of \(pixelBufferPool.width)x\(pixelBufferPool.height)"
-            )
-        }
         guard try input.isOpen() else { return }
         let ticks = time.ticks(in: timeBase)
         // A rejected buffer stays writable.

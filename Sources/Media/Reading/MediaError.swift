@@ -67,6 +67,9 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     indirect case clip(source: String, MediaError)
     /// The target loudness can't be reached without exceeding the true-peak limit.
     case loudnessUnreachable(target: Double, reached: Double)
+    /// An appended sample can't be converted to the settings of its input. The error is that of the library; nil if the
+    /// kinds of sample differ.
+    case unsupportedConversion(track: String, from: String, to: String, AVError?)
     /// A container whose files can't be played before they are finished can't be published immediately.
     case unplayableUnfinished(container: String)
 
@@ -121,6 +124,9 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
             "\(track): no frame of its \(packets == 1 ? "1 packet" : "\(packets) packets") decodes without missing references; the stream has no keyframe"
         case .beforeKeyFrame(let track, let first):
             "\(track): the range ends before the stream's first keyframe, at \(first) s; earlier frames lack their references"
+        case .unsupportedConversion(let track, let source, let target, let error):
+            "\(track) requires \(target); \(source) was appended"
+                + (error.map { ", which can't be converted: \($0)" } ?? "")
         case .unplayableUnfinished(let container):
             "\(container) files can't be played before they are finished, and can't be published immediately; use mp4, m4a, mov, mkv, webm or ts, or publish when finished"
         case .noTrack(let type): "there is no \(type.rawValue) track"
@@ -137,6 +143,14 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
         case .writing(let error), .encoding(_, let error): error.errnoValue
         case .clip(_, let error): error.errnoValue
         default: nil
+        }
+    }
+
+    /// Whether a call was refused and changed nothing, so that others can follow.
+    var isRefusal: Bool {
+        switch self {
+        case .misuse, .unsupportedConversion: true
+        default: false
         }
     }
 

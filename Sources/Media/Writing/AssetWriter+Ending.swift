@@ -136,6 +136,14 @@ extension AssetWriter {
         if let segments { return try endSegment(segments) }
         try muxer?.endFragment()
         guard publishing == .immediately, let output else { return }
+        if !hasEntryBoxes {
+            do {
+                try writeEntryBoxes(to: output)
+            } catch {
+                fail(error)
+                throw AVError(code: -125, operation: "writing", detail: "\(error)")
+            }
+        }
         let code = output.synchronizeData()
         guard code == 0 else { throw AVError(code: -code, operation: "fdatasync") }
         completeSize = output.size
@@ -168,8 +176,17 @@ extension AssetWriter {
         try OutputHeader.setChapters(chapters.ending(at: stop), of: &muxer!, in: container)
     }
 
+    private func writeEntryBoxes(to output: TemporaryFile) throws {
+        guard let source = FileSource(borrowing: output.descriptor) else { return }
+        try MoviePatcher.apply(tracks.map(\.entryBoxes), to: source) { bytes, offset in
+            try MoviePatcher.write(bytes, at: offset, to: output.descriptor)
+        }
+        hasEntryBoxes = true
+    }
+
     private func correctIndex(of output: TemporaryFile) throws {
         guard container.hasEditLists else { return }
+        if !hasEntryBoxes { try writeEntryBoxes(to: output) }
         let scale = Rational(1, movieTimescale)
         let patches = zip(inputs, tracks).enumerated().map { index, pair in
             let (input, track) = pair

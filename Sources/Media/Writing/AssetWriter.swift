@@ -70,6 +70,8 @@ public final class AssetWriter: @unchecked Sendable {
     /// Size in bytes of a file that is published immediately, up to the end of its last complete fragment. Used on
     /// `queue` only.
     var completeSize: Int64 = 0
+    /// Whether the sample entries are complete. Used on `queue` only.
+    var hasEntryBoxes = false
     /// Parameters of each track that the header determined; set before packets are written.
     var tracks: [OutputHeader.Track] = []
     var headers = UniqueDeque<Packet>()
@@ -190,6 +192,7 @@ public final class AssetWriter: @unchecked Sendable {
                 tracks: zip(inputs, tracks).map { ($0.mediaType, $1.timeBase) },
                 interval: fragmentInterval, setsDurations: container.hasFragments, segmentStarts: starts)
         }
+        segments?.entryBoxes = tracks.map(\.entryBoxes)
         segments?.setTracks(
             zip(inputs, tracks).map { ($0.mediaType, $1.timeBase) }, start: initialSegmentStartTime)
         if publishing == .immediately {

@@ -17,8 +17,10 @@ public final class AssetWriterInput: @unchecked Sendable {
     public var nominalFrameRate: Rational?
     /// Bits per pixel of the source's coded video, from which the number of encoder threads is derived; 0 if unknown.
     var sourceBitsPerPixel = 0.0
-    /// Rotation of the frames; nil for none. Set before writing starts.
+    /// Rotation of the frames for display; nil for none. Set before writing starts.
     public var transform: DisplayTransform?
+    /// Scaling of frames whose size differs from the encoder's. Set before writing starts. Default: `resizeAspect`.
+    public var scalingMode = VideoScalingMode.resizeAspect
     /// Metadata of the track. Set before writing starts.
     public var metadata: [MetadataEntry] = []
     /// Dispositions by libavformat's names. Set before writing starts.
@@ -34,8 +36,10 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// Whether samples are dropped while the encoder is behind. Copied packets are never dropped: writing them is fast,
     /// and packets after a dropped one couldn't be decoded.
     private var isLive: Bool { expectsMediaDataInRealTime && !isPassthrough }
-    /// Number of samples dropped because the encoder was behind.
-    public var droppedSamples: Int { live.dropped }
+    /// Number of samples dropped because the encoder of a live source was behind, and of frames that fall into the same
+    /// tick of the encoder's time base as the frame before.
+    public var droppedSamples: Int { live.dropped + thinned.load(ordering: .relaxed) }
+    private let thinned = Atomic<Int>(0)
     private let last = Guarded<LastFrame?>(nil)
     /// Whether a session feeds the input from a reader, so that its samples have the requested format and times.
     var isFedByReader = false
@@ -233,6 +237,9 @@ public final class AssetWriterInput: @unchecked Sendable {
                     }
                     writer.enqueue(packet, input: index)
                 }
+                if let stage = stage as? VideoEncoderStage, stage.droppedFrames > 0 {
+                    thinned.store(stage.droppedFrames, ordering: .relaxed)
+                }
             }
         } catch let error as AVError {
             if writer.status == .cancelled { return }
@@ -277,13 +284,11 @@ public final class AssetWriterInput: @unchecked Sendable {
         case .encode(let configuration):
             let isSuitable = sample.withFrame { frame in
                 mediaType == .audio
-                    ? frame.width == 0 && frame.sampleRate == configuration.sampleRate
-                        && frame.channelLayout.channels == configuration.channelLayout?.channels ?? 2
-                    : frame.width == configuration.width && frame.height == configuration.height
+                    ? frame.width == 0 && frame.sampleCount > 0 : frame.width > 0 && frame.height > 0
             }
             guard isSuitable == true else {
-                throw MediaError.misuse(
-                    "\(reference) requires \(expected(configuration)); \(sample.kind) was appended")
+                throw MediaError.unsupportedConversion(
+                    track: label, from: sample.kind, to: expected(configuration), nil)
             }
             try stage?.check(sample, start: session.start, end: session.end)
         }
@@ -409,6 +414,11 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// The reference to the input in errors.
     var reference: TrackReference { .output(index: index, mediaType, id: id) }
 
+    /// Whether the encoder's settings have a clean aperture.
+    var hasCleanAperture: Bool {
+        if case .encode(let configuration) = settings { configuration.cleanAperture != nil } else { false }
+    }
+
     /// Whether video is encoded.
     var encodesVideo: Bool { mediaType == .video && !isPassthrough }
 
@@ -464,8 +474,8 @@ public final class AssetWriterInput: @unchecked Sendable {
             return isOfCore ? try parameters.with(sampleRate: timeBase.den) : parameters
         case .encode(let own):
             var configuration = own
-            // RGB buffers are converted to YUV by this matrix. Players may assume another one, so it is declared.
-            if last.withLock({ $0 != nil }), !own.pixelFormat.isRGB, own.color.matrix == nil {
+            // A program's frames are converted to this matrix, which players may not assume.
+            if !isFedByReader, mediaType == .video, !own.pixelFormat.isRGB, own.color.matrix == nil {
                 configuration.color.matrix = ColorDescription.defaultMatrix(
                     width: own.width, height: own.height)
                 if !own.pixelFormat.isFullRangeByName { configuration.color.range = own.color.range ?? "tv" }
@@ -484,10 +494,11 @@ public final class AssetWriterInput: @unchecked Sendable {
                     ? AudioEncoderStage(
                         encoder: encoder, configuration: configuration, container: container,
                         isFedByReader: isFedByReader,
-                        canStartLate: writer?.segments == nil && writer?.publishing != .immediately)
+                        canStartLate: writer?.segments == nil && writer?.publishing != .immediately,
+                        label: label)
                     : VideoEncoderStage(
                         encoder: encoder, configuration: configuration, isFedByReader: isFedByReader,
-                        boundaries: boundaries)
+                        scaling: scalingMode, boundaries: boundaries, label: label)
                 return parameters
             } catch {
                 throw MediaError.encoding(track: reference, error)

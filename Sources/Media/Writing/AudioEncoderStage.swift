@@ -7,6 +7,8 @@ final class AudioEncoderStage: EncoderStage {
     private let codec: String
     private let frameSize: Int
     private let format: AudioFormat
+    private let converter: AudioInputConverter
+    private let label: String
     private var fifo: SampleFIFO?
     /// Position of the next sample sent to the encoder; nil before the first one.
     private var position: Int64?
@@ -25,7 +27,7 @@ final class AudioEncoderStage: EncoderStage {
 
     init(
         encoder: consuming FrameEncoder, configuration: EncoderConfiguration, container: ContainerType,
-        isFedByReader: Bool, canStartLate: Bool = true
+        isFedByReader: Bool, canStartLate: Bool = true, label: String = ""
     ) {
         self.canStartLate = canStartLate
         followsTimes = !isFedByReader
@@ -36,6 +38,8 @@ final class AudioEncoderStage: EncoderStage {
         format = AudioFormat(
             sampleFormat: configuration.sampleFormat, sampleRate: configuration.sampleRate,
             layout: configuration.channelLayout ?? .stereo)
+        converter = AudioInputConverter(to: format)
+        self.label = label
     }
 
     var timeBase: Rational { encoder.timeBase }
@@ -45,7 +49,8 @@ final class AudioEncoderStage: EncoderStage {
         let offset = start.ticks(in: unit)
         let time = sample.timeBase.rescale(sample.pts, to: unit) - offset
         if let end = end.map({ $0.ticks(in: unit) - offset }), time >= end { return }
-        let earlier = position.map { $0 + Int64(fifo?.count ?? 0) }
+        try checkFormat(of: sample)
+        let earlier = position.map { _ in appendedEnd }
         if earlier != nil, !followsTimes { return }
         if let earlier { try checkOverlap(time, earlier) }
         let isFilled =
@@ -56,6 +61,44 @@ final class AudioEncoderStage: EncoderStage {
             "audio at \(MediaTime(ticks: time, timeBase: unit)) s of the output begins after a gap from \(MediaTime(ticks: earlier ?? 0, timeBase: unit)) s on; at most \(Self.longestGap) s are filled with silence"
         )
     }
+
+    /// Throws if samples can't be converted to the encoder's format.
+    private func checkFormat(of sample: borrowing SampleBuffer) throws(MediaError) {
+        let own: AudioFormat
+        switch sample.payload {
+        case .packet: return
+        case .frame(let frame): own = input(of: frame)
+        }
+        if own == format || own == checkedFormat { return }
+        do throws(AVError) {
+            guard AudioInputConverter.rates.contains(own.sampleRate) || own.sampleRate == format.sampleRate,
+                (1...64).contains(own.layout.channels)
+            else { throw AVError(code: -22, operation: "swr_init", detail: "unsupported format") }
+            _ = try Resampler.open(from: own, to: format)
+            checkedFormat = own
+        } catch {
+            throw MediaError.unsupportedConversion(
+                track: label, from: Self.description(own), to: Self.description(format), error)
+        }
+    }
+    /// The last format that was checked.
+    private var checkedFormat: AudioFormat?
+
+    /// Returns the format of appended samples. Those of a reader have the encoder's layout, whatever their label is.
+    private func input(of frame: borrowing Frame) -> AudioFormat {
+        let layout = frame.channelLayout
+        return AudioFormat(
+            sampleFormat: frame.sampleFormat, sampleRate: frame.sampleRate,
+            layout: !followsTimes && layout.channels == format.layout.channels
+                ? format.layout : layout.specified)
+    }
+
+    private static func description(_ format: AudioFormat) -> String {
+        "audio of \(format.sampleRate) Hz and \(format.layout.channels) channels in \(format.sampleFormat)"
+    }
+
+    /// Position at which the samples appended so far end.
+    private var appendedEnd: Int64 { (position ?? 0) + Int64((fifo?.count ?? 0) + converter.owed) }
 
     /// Longest gap that is filled with silence.
     private static let longestGap = TimeBounds.longPause
@@ -75,12 +118,13 @@ final class AudioEncoderStage: EncoderStage {
         _ sample: consuming SampleBuffer, start: MediaTime, end: MediaTime?,
         into sink: (consuming Packet) throws(AVError) -> Void
     ) throws {
-        let unit = Rational(1, format.sampleRate)
-        let offset = start.ticks(in: unit)
-        var time = sample.timeBase.rescale(sample.pts, to: unit) - offset
-        guard let taken = sample.takeFrame() else { return }
-        let frame = try converted(taken)
-        if let end = end.map({ $0.ticks(in: unit) - offset }), time + Int64(frame.sampleCount) > end {
+        let times = (pts: sample.pts, unit: sample.timeBase)
+        guard let frame = sample.takeFrame() else { return }
+        // Cut at the source's samples.
+        let own = Rational(1, max(1, frame.sampleRate))
+        let offset = start.ticks(in: own)
+        var time = times.unit.rescale(times.pts, to: own) - offset
+        if let end = end.map({ $0.ticks(in: own) - offset }), time + Int64(frame.sampleCount) > end {
             guard time < end else { return }
             frame.narrow(start: 0, count: Int(end - time))
         }
@@ -90,11 +134,23 @@ final class AudioEncoderStage: EncoderStage {
             frame.narrow(start: Int(-time), count: frame.sampleCount + Int(time))
             time = 0
         }
+        let target = own.rescale(time, to: Rational(1, format.sampleRate))
+        let input = input(of: frame)
+        if !converter.accepts(input) { try endRun(into: sink) }
         if position == nil {
-            try begin(at: time, into: sink)
+            try begin(at: target, into: sink)
         } else if followsTimes {
-            try fill(until: time, into: sink)
+            try fill(until: target, into: sink)
         }
+        try converter.prepare(for: input)
+        try take(try converter.convert(frame), into: sink)
+    }
+
+    /// Encodes samples in the encoder's format, or stores them until a frame is complete.
+    private func take(
+        _ frame: consuming Frame, into sink: (consuming Packet) throws(AVError) -> Void
+    ) throws(AVError) {
+        guard frame.sampleCount > 0 else { return }
         if (fifo?.count ?? 0) == 0, frameSize == 0 || frame.sampleCount == frameSize {
             try send(frame, into: sink)
         } else {
@@ -103,31 +159,10 @@ final class AudioEncoderStage: EncoderStage {
         }
     }
 
-    /// Converts samples to the encoder's sample format. Sample rate and channel count must match, because resampling
-    /// could change the number of samples.
-    private func converted(_ frame: consuming Frame) throws -> Frame {
-        guard frame.sampleRate == format.sampleRate, frame.channelLayout.channels == format.layout.channels
-        else {
-            throw MediaError.misuse(
-                "audio of \(frame.sampleRate) Hz and \(frame.channelLayout.channels) channels was appended to an input of \(format.sampleRate) Hz and \(format.layout.channels)"
-            )
-        }
-        if frame.sampleFormat == format.sampleFormat { return frame }
-        if converter?.from != frame.sampleFormat {
-            var source = format
-            source.sampleFormat = frame.sampleFormat
-            converter = Converter(
-                from: source.sampleFormat, resampler: try Resampler.open(from: source, to: format))
-        }
-        guard let result = try converter?.resampler.convert(frame) else { return frame }
-        return result
+    /// Takes the samples that the resampler holds, at the end of contiguous samples.
+    private func endRun(into sink: (consuming Packet) throws(AVError) -> Void) throws(AVError) {
+        while let rest = try converter.drain() { try take(rest, into: sink) }
     }
-
-    private struct Converter: ~Copyable {
-        let from: SampleFormat
-        let resampler: Resampler
-    }
-    private var converter: Converter?
 
     private func canDelay(by time: Int64) -> Bool {
         canStartLate
@@ -153,9 +188,11 @@ final class AudioEncoderStage: EncoderStage {
     private func fill(
         until time: Int64, into sink: (consuming Packet) throws(AVError) -> Void
     ) throws {
-        let end = (position ?? 0) + Int64(fifo?.count ?? 0)
+        let end = appendedEnd
         try checkOverlap(time, end)
-        if time > end + slack { try appendSilence(Int(clamping: time - end), into: sink) }
+        guard time > end + slack else { return }
+        try endRun(into: sink)
+        try appendSilence(Int(clamping: time - end), into: sink)
     }
 
     private func appendSilence(
@@ -187,7 +224,8 @@ final class AudioEncoderStage: EncoderStage {
     }
 
     func finish(into sink: (consuming Packet) throws(AVError) -> Void) throws(AVError) {
-        end = (position ?? 0) + Int64(fifo?.count ?? 0)
+        try endRun(into: sink)
+        end = appendedEnd
         try flush()
         if let rest = fifo?.count, rest > 0, let frame = try fifo?.take(rest) {
             var remaining = rest

@@ -38,7 +38,7 @@ final class LiveQueue: Sendable {
         let isAccepted = try state.withLock { state in
             if let error = state.error {
                 // The error of a rejected sample is thrown once; later samples are accepted.
-                if case .misuse? = error as? MediaError { state.error = nil }
+                if (error as? MediaError)?.isRefusal == true { state.error = nil }
                 throw error
             }
             guard state.waiting < Self.maxSamples else {
@@ -59,7 +59,7 @@ final class LiveQueue: Sendable {
             } catch {
                 self.state.withLock { state in
                     state.error = error
-                    if case .misuse? = error as? MediaError {
+                    if (error as? MediaError)?.isRefusal == true {
                         state.dropped += 1
                     } else {
                         state.hasFailed = true

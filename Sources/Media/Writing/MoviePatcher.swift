@@ -42,6 +42,24 @@ struct MoviePatcher {
         try write(big(longest, whole.size), at: whole.offset, to: descriptor)
     }
 
+    /// Writes the boxes of sample entries in place of the color boxes that the muxer wrote. `write` receives bytes and
+    /// their offset.
+    static func apply(
+        _ boxes: [SampleEntryBoxes?], to source: any ByteSource, write: ([UInt8], Int64) throws -> Void
+    ) throws {
+        guard boxes.contains(where: { $0 != nil }) else { return }
+        guard let movie = MovieInspector(source) else {
+            throw MediaError.misuse("the output has no sample entry to correct")
+        }
+        for (index, own) in boxes.enumerated() {
+            guard let own else { continue }
+            guard index < movie.tracks.count, let place = movie.tracks[index].colorBox,
+                place.size == own.bytes.count
+            else { throw MediaError.misuse("the output has no sample entry to correct") }
+            try write(own.bytes, place.offset)
+        }
+    }
+
     private var isNeeded: Bool { changesEdits || hasInBandSets }
     private var changesEdits: Bool { start != nil || end != nil || shownEnd != nil }
 
@@ -109,7 +127,7 @@ struct MoviePatcher {
         try Self.write(bytes, at: offset, to: descriptor)
     }
 
-    private static func write(_ bytes: [UInt8], at offset: Int64, to descriptor: Int32) throws {
+    static func write(_ bytes: [UInt8], at offset: Int64, to descriptor: Int32) throws {
         guard pwrite(descriptor, bytes, bytes.count, off_t(offset)) == bytes.count else {
             throw SystemError("correcting the index", errno: errno)
         }

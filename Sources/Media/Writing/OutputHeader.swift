@@ -29,6 +29,8 @@ struct OutputHeader {
         var trimming: DiscardPadding?
         /// Time base of the track in the container.
         var timeBase = Rational(1, 1)
+        /// Boxes to write into the sample entry; nil if libavformat writes all.
+        var entryBoxes: SampleEntryBoxes?
     }
 
     /// A muxer with a written header, and its tracks.
@@ -52,8 +54,10 @@ struct OutputHeader {
                 Track(
                     packetTimeBase: timeBase, codecDelay: codecDelay(parameters, timeBase: timeBase),
                     codec: parameters.codecName, headerSize: parameters.extradataSize,
-                    trimming: DiscardPadding(container, parameters, timeBase: timeBase)))
-            try addStream(input, parameters: parameters, timeBase: timeBase, to: &muxer)
+                    trimming: DiscardPadding(container, parameters, timeBase: timeBase),
+                    entryBoxes: try entryBoxes(of: input, parameters)))
+            try addStream(
+                input, parameters: parameters, timeBase: timeBase, boxes: tracks.last?.entryBoxes, to: &muxer)
         }
         let coverStreams = try addCovers(to: &muxer)
         for file in attachments { try muxer.addAttachment(file.bytes, metadata: file.metadata) }
@@ -106,12 +110,14 @@ struct OutputHeader {
     }
 
     private func addStream(
-        _ input: AssetWriterInput, parameters: CodecParameters, timeBase: Rational, to muxer: inout Muxer
+        _ input: AssetWriterInput, parameters: CodecParameters, timeBase: Rational, boxes: SampleEntryBoxes?,
+        to muxer: inout Muxer
     ) throws {
         var sideData = input.sideData.filter { $0.kind != "displaymatrix" }
         if let transform = input.transform, !transform.isIdentity {
             sideData.append(StreamSideData.displayMatrix(transform.matrix))
         }
+        if let boxes { sideData.append(boxes.placeholder) }
         var rate: Rational?
         var tag: String?
         if case .encode(let configuration) = input.settings {
@@ -138,6 +144,25 @@ struct OutputHeader {
             parameters, timeBase: timeBase, frameRate: rate,
             sampleAspectRatio: input.mediaType == .video && aspect.isPositive ? aspect : nil,
             metadata: metadata(of: input), disposition: input.disposition, sideData: sideData, codecTag: tag)
+    }
+
+    /// Returns the boxes of an encoded track's clean aperture; nil if it has none. Throws if it is outside the frame, or if
+    /// the container can't store it.
+    private func entryBoxes(
+        of input: AssetWriterInput, _ parameters: CodecParameters
+    ) throws -> SampleEntryBoxes? {
+        guard case .encode(let configuration) = input.settings, input.mediaType == .video,
+            let aperture = configuration.cleanAperture
+        else { return nil }
+        guard container.hasEditLists else {
+            throw MediaError.misuse("\(container.name) can't store a clean aperture; use mp4 or mov")
+        }
+        guard aperture.isInside(width: configuration.width, height: configuration.height) else {
+            throw MediaError.misuse(
+                "\(input.label): the clean aperture of \(aperture.width)x\(aperture.height) at \(aperture.horizontalOffset), \(aperture.verticalOffset) from the center isn't inside the frame of \(configuration.width)x\(configuration.height)"
+            )
+        }
+        return SampleEntryBoxes(aperture, color: parameters.color, storesRange: container.storesColorRange)
     }
 
     /// Adds cover art: attachments in Matroska, streams with one packet in other containers.
@@ -174,6 +199,7 @@ struct OutputHeader {
         // QuickTime's user data has fields for few keys. The list of metadata keys stores any key, but not every player
         // reads it.
         var flags = storesKeysOfAnyName ? "+use_metadata_tags" : ""
+        if inputs.contains(where: \.hasCleanAperture) { flags += "+prefer_icc" }
         if let segments {
             flags += segments.profile.movFlags
             // A timecode would be a track of its own.

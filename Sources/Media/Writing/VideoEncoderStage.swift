@@ -6,6 +6,10 @@ final class VideoEncoderStage: EncoderStage {
     /// Durations of the frames in the encoder, by presentation time.
     private var durations: [Int64: Int64] = [:]
     private var lastTime: Int64?
+    /// Time of the last appended frame, whether it was dropped or not.
+    private var lastSample: MediaTime?
+    /// Number of frames dropped because others have the same time in units of the time base.
+    private(set) var droppedFrames = 0
     private let acceptsCaptions: Bool
     /// Times at which keyframes are required.
     private let boundaries: SegmentBoundaries?
@@ -15,20 +19,31 @@ final class VideoEncoderStage: EncoderStage {
     /// Matrix to which frames are converted; nil for frames of a reader, which have it already, and for RGB.
     private let matrix: String?
     private let frameFormat: (width: Int, height: Int, format: PixelFormat)
+    /// Primaries and transfer function that frames are converted to; nil for frames of a reader, which have them already.
+    private let gamut: ColorDescription?
+    /// The last frame's primaries and transfer function, and whether they are converted.
+    private var lastGamut: (code: GamutCode, isConverted: Bool)?
+    private let label: String
+    /// Whether frames are dropped if several have the same time in units of the time base. A reader sets the rate.
+    private let isThinning: Bool
     /// Number of frames whose closed captions the encoder dropped.
     private(set) var droppedCaptions = 0
 
     init(
         encoder: consuming FrameEncoder, configuration: EncoderConfiguration, isFedByReader: Bool,
-        boundaries: SegmentBoundaries? = nil
+        scaling: VideoScalingMode = .resizeAspect, boundaries: SegmentBoundaries? = nil, label: String = ""
     ) {
+        self.label = label
+        isThinning = !isFedByReader
+        let color = configuration.color
+        gamut = isFedByReader || color.primaries == nil && color.transfer == nil ? nil : color
         self.boundaries = boundaries
         range = isFedByReader || configuration.pixelFormat.isRGB ? nil : configuration.color.range ?? "tv"
         matrix = isFedByReader || configuration.pixelFormat.isRGB ? nil : configuration.color.matrix
         self.encoder = encoder
         acceptsCaptions = EncoderModel.of(configuration.encoder).acceptsCaptions
         frameFormat = (configuration.width, configuration.height, configuration.pixelFormat)
-        converter = EncoderFormatConverter(configuration)
+        converter = EncoderFormatConverter(configuration, scaling: scaling)
         durations.reserveCapacity(256)
     }
 
@@ -40,7 +55,14 @@ final class VideoEncoderStage: EncoderStage {
     ) -> (pts: Int64, until: Int64)? {
         let source = sample.timeBase
         let offset = start.ticks(in: timeBase)
-        let pts = source.rescale(sample.pts, to: timeBase) - offset
+        // Of frames shorter than a tick, the one on screen at the tick is encoded.
+        let isShort =
+            isThinning && sample.duration > 0
+            && MediaTime(ticks: sample.duration, timeBase: source) < MediaTime(ticks: 1, timeBase: timeBase)
+        let pts =
+            isShort
+            ? sample.presentationTime.ticks(in: timeBase, rounding: .down) - offset
+            : source.rescale(sample.pts, to: timeBase) - offset
         var until = source.rescale(sample.pts + sample.duration, to: timeBase) - offset
         if let end = end.map({ $0.ticks(in: timeBase, rounding: .up) - offset }) {
             if pts >= end { return nil }
@@ -52,15 +74,28 @@ final class VideoEncoderStage: EncoderStage {
     }
 
     func check(_ sample: borrowing SampleBuffer, start: MediaTime, end: MediaTime?) throws(MediaError) {
-        guard let (pts, _) = times(of: sample, start: start, end: end), let lastTime, pts <= lastTime else {
-            return
+        guard let (pts, _) = times(of: sample, start: start, end: end) else { return }
+        let isEarlier = !isThinning || lastSample.map { sample.presentationTime <= $0 } != false
+        if let lastTime, pts <= lastTime, isEarlier {
+            let (time, last) = (
+                MediaTime(ticks: pts, timeBase: timeBase), MediaTime(ticks: lastTime, timeBase: timeBase)
+            )
+            throw MediaError.misuse(
+                "frame times must increase in units of \(timeBase) s: a frame at \(time) s of the output follows one at \(last) s"
+            )
         }
-        let (time, last) = (
-            MediaTime(ticks: pts, timeBase: timeBase), MediaTime(ticks: lastTime, timeBase: timeBase)
-        )
-        throw MediaError.misuse(
-            "frame times must increase in units of \(timeBase) s: a frame at \(time) s of the output follows one at \(last) s"
-        )
+        switch sample.payload {
+        case .packet: return
+        case .frame(let frame):
+            guard isConverted(frame) else { return }
+            do throws(AVError) {
+                try converter.prepare(for: frame)
+            } catch {
+                throw MediaError.unsupportedConversion(
+                    track: label, from: "a frame of \(frame.width)x\(frame.height) in \(frame.pixelFormat)",
+                    to: "\(frameFormat.width)x\(frameFormat.height) in \(frameFormat.format)", error)
+            }
+        }
     }
 
     func encode(
@@ -68,25 +103,14 @@ final class VideoEncoderStage: EncoderStage {
         into sink: (consuming Packet) throws(AVError) -> Void
     ) throws {
         guard let (pts, until) = times(of: sample, start: start, end: end) else { return }
+        lastSample = sample.presentationTime
         guard pts > lastTime ?? -1 else {
-            throw AVError(code: -22, operation: "encoding", detail: "frame times must increase")
+            droppedFrames += 1
+            return
         }
         guard var frame = sample.takeFrame() else { return }
-        // Encoders read frames of the configured size without a check.
-        guard frame.width == frameFormat.width, frame.height == frameFormat.height else {
-            throw MediaError.misuse(
-                "a frame of \(frame.width)x\(frame.height) was appended to an encoder of \(frameFormat.width)x\(frameFormat.height)"
-            )
-        }
         lastTime = pts
-        // Frames without a declared range are assumed to have the encoder's.
-        let isFull = frame.colorCode.isFullRange ?? (frame.pixelFormat.isFullRangeByName ? true : nil)
-        let hasOtherRange = range.flatMap { range in isFull.map { $0 != (range == "pc") } }
-        if frame.pixelFormat.withoutRangeByName != frameFormat.format.withoutRangeByName
-            || hasOtherRange == true || hasOtherMatrix(frame)
-        {
-            frame = try converter.convert(frame)
-        }
+        if isConverted(frame) { frame = try converter.convert(frame) }
         if !acceptsCaptions, frame.hasCaptions { droppedCaptions += 1 }
         frame.pts = pts
         frame.duration = max(1, until - pts)
@@ -98,6 +122,27 @@ final class VideoEncoderStage: EncoderStage {
         }
         while try !encoder.send(frame) { try drain(into: sink) }
         try drain(into: sink)
+    }
+
+    /// Whether a frame differs from what the encoder was opened for. Frames without a declared range are assumed to have
+    /// the encoder's.
+    private func isConverted(_ frame: borrowing Frame) -> Bool {
+        if frame.width != frameFormat.width || frame.height != frameFormat.height { return true }
+        let format = frame.pixelFormat
+        if format.withoutRangeByName != frameFormat.format.withoutRangeByName { return true }
+        let isFull = frame.colorCode.isFullRange ?? (format.isFullRangeByName ? true : nil)
+        if let range, let isFull, isFull != (range == "pc") { return true }
+        return hasOtherMatrix(frame) || hasOtherGamut(frame)
+    }
+
+    /// Whether a frame declares other primaries or another transfer function than the encoder's.
+    private func hasOtherGamut(_ frame: borrowing Frame) -> Bool {
+        guard let gamut else { return false }
+        let code = frame.gamutCode
+        if let lastGamut, lastGamut.code == code { return lastGamut.isConverted }
+        let isConverted = gamut.changes(from: frame.color).conversionFilter != nil
+        lastGamut = (code, isConverted)
+        return isConverted
     }
 
     func finish(into sink: (consuming Packet) throws(AVError) -> Void) throws(AVError) {

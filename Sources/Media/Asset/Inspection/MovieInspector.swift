@@ -17,6 +17,8 @@ struct MovieInspector: Sendable {
         /// the file.
         var codecTagOffset: Int64?
         var hevcRecordOffset: Int64?
+        /// Offset of the first sample entry's color box, and its size in bytes.
+        var colorBox: (offset: Int64, size: Int)?
         /// Whether the first sample entry has the configuration of a second layer (`lhvC`): the second view
         /// of MV-HEVC.
         var hasSecondView = false
@@ -215,6 +217,9 @@ struct MovieInspector: Sendable {
         track.codecTagOffset = first.box.fileOffset(of: -4)
         let boxes = first.box.children(from: 78)
         track.hevcRecordOffset = boxes.first { $0.type == "hvcC" }?.box.fileOffset(of: 0)
+        if let color = boxes.first(where: { $0.type == "colr" })?.box {
+            track.colorBox = (color.fileOffset(of: -8), color.range.count + 8)
+        }
         track.hasSecondView = boxes.contains { $0.type == "lhvC" }
     }
 

@@ -31,6 +31,8 @@ final class SegmentOutput: @unchecked Sendable {
     var delegate: (any AssetWriterDelegate)?
     private var tracks: [Track] = []
     private var hasHeader = false
+    /// Boxes of the tracks' sample entries, which are written into the headers.
+    var entryBoxes: [SampleEntryBoxes?] = []
 
     init(profile: SegmentProfile, delegate: any AssetWriterDelegate) {
         self.profile = profile
@@ -66,7 +68,11 @@ final class SegmentOutput: @unchecked Sendable {
     func passHeader(of writer: AssetWriter) throws {
         guard !hasHeader, sink.count > 0 else { return }
         hasHeader = true
-        try pass(sink.take(), .initialization, [], of: writer)
+        let portion = sink.take()
+        try MoviePatcher.apply(entryBoxes, to: BytesSource(Array(portion.bytes))) { bytes, offset in
+            UnsafeMutableRawBufferPointer(rebasing: portion.bytes[Int(offset)...]).copyBytes(from: bytes)
+        }
+        try pass(portion, .initialization, [], of: writer)
     }
 
     /// Writes the box that precedes a media segment.
