@@ -48,6 +48,7 @@ let package = Package(
         .target(
             name: "CFastChecksum", linkerSettings: [.linkedLibrary("deflate"), .linkedLibrary("avutil")]),
         // Layer 1: foundations without media
+        .target(name: "Errors", swiftSettings: house),
         .target(name: "Locking", swiftSettings: house),
         .target(name: "BinaryCoding", swiftSettings: house),
         .target(name: "ExactStrings", swiftSettings: house),
@@ -55,17 +56,19 @@ let package = Package(
         .target(
             name: "FileSystem",
             dependencies: [
-                "CLinux", "ExactStrings", .product(name: "SystemPackage", package: "swift-system"),
+                "CLinux", "Errors", "ExactStrings",
+                .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: house),
         // Layer 2: FFmpeg, YAML, and files that are complete or absent
         .target(
-            name: "LibAV", dependencies: ["CFFmpeg", "CLinux", "ExactStrings", "FileSystem", "Locking"],
+            name: "LibAV",
+            dependencies: ["CFFmpeg", "CLinux", "Errors", "ExactStrings", "FileSystem", "Locking"],
             swiftSettings: house),
         .target(
             name: "Publishing",
             dependencies: [
-                "CLinux", "ExactStrings", "FileSystem", "Locking",
+                "CLinux", "Errors", "ExactStrings", "FileSystem", "Locking",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: house),
@@ -74,7 +77,7 @@ let package = Package(
         .target(
             name: "Media",
             dependencies: [
-                "LibAV", "CLinux", "ExactStrings", "FileSystem", "Locking", "Publishing",
+                "LibAV", "CLinux", "Errors", "ExactStrings", "FileSystem", "Locking", "Publishing",
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: house),
@@ -97,8 +100,8 @@ let package = Package(
         .target(
             name: "JobRun",
             dependencies: [
-                "BinaryCoding", "JobPlan", "JobSpec", "Diagnostics", "ExactStrings", "FileSystem", "Media",
-                "LibAV", "Locking", "Publishing", "CLinux", "CSandbox",
+                "BinaryCoding", "JobPlan", "JobSpec", "Diagnostics", "Errors", "ExactStrings", "FileSystem",
+                "Media", "LibAV", "Locking", "Publishing", "CLinux", "CSandbox",
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -117,7 +120,7 @@ let package = Package(
             name: "TandemKit",
             dependencies: [
                 "Engine", "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Publishing",
-                "FileSystem", "Diagnostics", "ExactStrings", "Locking",
+                "FileSystem", "Diagnostics", "Errors", "ExactStrings", "Locking",
             ],
             swiftSettings: house),
         .executableTarget(

@@ -13,6 +13,8 @@ REQUIRED = {
     "unownedExecutor": "Actor",
     "checkIsolated": "SerialExecutor",
     "Program": "@main",
+    "failureReason": "LocalizedError",
+    "helpAnchor": "LocalizedError",
 }
 DECLARATION = re.compile(
     r"^\s*(?:@?[a-z]+(?:\([^)]*\))?\s+)*(?:func|var|let|struct|class|enum|protocol|typealias|actor)\s+`?([A-Za-z_]\w*)`?"

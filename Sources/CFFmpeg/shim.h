@@ -39,6 +39,14 @@ static const int tandem_eacces = AVERROR(EACCES);
 static const int tandem_eio = AVERROR(EIO);
 static const int tandem_invaliddata = AVERROR_INVALIDDATA;
 static const int tandem_option_not_found = AVERROR_OPTION_NOT_FOUND;
+static const int tandem_encoder_not_found = AVERROR_ENCODER_NOT_FOUND;
+static const int tandem_decoder_not_found = AVERROR_DECODER_NOT_FOUND;
+static const int tandem_demuxer_not_found = AVERROR_DEMUXER_NOT_FOUND;
+static const int tandem_muxer_not_found = AVERROR_MUXER_NOT_FOUND;
+static const int tandem_protocol_not_found = AVERROR_PROTOCOL_NOT_FOUND;
+static const int tandem_bsf_not_found = AVERROR_BSF_NOT_FOUND;
+static const int tandem_patchwelcome = AVERROR_PATCHWELCOME;
+static const int tandem_http_not_found = AVERROR_HTTP_NOT_FOUND;
 static const int tandem_seek_size = AVSEEK_SIZE;
 static const int tandem_seek_force = AVSEEK_FORCE;
 

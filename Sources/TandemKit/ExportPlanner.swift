@@ -1,18 +1,33 @@
 internal import Dispatch
 internal import Engine
+internal import Errors
 internal import FileSystem
 internal import Foundation
 internal import JobPlan
 internal import JobSpec
+internal import LibAV
 internal import Locking
 internal import Media
 
-/// Plans exports on a separate queue, because reading sources may block.
+/// Plans exports on a separate queue, because reading sources may block. A cancelled planner's reads fail.
 struct ExportPlanner: Sendable {
-    let prober: LocalProber
+    private let asset: Asset
+    private let interrupt = InterruptFlag()
+    let prober: any SourceProber
     private static let queue = DispatchQueue(label: "tandem.exports", attributes: .concurrent)
 
-    init(_ asset: Asset) { prober = LocalProber(asset.environment) }
+    init(_ asset: Asset) {
+        self.asset = asset
+        var environment = asset.environment
+        environment.sources.interrupt = interrupt
+        prober = LocalProber(environment)
+    }
+
+    /// Creates a planner for a source that a prober describes.
+    init(_ asset: Asset, prober: any SourceProber) {
+        self.asset = asset
+        self.prober = prober
+    }
 
     /// An executable plan of one job.
     struct Planned: Sendable {
@@ -20,19 +35,50 @@ struct ExportPlanner: Sendable {
         let task: OutputTask
     }
 
+    /// Plans a request. Throws `CancellationError` after a cancel of the planner or the task.
     func plan(_ request: ExportRequest) async throws -> Planned {
-        try await Self.queue.result { try planNow(request) }
+        let result = await work { Result { try planNow(request) } }
+        if interrupt.isRaised { throw CancellationError() }
+        do {
+            return try result.get()
+        } catch let error as ExportError where error.kind == .notReadable {
+            throw error.with(kind: await work { sourceKind } ?? error.kind)
+        }
     }
 
-    /// Returns the presets that can export an asset to at least one of their containers.
-    func compatible(_ asset: Asset) async -> [ExportPreset] {
-        await Self.queue.result {
+    /// Ends planning in progress, from any thread.
+    func cancel() { interrupt.raise() }
+
+    /// Does work on the planners' queue; a cancel of the task cancels the planner.
+    private func work<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        await withTaskCancellationHandler {
+            await Self.queue.result { body() }
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    /// The kind of the error for which the asset can't be loaded; nil if it can.
+    private var sourceKind: ErrorKind? {
+        do {
+            _ = try asset.loadSynchronously()
+            return nil
+        } catch {
+            return ErrorKind(error)
+        }
+    }
+
+    /// Returns the presets that can export an asset to at least one of their containers; none after a cancel.
+    func compatiblePresets() async -> [ExportPreset] {
+        let presets = await work {
             ExportPreset.all.filter { preset in
                 preset.containers.contains { container in
-                    (try? planNow(draftRequest(of: asset, preset, container))) != nil
+                    !interrupt.isRaised
+                        && (try? planNow(draftRequest(of: asset, preset, container))) != nil
                 }
             }
         }
+        return interrupt.isRaised ? [] : presets
     }
 
     /// Returns a request for planning only, with a unique temporary destination.

@@ -23,12 +23,13 @@ public final class ExportSession: Sendable {
         var status = SessionStatus.unknown
         var error: (any Error)?
         var isCancelled = false
+        var planner: ExportPlanner?
         var runner: BatchRunner?
         /// Tasks that delay the next element of `states`.
         var pauses: Set<Task<Void, Never>> = []
 
         mutating func end(_ status: SessionStatus, _ error: (any Error)? = nil) {
-            (self.status, self.error, runner) = (status, error, nil)
+            (self.status, self.error, runner, planner) = (status, error, nil, nil)
             for pause in pauses { pause.cancel() }
         }
     }
@@ -74,10 +75,10 @@ public final class ExportSession: Sendable {
 
     // MARK: Queries before the export
 
-    /// Returns the presets that can export an asset (`exportPresets(compatibleWith:)`); empty if the asset can't be
-    /// read.
+    /// Returns the presets with which an asset can be exported (`exportPresets(compatibleWith:)`); none if it can't
+    /// be read, or if the task is cancelled.
     public static func presets(compatibleWith asset: Asset) async -> [ExportPreset] {
-        await ExportPlanner(asset).compatible(asset)
+        await ExportPlanner(asset).compatiblePresets()
     }
 
     /// Containers that the preset supports, its default first (`supportedFileTypes`).
@@ -87,12 +88,13 @@ public final class ExportSession: Sendable {
 
     /// Returns the predicted duration and approximate size of the output (`estimatedOutputFileLengthInBytes`); the
     /// size is nil if it can't be predicted.
+    /// - Throws: `ExportError`, or `CancellationError` if the task is cancelled.
     public func estimate(as container: ContainerType? = nil) async throws -> (
         duration: MediaTime, fileLength: Int64?
     ) {
         let planner = ExportPlanner(asset)
         guard let container = container ?? supportedContainers.first else {
-            throw ExportError("no container supports the preset")
+            throw ExportError(.unsupportedFormat, "no container supports the preset")
         }
         let trial = planner.draftRequest(of: asset, preset, container.name)
         let output = try await planner.plan(request(to: trial.destination, as: container)).task.output
@@ -121,14 +123,15 @@ public final class ExportSession: Sendable {
         }
     }
 
-    /// Cancels the export, before or during the run; may be called from any thread. While the source is probed, the
-    /// cancellation takes effect after probing.
+    /// Cancels the export, before or while it runs. Thread-safe.
     public func cancelExport() {
-        state.withLock { state in
+        let (planner, runner) = state.withLock { state in
             state.isCancelled = true
             if state.status == .unknown { state.end(.cancelled) }
-            return state.runner
-        }?.cancel()
+            return (state.planner, state.runner)
+        }
+        planner?.cancel()
+        runner?.cancel()
     }
 
     /// State of the export; `unknown` until it begins.
@@ -191,10 +194,11 @@ public final class ExportSession: Sendable {
 
     private func request(to path: String, as container: ContainerType?) throws -> ExportRequest {
         guard let container else {
-            throw ExportError("the file name has no extension of a known container")
+            throw ExportError(.unsupportedFormat, "the file name has no extension of a known container")
         }
         guard preset.containers.contains(container.name) else {
             throw ExportError(
+                .unsupportedFormat,
                 "\(preset.name) doesn't support \(container.name); expected \(preset.containers.joined(separator: ", "))"
             )
         }
@@ -213,17 +217,23 @@ public final class ExportSession: Sendable {
     private func perform(_ url: URL, _ container: ContainerType?) async throws -> OutputResult {
         guard url.isFileURL else { throw MediaError.misuse("the URL must be a file URL") }
         if TemporaryFile.fingerprint(path: url.path) != nil {
-            throw ExportError("the destination exists: \(url.path)")
+            throw ExportError(.destinationExists, "the destination exists: \(url.path)")
         }
         let folder = url.deletingLastPathComponent().path
         guard FileManager.default.fileExists(atPath: folder + "/") else {
-            throw ExportError("the folder \(folder) doesn't exist")
+            throw ExportError(.destinationNotWritable, "the folder \(folder) doesn't exist")
         }
         var request = try request(
             to: url.path, as: container ?? ContainerType.forExtension(url.pathExtension))
         // With a unique name, outputs of other sessions aren't mistaken for this session's.
         request.file = "\(ExportRequest.name) \(UUID().uuidString)"
-        let planned = try await ExportPlanner(asset).plan(request)
+        let planner = ExportPlanner(asset)
+        let wasCancelled = state.withLock { state in
+            state.planner = planner
+            return state.isCancelled
+        }
+        if wasCancelled { throw CancellationError() }
+        let planned = try await planner.plan(request)
         if state.withLock({ $0.isCancelled }) { throw CancellationError() }
         let runner = planned.runnable.runner(
             state: nil, performer: LocalPerformer(asset.environment), observer: NoObserver())
@@ -235,12 +245,13 @@ public final class ExportSession: Sendable {
         switch await runner.run().first?.outcome {
         case .succeeded(let result)?:
             if let output = result.outputs.first { return output }
-            throw ExportError(result.skipped.values.first ?? "the export produced no file")
+            throw ExportError(
+                .destinationExists, result.skipped.values.first ?? "the export produced no file")
         case .failed(let failure)?: throw ExportError(failure)
         case .skipped(let reason)?, .notRun(let reason)?:
             if state.withLock({ $0.isCancelled }) { throw CancellationError() }
-            throw ExportError(reason)
-        case .upToDate?: throw ExportError("the file is already up to date")
+            throw ExportError(.failed, reason)
+        case .upToDate?: throw ExportError(.destinationExists, "the file is already up to date")
         case .cancelled?, nil: throw CancellationError()
         }
     }

@@ -57,7 +57,7 @@ public struct OutputSettingsAssistant: Sendable {
     public init(preset: ExportPreset, asset: Asset, container: ContainerType? = nil) async throws {
         let name = container?.name ?? preset.containers.first ?? "mp4"
         guard preset.containers.contains(name), let type = ContainerType.named(name) else {
-            throw ExportError("\(preset.name) doesn't support \(name)")
+            throw ExportError(.unsupportedFormat, "\(preset.name) doesn't support \(name)")
         }
         let task = try await Self.plan(preset, asset, name)
         self.container = type
@@ -66,7 +66,7 @@ public struct OutputSettingsAssistant: Sendable {
         let known = try await asset.load(.tracks)
         tracks = try task.output.tracks.map { planned in
             guard let source = known.first(where: { $0.index == planned.source.index }) else {
-                throw ExportError("track \(planned.source.index) no longer exists")
+                throw ExportError(.noSuchTrack, "track \(planned.source.index) no longer exists")
             }
             let settings = try TrackSettings(planned, of: source, from: task.input, in: type)
             return Track(
@@ -90,7 +90,8 @@ public struct OutputSettingsAssistant: Sendable {
     ) async throws -> WriterInputSettings {
         guard (1...16_384).contains(size.width), (1...16_384).contains(size.height), frameRate.isPositive
         else {
-            throw ExportError("frames of \(size) at \(frameRate) frames/s are not supported")
+            throw ExportError(
+                .invalidSettings, "frames of \(size) at \(frameRate) frames/s are not supported")
         }
         let pattern = TestPattern(
             name: "black", width: size.width, height: size.height, frameRate: frameRate,
@@ -102,12 +103,13 @@ public struct OutputSettingsAssistant: Sendable {
             let encoded = PixelSize(width: encoding.encoder.width, height: encoding.encoder.height)
             guard encoded == size else {
                 throw ExportError(
+                    .invalidSettings,
                     "\(preset.name) encodes frames of \(size) as \(encoded); expected frames of that size, or another preset"
                 )
             }
             if let timeBase { encoding.encoder.timeBase = timeBase }
             return .encode(encoding.encoder)
         }
-        throw ExportError("\(preset.name) doesn't encode video")
+        throw ExportError(.unsupportedFormat, "\(preset.name) doesn't encode video")
     }
 }

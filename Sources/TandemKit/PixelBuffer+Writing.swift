@@ -15,20 +15,23 @@ extension PixelBuffer {
         guard let type = ContainerType.stillImage(forExtension: url.pathExtension),
             let codec = CodecCatalog.imageCodec(type.name), let encoder = codec.availableEncoder
         else {
-            throw ExportError("unknown image format `\(url.pathExtension)`; expected jpg, png or webp")
+            throw ExportError(
+                .unsupportedFormat, "unknown image format `\(url.pathExtension)`; expected jpg, png or webp")
         }
         if let quality {
             guard codec.stillQuality != nil else {
-                throw ExportError("\(codec.name) is lossless and doesn't support a quality")
+                throw ExportError(.invalidSettings, "\(codec.name) is lossless and doesn't support a quality")
             }
-            guard (1...100).contains(quality) else { throw ExportError("`quality` must be from 1 to 100") }
+            guard (1...100).contains(quality) else {
+                throw ExportError(.invalidSettings, "`quality` must be from 1 to 100")
+            }
         }
         let isJPEG = codec.codec.fixedColor == .jpeg
         let formats = codec.pixelFormats(of: encoder).filter { format in
             codec.supports(format, nil, false) && (!isJPEG || format.isFullRangeByName)
         }
         guard let format = pixelFormat.nearest(of: formats) else {
-            throw ExportError("\(codec.name) doesn't support \(pixelFormat)")
+            throw ExportError(.unsupportedFormat, "\(codec.name) doesn't support \(pixelFormat)")
         }
         var configuration = EncoderConfiguration(
             encoder: encoder.name, mediaType: .video, timeBase: Rational(1, 25))

@@ -1,5 +1,7 @@
 // Re-exports all public modules of the library.
 @_exported public import Diagnostics
+@_exported public import Errors
+@_exported public import FileSystem
 @_exported public import JobPlan
 @_exported public import JobRun
 @_exported public import JobSpec

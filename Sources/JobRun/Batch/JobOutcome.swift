@@ -1,4 +1,5 @@
 package import Diagnostics
+public import Errors
 internal import JobPlan
 internal import JobSpec
 public import Media
@@ -114,9 +115,11 @@ public struct OutputResult: Sendable {
 }
 
 /// The reason why a job failed, with its location in the job file.
-public struct JobFailure: Error, Codable, Sendable {
+public struct JobFailure: TandemError, Codable {
     /// Reason for the failure, in one line.
     public var message: String
+    /// The kind of the failure.
+    public var kind: ErrorKind
     /// Location in the job file that the failure concerns.
     package var location: SourceRange
     /// Rule of the failure; nil if no rule describes it.
@@ -150,9 +153,16 @@ public struct JobFailure: Error, Codable, Sendable {
         }
     }
 
-    /// Creates a failure at a location in the job file.
-    package init(_ message: String, at location: SourceRange, rule: Rule? = nil, isTransient: Bool = false) {
+    /// The reason in one line.
+    public var description: String { message }
+
+    /// Creates a failure at a location in the job file. The rule determines its kind by default.
+    package init(
+        _ message: String, at location: SourceRange, rule: Rule? = nil, kind: ErrorKind? = nil,
+        isTransient: Bool = false
+    ) {
         self.message = message
+        self.kind = kind ?? rule?.errorKind ?? .failed
         self.location = location
         self.rule = rule
         self.isTransient = isTransient

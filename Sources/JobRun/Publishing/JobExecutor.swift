@@ -1,3 +1,4 @@
+internal import Errors
 internal import ExactStrings
 internal import Diagnostics
 internal import Dispatch
@@ -120,7 +121,9 @@ final class JobExecutor: @unchecked Sendable {
         if let skipped = error as? SkippedOutput { return .skipped(skipped.reason) }
         if let failure = error as? JobFailure { return .failed(failure) }
         return .failed(
-            JobFailure("\(error)", at: location, isTransient: TransientErrors.isTransient(error)))
+            JobFailure(
+                "\(error)", at: location, kind: ErrorKind(error),
+                isTransient: TransientErrors.isTransient(error)))
     }
 
     private func begin(

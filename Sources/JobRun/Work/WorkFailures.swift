@@ -1,4 +1,5 @@
 internal import Diagnostics
+internal import Errors
 internal import ExactStrings
 internal import FileSystem
 internal import JobPlan
@@ -17,7 +18,7 @@ struct WorkFailures {
         if let failure = error as? JobFailure { return failure }
         return JobFailure(
             (concernsSource(error) ? "\(sourceName), \(error)" : "\(error)") + remedy(for: error),
-            at: location(of: error), isTransient: TransientErrors.isTransient(error))
+            at: location(of: error), kind: ErrorKind(error), isTransient: TransientErrors.isTransient(error))
     }
 
     /// Returns the remedy for an error in parentheses; empty if there is none.

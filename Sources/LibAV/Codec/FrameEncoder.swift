@@ -33,7 +33,7 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
     {
         guard let codec = avcodec_find_encoder_by_name(configuration.encoder) else {
             throw AVError(
-                code: tandem_einval, operation: "avcodec_find_encoder_by_name",
+                code: tandem_encoder_not_found, operation: "avcodec_find_encoder_by_name",
                 detail: "the encoder \(configuration.encoder) is not available in this build")
         }
         let context = try allocateCodec(codec)

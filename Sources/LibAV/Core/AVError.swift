@@ -1,7 +1,9 @@
 internal import CFFmpeg
+public import Errors
+internal import Glibc
 
 /// An error of FFmpeg's libraries: return code, failed operation, and explanation.
-public struct AVError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct AVError: TandemError, Hashable {
     /// The negative return code (`AVERROR(…)`).
     public var code: Int32
     /// Failed operation: the name of a C function, or a description.
@@ -38,6 +40,28 @@ public struct AVError: Error, Hashable, Sendable, CustomStringConvertible {
     public var isInvalidData: Bool { code == tandem_invaliddata }
     /// The positive `errno` of the code; nil for error codes that FFmpeg defines.
     public var errnoValue: Int32? { code < 0 && code > -4096 ? -code : nil }
+
+    /// The kind of the error, by its code.
+    public var kind: ErrorKind {
+        switch code {
+        case tandem_exit: return .cancelled
+        case tandem_invaliddata: return .damagedData
+        case tandem_encoder_not_found: return .encoderNotAvailable
+        case tandem_decoder_not_found, tandem_demuxer_not_found, tandem_muxer_not_found,
+            tandem_protocol_not_found, tandem_patchwelcome, tandem_bsf_not_found:
+            return .unsupportedFormat
+        case tandem_option_not_found: return .invalidSettings
+        case tandem_http_not_found: return .notFound
+        default: break
+        }
+        switch errnoValue {
+        case ENOMEM?: return .outOfMemory
+        case ENOSPC?, EDQUOT?: return .diskFull
+        case ENOENT?: return .notFound
+        case EACCES?, EPERM?: return .accessDenied
+        default: return .failed
+        }
+    }
 
     static func outOfMemory(_ operation: String) -> AVError {
         AVError(code: tandem_enomem, operation: operation)

@@ -4,15 +4,24 @@ internal import Synchronization
 /// A flag that interrupts blocking reads (`AVIOInterruptCB`), shared between a reader and the code that cancels it.
 public final class InterruptFlag: Sendable {
     private let flag = Atomic<Bool>(false)
+    /// Flags that count as this one.
+    private let others: (InterruptFlag, InterruptFlag)?
 
     /// Creates a flag that is not raised.
-    public init() {}
+    public init() { others = nil }
+
+    /// Creates a flag that counts as raised once one of two others is.
+    package init(_ first: InterruptFlag, or second: InterruptFlag) { others = (first, second) }
 
     /// Raises the flag, which can't be lowered again.
     public func raise() { flag.store(true, ordering: .releasing) }
 
     /// Whether the flag was raised.
-    public var isRaised: Bool { flag.load(ordering: .acquiring) }
+    public var isRaised: Bool {
+        if flag.load(ordering: .acquiring) { return true }
+        guard let others else { return false }
+        return others.0.isRaised || others.1.isRaised
+    }
 
     /// A callback that reads this flag. The caller must keep the flag alive while the callback is installed.
     var callback: AVIOInterruptCB {

@@ -1,7 +1,8 @@
+public import Errors
 internal import Glibc
 
 /// An error that prevents a source from being opened.
-public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct InputError: TandemError, Hashable {
     /// The cause of an error.
     public enum Reason: Hashable, Sendable {
         /// The file can't be read.
@@ -83,6 +84,25 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
             "it has \(count) chapters; at most \(InputLimits.maxChapters) are supported"
         case .tooManyTags(let count): "it has \(count) tags; at most \(InputLimits.maxTags) are supported"
         case .tooManyTracks(let count): "it has \(count) tracks, which exceeds the limit"
+        }
+    }
+
+    /// The kind of the error, by its reason.
+    public var kind: ErrorKind {
+        switch reason {
+        case .file(.missing): .notFound
+        case .file(.directory), .file(.notRegular): .notReadable
+        case .file(.outsideRoot), .file(.system(EACCES)), .file(.system(EPERM)): .accessDenied
+        case .file(.system(ENOMEM)): .outOfMemory
+        case .file(.system(ENOTDIR)), .file(.system(ENAMETOOLONG)): .notFound
+        case .file(.system): .notReadable
+        case .file(.empty), .truncated, .notUTF8, .unexpectedFields, .unreadableCue: .damagedData
+        case .referencesFiles, .formatNotAllowed, .unrecognized, .noImage, .notSeekable: .unsupportedFormat
+        case .library(let error): error.kind == .failed ? .notReadable : error.kind
+        case .notFetched(let error): error.kind == .notFound ? .notFound : .networkFailed
+        case .noTracks: .noSuchTrack
+        case .networkNotAllowed: .networkNotAllowed
+        case .tooManyTracks, .tooManyChapters, .tooManyTags: .limitExceeded
         }
     }
 

@@ -11,6 +11,8 @@ public struct SourceEnvironment: Sendable {
     public var descriptors: PassedDescriptors?
     /// Resource limits for opening and decoding sources.
     public var limits: InputLimits
+    /// A flag that interrupts reads of all sources; nil for none.
+    package var interrupt: InterruptFlag?
 
     /// Creates an environment. By default, any file and no URL is accessible.
     public init(
@@ -29,7 +31,12 @@ public struct SourceEnvironment: Sendable {
     ) throws(InputError) -> any ByteSource {
         guard SourceLocation.isRemote(location) else { return try file(location, interrupt: interrupt) }
         guard allowsNetwork else { throw InputError(path: location, reason: .networkNotAllowed) }
-        return try RemoteSource(url: location, interrupt: interrupt)
+        return try RemoteSource(url: location, interrupt: joined(interrupt))
+    }
+
+    /// Returns a flag that interrupts a source: its own, or the environment's.
+    private func joined(_ own: InterruptFlag) -> InterruptFlag {
+        interrupt.map { InterruptFlag(own, or: $0) } ?? own
     }
 
     /// Opens a file, or duplicates the descriptor that was passed for its path. Reads fail once `interrupt` is
@@ -37,6 +44,6 @@ public struct SourceEnvironment: Sendable {
     public func file(
         _ path: String, interrupt: InterruptFlag = InterruptFlag()
     ) throws(InputError) -> FileSource {
-        try FileSource(path: path, descriptors: descriptors, root: root, interrupt: interrupt)
+        try FileSource(path: path, descriptors: descriptors, root: root, interrupt: joined(interrupt))
     }
 }

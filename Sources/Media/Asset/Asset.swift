@@ -146,7 +146,8 @@ public final class Asset: Sendable {
             }
         }
         if let known { return known }
-        let interrupt = InterruptFlag()
+        let interrupt =
+            environment.sources.interrupt.map { InterruptFlag(InterruptFlag(), or: $0) } ?? InterruptFlag()
         // All callers may have been cancelled before the read begins.
         loading.withLock { loading in
             loading.interrupt = interrupt

@@ -1,6 +1,8 @@
+public import Errors
+
 extension SmartCut {
     /// Reason why smart cut doesn't support a range.
-    public enum Obstacle: Error, Codable, Hashable, Sendable, CustomStringConvertible {
+    public enum Obstacle: TandemError, Codable, Hashable {
         /// The codec is not supported.
         case codec(String)
         /// The parameter sets can't be parsed or joined.
@@ -26,6 +28,11 @@ extension SmartCut {
         case joints(String)
         /// The edges can't be encoded, or not in a way that matches the source; the string is the reason.
         case edges(String)
+
+        /// The kind of the error.
+        public var kind: ErrorKind {
+            if case .noEncoder = self { .encoderNotAvailable } else { .notCopyable }
+        }
 
         /// Explanation for messages.
         public var description: String {

@@ -1,7 +1,8 @@
+public import Errors
 public import LibAV
 
 /// An error in reading, converting or writing media.
-public enum MediaError: Error, Sendable, CustomStringConvertible {
+public enum MediaError: TandemError {
     /// A source could not be opened.
     case input(InputError)
     /// Reading, decoding or converting a track failed; the time is nil if it is unknown.
@@ -24,6 +25,10 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
     case overLimit(size: Int64, limit: Int64)
     /// An API was used incorrectly, such as `append` before `startWriting`.
     case misuse(String)
+    /// A setting is out of bounds, or not supported by the encoder.
+    case invalidSettings(String)
+    /// A codec, by libavcodec's name, without an encoder in this build.
+    case noEncoder(codec: String)
     /// No data was processed for longer than the time limit.
     case stalled(String)
     /// A track's packets have no presentation times.
@@ -90,7 +95,8 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
         case .nothingFits(let limit): "`limit` is too small: no sample fits into \(limit) bytes"
         case .overLimit(let size, let limit):
             "the output has \(size) bytes, which exceeds the `limit` of \(limit)"
-        case .misuse(let message): message
+        case .misuse(let message), .invalidSettings(let message): message
+        case .noEncoder(let codec): "this build of FFmpeg has no encoder for \(codec)"
         case .stalled(let message): "stalled: \(message)"
         case .loudnessUnreachable(let target, let reached):
             "\(target) LUFS can't be reached within the true-peak limit; the maximum is \((reached * 10).rounded() / 10) LUFS"
@@ -132,6 +138,31 @@ public enum MediaError: Error, Sendable, CustomStringConvertible {
         case .noTrack(let type): "there is no \(type.rawValue) track"
         case .noSamples(let track): "\(track): no samples in this range"
         case .clip(let source, let error): "\(source), \(error)"
+        }
+    }
+
+    /// The kind of the error.
+    public var kind: ErrorKind {
+        switch self {
+        case .input(let error): error.kind
+        case .reading(_, _, let error): error.kind == .failed ? .notReadable : error.kind
+        case .damaged, .discontinuity, .truncated, .lostPages, .joined, .noPackets, .noKeyFrame: .damagedData
+        case .encoding(_, let error):
+            error.kind == .failed || error.kind == .damagedData ? .encodingFailed : error.kind
+        case .writing(let error): error.kind == .accessDenied ? .destinationNotWritable : error.kind
+        case .incompatiblePacket, .noTimes, .unorderedTimes, .decodedLate, .hiddenBetween,
+            .startsBetweenKeyFrames, .endsInsideGroup, .changedHeaders, .gap:
+            .notCopyable
+        case .nothingFits, .overLimit: .sizeLimitExceeded
+        case .misuse: .misuse
+        case .invalidSettings, .loudnessUnreachable: .invalidSettings
+        case .noEncoder: .encoderNotAvailable
+        case .stalled: .stalled
+        case .lostPackets: .failed
+        case .undecodable: .unsupportedFormat
+        case .beforeKeyFrame, .noSamples: .noSamples
+        case .noTrack: .noSuchTrack
+        case .clip(_, let error): error.kind
         }
     }
 
