@@ -96,6 +96,30 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
     /// Bits per component; 8 if unknown.
     public var bitDepth: Int { av_pix_fmt_desc_get(av).map { Int($0.pointee.comp.0.depth) } ?? 8 }
 
+    /// Size of a component in bytes, if all components of the planes are whole, aligned and in the machine's byte order:
+    /// 1, 2 or, for floating point, 4. Nil for formats that pack components into shared bytes, for palettes, and for
+    /// hardware formats.
+    package var componentSize: Int? {
+        guard let descriptor = av_pix_fmt_desc_get(av) else { return nil }
+        let flags = descriptor.pointee.flags
+        let excluded = AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_PAL
+        guard flags & UInt64(excluded) == 0 else { return nil }
+        let isFloat = flags & UInt64(AV_PIX_FMT_FLAG_FLOAT) != 0
+        return withUnsafeBytes(of: descriptor.pointee.comp) { bytes in
+            let components = bytes.bindMemory(to: AVComponentDescriptor.self)
+                .prefix(Int(descriptor.pointee.nb_components))
+            let depth = components.map(\.depth).max() ?? 0
+            let size = depth <= 8 ? 1 : depth <= 16 ? 2 : 4
+            guard isFloat == (size == 4), size == 1 || flags & UInt64(AV_PIX_FMT_FLAG_BE) == 0,
+                components.allSatisfy({
+                    Int($0.step) % size == 0 && Int($0.offset) % size == 0
+                        && Int($0.depth + $0.shift) <= size * 8
+                })
+            else { return nil }
+            return size
+        }
+    }
+
     /// Number of pixels that share one chroma sample, horizontally and vertically.
     public var chromaSubsampling: (x: Int, y: Int) {
         av_pix_fmt_desc_get(av).map {
@@ -151,6 +175,14 @@ public struct SampleFormat: Hashable, Codable, Sendable, CustomStringConvertible
     public var bytesPerSample: Int { Int(max(0, av_get_bytes_per_sample(av))) }
     /// Whether each channel is stored in a separate plane.
     public var isPlanar: Bool { av_sample_fmt_is_planar(av) != 0 }
+    /// The same format with interleaved channels; the format itself if they are interleaved.
+    public var interleaved: SampleFormat { SampleFormat(av_get_packed_sample_fmt(av)) }
+    /// 64-bit floating point, interleaved.
+    public static var double: SampleFormat { SampleFormat(AV_SAMPLE_FMT_DBL) }
+    /// 32-bit integers, interleaved.
+    public static var s32: SampleFormat { SampleFormat(AV_SAMPLE_FMT_S32) }
+    /// 8-bit unsigned integers, interleaved.
+    public static var u8: SampleFormat { SampleFormat(AV_SAMPLE_FMT_U8) }
 
     /// Returns the format to which a conversion loses least. Returns this format if the list is empty.
     public func nearest(of formats: [SampleFormat]) -> SampleFormat? {

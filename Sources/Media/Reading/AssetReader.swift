@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Glibc
 internal import LibAV
 internal import Locking
@@ -53,9 +54,17 @@ public final class AssetReader: @unchecked Sendable {
     /// reading starts.
     public var playbackRate: Double?
 
-    /// Creates a reader of an asset, and loads the asset if it isn't loaded yet.
+    /// Creates a reader of an asset. If the asset isn't loaded yet, the call loads it and blocks; in an asynchronous
+    /// function, load it first or use `init(loading:)`.
     public convenience init(asset: Asset) throws {
         try self.init(asset: asset, interrupt: InterruptFlag(), movement: MovementCounter())
+    }
+
+    /// Loads an asset without blocking the caller, and creates a reader of it.
+    /// - Throws: the errors of `Asset.load(_:)`.
+    public convenience init(loading asset: Asset) async throws {
+        _ = try await asset.load(.contents)
+        try self.init(asset: asset)
     }
 
     /// Creates a reader for a source of a composition; it shares interrupt flag and packet counter with the
@@ -104,6 +113,19 @@ public final class AssetReader: @unchecked Sendable {
 
     /// Number of packets read so far, for the detection of stalls.
     var packetsRead: Int64 { movement.value }
+
+    private static let queue = DispatchQueue(label: "tandem.readers", attributes: .concurrent)
+
+    /// Starts reading without blocking the caller, which `startReading()` does while files are opened. Cancelling the
+    /// task cancels the reader.
+    public func start() async throws {
+        try await withTaskCancellationHandler {
+            try await Self.queue.result { try self.startReading() }
+        } onCancel: {
+            cancelReading()
+        }
+        if status == .cancelled { throw CancellationError() }
+    }
 
     /// Opens the demuxers and decoders, and starts reading ahead.
     public func startReading() throws {

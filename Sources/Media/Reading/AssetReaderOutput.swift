@@ -87,10 +87,16 @@ public class AssetReaderOutput: @unchecked Sendable {
         if case .audio = settings { countsSamples = true } else { countsSamples = false }
     }
 
-    /// Creates an output of a track, or of a mix if `mix` is set; `contents` describes the track's asset.
+    /// Creates an output of a track, or of a mix or a composition if there is one; `contents` are those of the tracks'
+    /// asset.
     package static func output(
-        of track: AssetTrack, mix: AudioMix?, in contents: AssetContents, settings: ReaderOutputSettings
+        of track: AssetTrack, mix: AudioMix?, composing: VideoComposition? = nil, in contents: AssetContents,
+        settings: ReaderOutputSettings
     ) throws -> AssetReaderOutput {
+        if let composing, case .video(let video) = settings {
+            return try AssetReaderVideoCompositionOutput(
+                tracks: contents.tracks, videoComposition: composing, settings: video)
+        }
         guard let mix, case .audio(let audio) = settings else {
             return AssetReaderTrackOutput(track: track, settings: settings)
         }
@@ -163,6 +169,47 @@ public class AssetReaderOutput: @unchecked Sendable {
         }
     }
 
+    private let waiting = DispatchQueue(label: "tandem.output.waiting")
+
+    /// Returns the next sample without blocking the caller; nil at the end. A sample that was produced ahead is returned
+    /// immediately; otherwise the call suspends until one is produced. Cancelling the task ends the output.
+    /// - Throws: the error that ended the output, `MediaError.misuse` before reading starts, or `CancellationError`.
+    public func next() async throws -> SampleBuffer? {
+        try Task.checkCancellation()
+        if pace == nil {
+            var shouldFill = false
+            let sample = ready.withLock { pop(&$0, &shouldFill) }
+            if shouldFill { scheduleFill() }
+            if let sample { return sample }
+        }
+        let box = SampleBox()
+        try await withTaskCancellationHandler {
+            try await waiting.result { box.sample = try self.copyNextSampleBuffer() }
+        } onCancel: {
+            cancel()
+        }
+        guard let sample = box.sample.take() else {
+            try Task.checkCancellation()
+            return nil
+        }
+        return sample
+    }
+
+    /// A sample on its way between queues. Unchecked `Sendable`: it has one owner at a time.
+    private final class SampleBox: @unchecked Sendable {
+        var sample: SampleBuffer?
+    }
+
+    /// Takes a sample that was produced ahead; nil if there is none. `shouldFill`: whether to produce more.
+    private func pop(_ ready: inout Ready, _ shouldFill: inout Bool) -> SampleBuffer? {
+        guard let sample = ready.samples.popFirst() else { return nil }
+        ready.bytes -= sample.byteCount
+        ready.position = MediaTime(ticks: sample.pts + sample.duration, timeBase: sample.timeBase)
+        shouldFill = ready.samples.count <= lowWater && !ready.isFilling && !ready.isFinished
+        if shouldFill { ready.isFilling = true }
+        return sample
+    }
+
     /// Returns the next sample without waiting. After `pending`, `onSample` is called when the caller may
     /// continue.
     func nextSample() throws -> SampleSupply {
@@ -187,13 +234,7 @@ public class AssetReaderOutput: @unchecked Sendable {
                         return nil
                     }
                 }
-                if let sample = ready.samples.popFirst() {
-                    ready.bytes -= sample.byteCount
-                    ready.position = MediaTime(ticks: sample.pts + sample.duration, timeBase: sample.timeBase)
-                    shouldFill = ready.samples.count <= lowWater && !ready.isFilling && !ready.isFinished
-                    if shouldFill { ready.isFilling = true }
-                    return sample
-                }
+                if let sample = pop(&ready, &shouldFill) { return sample }
                 failure =
                     ready.hasBegun
                     ? ready.error : MediaError.misuse("samples can only be read after the reader was started")

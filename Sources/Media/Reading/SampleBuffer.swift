@@ -61,6 +61,24 @@ public struct SampleBuffer: ~Copyable, Sendable {
         }
     }
 
+    /// Returns another sample with the same timing, which shares the data: to append it to two writers, or to keep it
+    /// while another owner consumes the original. Data is not copied.
+    /// - Throws: `AVError` if memory is exhausted.
+    public borrowing func reference() throws(AVError) -> SampleBuffer {
+        var copy: SampleBuffer
+        switch payload {
+        case .packet(let packet):
+            copy = SampleBuffer(
+                packet: try packet.reference(), pts: pts, dts: dts, duration: duration, timeBase: timeBase)
+        case .frame(let frame):
+            copy = SampleBuffer(
+                frame: try frame.reference(), pts: pts, duration: duration, timeBase: timeBase)
+            copy.dts = dts
+        }
+        (copy.sampleCount, copy.byteCount) = (sampleCount, byteCount)
+        return copy
+    }
+
     /// Returns the frame, or nil for a packet.
     public consuming func takeFrame() -> Frame? {
         switch consume payload {
