@@ -1,3 +1,4 @@
+internal import Errors
 internal import JobPlan
 internal import JobRun
 public import JobSpec
@@ -43,8 +44,19 @@ public struct OutputSettingsAssistant: Sendable {
         }
     }
 
-    /// The container for which the settings are valid.
+    /// The preset that determines codecs, rate control and maximum size.
+    public let preset: ExportPreset
+    /// The container that the settings are for (`outputFileType`).
     public let container: ContainerType
+    /// Format of the frames for which `videoSettings()` are determined; nil if there is no video.
+    public var sourceVideoFormat: FormatDescription?
+    /// Format of the audio for which `audioSettings()` are determined; nil if there is no audio.
+    public var sourceAudioFormat: FormatDescription?
+    /// Average duration of a source's frames. Default: that of the asset, otherwise 1/30 s.
+    public var sourceVideoAverageFrameDuration = MediaTime(value: 1, timescale: 30)
+    /// Shortest duration of a source's frames: encoded times are at least as precise. Default: that of the asset if its
+    /// frame rate is constant, otherwise 1/30 s.
+    public var sourceVideoMinFrameDuration = MediaTime(value: 1, timescale: 30)
     /// The output's tracks in order.
     public var tracks: [Track]
     /// Metadata tags of the output.
@@ -55,12 +67,10 @@ public struct OutputSettingsAssistant: Sendable {
     /// Determines the settings of a preset for an asset. `container` defaults to the preset's first one.
     /// - Throws: `ExportError` if the asset can't be exported with the preset.
     public init(preset: ExportPreset, asset: Asset, container: ContainerType? = nil) async throws {
-        let name = container?.name ?? preset.containers.first ?? "mp4"
-        guard preset.containers.contains(name), let type = ContainerType.named(name) else {
-            throw ExportError(.unsupportedFormat, "\(preset.name) doesn't support \(name)")
-        }
-        let task = try await Self.plan(preset, asset, name)
+        let type = try Self.container(container, of: preset)
+        let task = try await Self.plan(preset, asset, type.name)
         self.container = type
+        self.preset = preset
         metadata = task.output.metadata
         chapters = task.output.chapters
         let known = try await asset.load(.tracks)
@@ -74,6 +84,80 @@ public struct OutputSettingsAssistant: Sendable {
                 transform: planned.transform, metadata: planned.metadata,
                 disposition: Set(planned.disposition))
         }
+        let video = known.first { $0.mediaType == .video && !$0.isAttachedPicture }
+        sourceVideoFormat = video?.format
+        sourceAudioFormat = known.first { $0.mediaType == .audio }?.format
+        if let rate = video?.nominalFrameRate, rate.isPositive {
+            sourceVideoAverageFrameDuration = MediaTime(ticks: 1, timeBase: rate.inverted)
+            if video?.format.constantFrameRate != nil {
+                sourceVideoMinFrameDuration = sourceVideoAverageFrameDuration
+            }
+        }
+    }
+
+    /// Creates an assistant without an asset, for frames and audio that a program creates
+    /// (`AVOutputSettingsAssistant(preset:)`). Set the source formats, then read `videoSettings()` and
+    /// `audioSettings()`. `container` defaults to the preset's first one.
+    /// - Throws: `ExportError` if the preset doesn't support the container.
+    public init(preset: ExportPreset, container: ContainerType? = nil) throws {
+        self.container = try Self.container(container, of: preset)
+        self.preset = preset
+        (tracks, metadata, chapters) = ([], [], [])
+    }
+
+    private static func container(
+        _ container: ContainerType?, of preset: ExportPreset
+    ) throws -> ContainerType {
+        let name = container?.name ?? preset.containers.first ?? ""
+        guard preset.containers.contains(name), let type = ContainerType.named(name) else {
+            throw ExportError(
+                .unsupportedFormat,
+                "\(preset.name) doesn't support \(name); expected \(preset.containers.joined(separator: ", "))"
+            )
+        }
+        return type
+    }
+
+    // MARK: Settings for generated media
+
+    /// Returns the settings with which the preset encodes video of the source's format; the size may be smaller than
+    /// that of the source. Nil without a source format, and if the preset has no video or copies it.
+    /// - Throws: `ExportError` if the preset doesn't support the format, `CancellationError` if the task is cancelled.
+    public func videoSettings() async throws -> WriterInputSettings? {
+        guard let sourceVideoFormat else { return nil }
+        let shortest = sourceVideoMinFrameDuration
+        guard shortest > .zero, sourceVideoAverageFrameDuration >= shortest,
+            sourceVideoAverageFrameDuration <= MediaTime(value: 100, timescale: 1)
+        else {
+            throw ExportError(
+                .invalidSettings,
+                "frame durations are \(shortest) s and on average \(sourceVideoAverageFrameDuration) s; expected more than 0 s, and an average from the minimum to 100 s"
+            )
+        }
+        let prober = FormatProber(
+            video: sourceVideoFormat, frameDuration: sourceVideoAverageFrameDuration)
+        guard var configuration = try await encoding(of: .video, prober) else { return nil }
+        configuration.timeBase = VideoSettings.timeBase(ofFrames: shortest)
+        return .encode(configuration)
+    }
+
+    /// Returns the settings with which the preset encodes audio of the source's format; the sample rate and the
+    /// layout are changed to supported ones. Nil without a source format, and if the preset has no audio or copies it.
+    /// - Throws: `ExportError` if the preset doesn't support the format, `CancellationError` if the task is cancelled.
+    public func audioSettings() async throws -> WriterInputSettings? {
+        guard let sourceAudioFormat else { return nil }
+        return try await encoding(of: .audio, FormatProber(audio: sourceAudioFormat)).map { .encode($0) }
+    }
+
+    private func encoding(of type: MediaType, _ prober: FormatProber) async throws -> EncoderConfiguration? {
+        guard preset.encodes(type) else { return nil }
+        let asset = Asset(.file(FormatProber.location), environment: MediaEnvironment())
+        let planner = ExportPlanner(asset, prober: prober)
+        let task = try await planner.plan(planner.draftRequest(of: asset, preset, container.name)).task
+        for track in task.output.tracks where track.source.mediaType == type {
+            if case .encode(let encoding) = track.action { return encoding.encoder }
+        }
+        return nil
     }
 
     private static func plan(

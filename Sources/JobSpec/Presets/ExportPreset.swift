@@ -1,4 +1,5 @@
 internal import Diagnostics
+package import LibAV
 internal import YAMLDocument
 
 /// A named configuration for exporting a whole source (AVFoundation's `AVAssetExportSession` presets): rules for its
@@ -95,6 +96,11 @@ public struct ExportPreset: Sendable {
                     settings: [("codec", "prores"), ("profile", profile), ("pixel_format", pixelFormat)]),
                 Rule(kind: "audio", selection: "all", settings: [("codec", "pcm_s24le")]),
             ])
+    }
+
+    /// Returns whether the preset encodes tracks of a media type.
+    package func encodes(_ type: MediaType) -> Bool {
+        rules.contains { $0.kind == type.rawValue && $0.settings != nil }
     }
 
     /// Returns the rules as YAML, each line indented by `indent` spaces.

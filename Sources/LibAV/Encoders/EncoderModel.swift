@@ -170,6 +170,9 @@ package struct EncoderModel: Sendable {
     package var presets: [String]?
     /// Option that sets the preset.
     package var presetOption = SettingOption.option("preset")
+    /// The option for the ratio of speed to compression, and its values for the four steps of `VideoSettings.Speed`,
+    /// the fastest first; nil if there is no choice.
+    package var speeds: (option: SettingOption, values: [String])?
     /// Values of `tune`; nil if it isn't supported.
     package var tunes: [String]?
     /// Option that sets `tune`.
@@ -228,6 +231,8 @@ package struct EncoderModel: Sendable {
     /// Pixel formats of frames that are processed together before they are encoded, as for a common palette, and the
     /// resulting format; nil if frames are encoded individually.
     package var composed: (frames: [String], encoded: String)?
+    /// Minimum width and height in pixels.
+    package var minimumSide = 1
     /// Whether width and height are rounded to multiples of the chroma subsampling.
     package var roundsToChroma = false
     /// Coding of interlaced frames; by default, the output doesn't declare them.

@@ -10,6 +10,7 @@ extension EncoderModel {
         model.defaultRate = "crf 32"
         model.bitsPerPixel = 0.04
         model.presets = (0...8).map(String.init)
+        model.speeds = (.option("cpu-used"), ["8", "6", "4", "2"])
         model.presetOption = .option("cpu-used")
         model.tunes = ["psnr", "ssim"]
         model.supportsTwoPasses = true

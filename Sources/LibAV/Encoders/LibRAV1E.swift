@@ -9,6 +9,7 @@ extension EncoderModel {
         model.defaultRate = "qp 100"
         model.bitsPerPixel = 0.08
         model.presets = (0...10).map(String.init)
+        model.speeds = (.option("speed"), ["10", "9", "7", "4"])
         model.presetOption = .option("speed")
         model.roundsToChroma = true
         // Pixel formats that imply full range (`yuvj420p`) are deprecated; the range is declared separately.

@@ -9,6 +9,8 @@ extension EncoderModel {
         model.defaultRate = "crf 35"
         model.bitsPerPixel = 0.04
         model.presets = (0...13).map(String.init)
+        model.speeds = (.option("preset"), ["12", "10", "8", "5"])
+        model.minimumSide = 64
         model.roundsToChroma = true
         model.isShared = true
         // Requests are supported with constant quality only.

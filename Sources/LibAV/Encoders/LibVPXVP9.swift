@@ -11,6 +11,7 @@ extension EncoderModel {
         model.bitsPerPixel = 0.05
         model.presets = ["good", "best", "realtime"]
         model.presetOption = .option("deadline")
+        model.speeds = (.option("cpu-used"), ["8", "5", "2", "1"])
         model.profiles = ["0", "1", "2", "3"].map { Profile(name: $0) }
         model.profileOfFormat = { format in
             "\((format.bitDepth > 8 ? 2 : 0) + (format.chromaSubsampling == (2, 2) ? 0 : 1))"

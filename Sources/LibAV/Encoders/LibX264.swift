@@ -11,6 +11,7 @@ extension EncoderModel {
         model.defaultRate = "crf 23"
         model.bitsPerPixel = 0.08
         model.presets = x26xPresets
+        model.speeds = (.option("preset"), ["ultrafast", "veryfast", "medium", "slow"])
         model.profiles = [
             Profile(name: "baseline", number: 66, title: "Constrained Baseline", hasBFrames: false),
             Profile(name: "main", number: 77, title: "Main"),

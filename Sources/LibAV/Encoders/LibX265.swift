@@ -11,6 +11,7 @@ extension EncoderModel {
         model.defaultRate = "crf 28"
         model.bitsPerPixel = 0.05
         model.presets = x26xPresets
+        model.speeds = (.option("preset"), ["ultrafast", "veryfast", "medium", "slow"])
         model.profiles =
             [
                 Profile(name: "main", number: 1, title: "Main"),

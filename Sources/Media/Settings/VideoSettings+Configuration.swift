@@ -1,0 +1,180 @@
+public import LibAV
+
+extension VideoSettings {
+    /// Returns the encoder configuration of the settings, for changes that they don't offer. `container` is the
+    /// destination's, if it is known.
+    /// - Throws: `MediaError.invalidSettings`, which states the allowed values, or `MediaError.noEncoder`.
+    public func configuration(for container: ContainerType? = nil) throws(MediaError) -> EncoderConfiguration
+    {
+        let model = try EncoderModel.available(codec.codecName)
+        let format = try pixelFormat(model, supportsSeparateAlpha: container?.supportsSeparateAlpha ?? true)
+        try check(model, format)
+        var configuration = EncoderConfiguration(
+            encoder: model.name, mediaType: .video, timeBase: Self.timeBase(ofFrames: frameRate.inverted))
+        (configuration.width, configuration.height) = (size.width, size.height)
+        configuration.pixelFormat = format
+        configuration.frameRate = frameRate
+        configuration.sampleAspectRatio = pixelAspectRatio
+        configuration.color = color
+        configuration.keyframeInterval = model.acceptsKeyframeInterval ? keyframeInterval : nil
+        try setRate(of: model, in: &configuration)
+        if let speeds = model.speeds { configuration.set(speeds.values[speed.rawValue], at: speeds.option) }
+        if let proResProfile { configuration.set(proResProfile.rawValue, at: .option("profile")) }
+        for setting in model.always { configuration.set(setting.value, at: setting.option) }
+        return configuration
+    }
+
+    /// Returns a fine unit in which a frame's duration is a whole number of ticks, so that frames of a varying rate keep
+    /// their times.
+    private static func timeBase(ofFrames duration: Rational) -> Rational {
+        Rational(1, duration.den * max(1, 120_000 / max(1, duration.den)))
+    }
+
+    /// Returns a fine unit in which a frame's duration is a whole number of ticks.
+    package static func timeBase(ofFrames duration: MediaTime) -> Rational {
+        timeBase(
+            ofFrames: Rational(Int32(clamping: duration.value), Int32(clamping: duration.timescale)))
+    }
+
+    private func pixelFormat(
+        _ model: EncoderModel, supportsSeparateAlpha: Bool
+    ) throws(MediaError) -> PixelFormat {
+        guard [8, 10, 12].contains(bitDepth) else {
+            throw .invalidSettings("`bitDepth` is \(bitDepth); expected 8, 10 or 12")
+        }
+        let name =
+            (hasAlpha ? "yuva" : "yuv") + chroma.rawValue.dropFirst(3) + "p"
+            + (bitDepth == 8 ? "" : "\(bitDepth)le")
+        let formats =
+            model.pixelFormats?.compactMap { PixelFormat(named: $0) }
+            ?? EncoderInfo(named: model.name)?.pixelFormats ?? []
+        guard let format = PixelFormat(named: name), formats.isEmpty || formats.contains(format),
+            model.supports(format, proResProfile?.rawValue, supportsSeparateAlpha)
+        else {
+            throw .invalidSettings(
+                "\(codec.name)\(proResProfile.map { " \($0.rawValue)" } ?? "") doesn't support \(bitDepth)-bit \(chroma.name)\(hasAlpha ? " with alpha" : "")"
+            )
+        }
+        return format
+    }
+
+    /// Throws if a value is out of its bounds.
+    private func check(_ model: EncoderModel, _ format: PixelFormat) throws(MediaError) {
+        let sides = model.minimumSide...16_384
+        guard sides.contains(size.width), sides.contains(size.height) else {
+            throw .invalidSettings(
+                "`size` is \(size); expected a width and height from \(sides.lowerBound) to \(sides.upperBound)"
+            )
+        }
+        let step = model.roundsToChroma ? format.chromaSubsampling : (1, 1)
+        guard size.width.isMultiple(of: step.0), size.height.isMultiple(of: step.1) else {
+            throw .invalidSettings(
+                "`size` is \(size); \(codec.name) with \(chroma.name) requires a width that is a multiple of \(step.0) and a height that is a multiple of \(step.1)"
+            )
+        }
+        guard frameRate.isPositive, (0.01...1000).contains(frameRate.double) else {
+            throw .invalidSettings("`frameRate` is \(frameRate); expected a rate from 1/100 to 1000")
+        }
+        if let aspect = pixelAspectRatio, !aspect.isPositive || !(0.01...100).contains(aspect.double) {
+            throw .invalidSettings("`pixelAspectRatio` is \(aspect); expected a ratio from 1/100 to 100")
+        }
+        if let interval = keyframeInterval, !(1...100_000).contains(interval) {
+            throw .invalidSettings("`keyframeInterval` is \(interval); expected 1 to 100000 frames")
+        }
+    }
+
+    private func setRate(
+        of model: EncoderModel, in configuration: inout EncoderConfiguration
+    ) throws(MediaError) {
+        func set(quality text: String) {
+            guard let quality = model.constantQuality else { return }
+            configuration.set(text, at: quality.option)
+            if quality.needsZeroBitRate { configuration.bitRate = 0 }
+        }
+        switch rateControl {
+        case .standard:
+            if let quality = model.constantQuality { set(quality: "\(quality.defaultValue)") }
+            if let quantizer = model.defaultQP { configuration.set("\(quantizer)", at: model.qpOption) }
+        case .crf(let value):
+            guard let quality = model.constantQuality else {
+                throw .invalidSettings("\(codec.name) doesn't support `crf` with the encoder \(model.name)")
+            }
+            let range = Double(quality.minimum)...Double(quality.maximum)
+            guard range.contains(value), !quality.isWhole || value == value.rounded() else {
+                throw .invalidSettings(
+                    "`crf` is \(value); expected \(quality.isWhole ? "a whole number" : "a number") from \(quality.minimum) to \(quality.maximum) for \(codec.name)"
+                )
+            }
+            let thousandths = Int((value * 1000).rounded())
+            set(quality: quality.isWhole ? "\(Int(value))" : "\(Double(thousandths) / 1000)")
+        case .bitRate(let rate, let maximum):
+            guard model.acceptsBitRate else {
+                throw .invalidSettings("\(codec.name) doesn't support `bitRate`; the profile determines it")
+            }
+            let rates: ClosedRange<Int64> = 1000...1_000_000_000
+            guard rates.contains(rate) else {
+                throw .invalidSettings("`bitRate` is \(rate); expected 1000 to 1000000000 bits per second")
+            }
+            configuration.bitRate = rate
+            guard let maximum else { break }
+            guard model.acceptsMaxBitRate else {
+                throw .invalidSettings(
+                    "\(codec.name) doesn't support `maximum` with the encoder \(model.name)")
+            }
+            guard maximum >= rate, rates.contains(maximum) else {
+                throw .invalidSettings(
+                    "`maximum` is \(maximum); expected `bitRate` (\(rate)) to 1000000000 bits per second")
+            }
+            // A buffer of one second, as streaming servers expect.
+            (configuration.maxBitRate, configuration.bufferSize) = (maximum, maximum)
+        case .lossless:
+            guard case .set(let option, let value) = model.lossless else {
+                throw .invalidSettings("\(codec.name) doesn't support `lossless`")
+            }
+            configuration.set(value, at: option)
+        }
+    }
+}
+
+extension VideoSettings.Codec {
+    /// Name in libavcodec.
+    var codecName: String {
+        switch self {
+        case .h264, .hevc, .vp9, .av1: rawValue
+        case .proRes: CodecKeys.proRes
+        }
+    }
+
+    /// Name for messages.
+    var name: String {
+        switch self {
+        case .h264: "H.264"
+        case .hevc: "HEVC"
+        case .vp9: "VP9"
+        case .av1: "AV1"
+        case .proRes: "ProRes"
+        }
+    }
+}
+
+extension VideoSettings.Chroma {
+    /// Name for messages.
+    var name: String {
+        switch self {
+        case .yuv420: "4:2:0"
+        case .yuv422: "4:2:2"
+        case .yuv444: "4:4:4"
+        }
+    }
+}
+
+extension EncoderModel {
+    /// Returns the software encoder of this build for a codec, by libavcodec's name.
+    static func available(_ codec: String) throws(MediaError) -> EncoderModel {
+        let software = encoders(of: codec).filter { $0.requirement == nil }
+        guard let model = software.first(where: { EncoderInfo(named: $0.name) != nil }) else {
+            throw .noEncoder(codec: codec)
+        }
+        return model
+    }
+}
