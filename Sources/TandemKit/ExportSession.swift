@@ -36,6 +36,8 @@ public final class ExportSession: Sendable {
 
     private struct Settings: Sendable {
         var timeRange: TimeRange?
+        var videoComposition: VideoComposition?
+        var audioMix: AudioMix?
         var metadata: [MetadataEntry] = []
         var shouldOptimizeForNetworkUse = false
         var fileLengthLimit: Int64?
@@ -56,6 +58,18 @@ public final class ExportSession: Sendable {
     public var timeRange: TimeRange? {
         get { settings.withLock { $0.timeRange } }
         set { settings.withLock { $0.timeRange = newValue } }
+    }
+    /// Composition of the asset's video tracks, which the preset then encodes; nil for the preset's selection. A preset
+    /// that limits the size may scale the composed frames.
+    public var videoComposition: VideoComposition? {
+        get { settings.withLock { $0.videoComposition } }
+        set { settings.withLock { $0.videoComposition = newValue } }
+    }
+    /// Mix of the asset's audio tracks into one, which the preset then encodes; nil for the preset's selection. Times of
+    /// volumes count from the start of `timeRange`.
+    public var audioMix: AudioMix? {
+        get { settings.withLock { $0.audioMix } }
+        set { settings.withLock { $0.audioMix = newValue } }
     }
     /// Tags to write in addition to the source's.
     public var metadata: [MetadataEntry] {
@@ -96,6 +110,7 @@ public final class ExportSession: Sendable {
         guard let container = container ?? supportedContainers.first else {
             throw ExportError(.unsupportedFormat, "no container supports the preset")
         }
+        try await checkCombinations()
         let trial = planner.draftRequest(of: asset, preset, container.name)
         let output = try await planner.plan(request(to: trial.destination, as: container)).task.output
         return (output.expectedDuration, output.expectedSize)
@@ -207,11 +222,47 @@ public final class ExportSession: Sendable {
         let settings = settings.withLock { $0 }
         request.timing = asset.timing
         request.range = settings.timeRange
+        request.videoComposition = settings.videoComposition
+        request.audioMix = settings.audioMix
         request.hidesFramesOfCuts = true
         request.metadata = settings.metadata.map { ($0.key, $0.value) }
         request.optimizesForNetwork = settings.shouldOptimizeForNetworkUse
         request.sizeLimit = settings.fileLengthLimit
         return request
+    }
+
+    /// Throws if the composition or the mix don't fit the asset or the preset.
+    private func checkCombinations() async throws {
+        let settings = settings.withLock { $0 }
+        guard settings.videoComposition != nil || settings.audioMix != nil else { return }
+        let tracks = try await asset.load(.tracks)
+        func check(_ property: String, _ type: MediaType) throws {
+            guard preset.encodes(type) else {
+                throw ExportError(
+                    .invalidSettings,
+                    "\(preset.name) doesn't encode \(type.rawValue), which `\(property)` requires")
+            }
+        }
+        if let composition = settings.videoComposition {
+            try check("videoComposition", .video)
+            if case .composition = asset.source {
+                throw MediaError.misuse("`videoComposition` doesn't apply to an asset that is a composition")
+            }
+            _ = try AssetReaderVideoCompositionOutput(tracks: tracks, videoComposition: composition)
+        }
+        if let mix = settings.audioMix {
+            try check("audioMix", .audio)
+            guard (1...768_000).contains(mix.sampleRate) else {
+                throw ExportError(
+                    .invalidSettings,
+                    "the sample rate of `audioMix` is \(mix.sampleRate); expected 1 to 768000 Hz")
+            }
+            guard Set(mix.inputs.map(\.track)).count == mix.inputs.count else {
+                throw ExportError(.invalidSettings, "a track occurs twice in `audioMix`; expected it once")
+            }
+            _ = try AssetReaderAudioMixOutput(
+                tracks: tracks, audioMix: mix, settings: AudioOutputSettings())
+        }
     }
 
     private func perform(_ url: URL, _ container: ContainerType?) async throws -> OutputResult {
@@ -223,6 +274,7 @@ public final class ExportSession: Sendable {
         guard FileManager.default.fileExists(atPath: folder + "/") else {
             throw ExportError(.destinationNotWritable, "the folder \(folder) doesn't exist")
         }
+        try await checkCombinations()
         var request = try request(
             to: url.path, as: container ?? ContainerType.forExtension(url.pathExtension))
         // With a unique name, outputs of other sessions aren't mistaken for this session's.

@@ -52,6 +52,7 @@ extension SourceDescription {
         switch selection {
         case .first: return tracks.filter { !$0.isUnknown }.prefix(1).map { $0 }
         case .all: return tracks.filter { !$0.isUnknown }
+        case .indices(let indices): return tracks.filter { indices.contains($0.index) }
         case .matching(let criteria):
             return tracks.enumerated().filter { position, track in
                 let isNumbered = criteria.index != nil || criteria.id != nil

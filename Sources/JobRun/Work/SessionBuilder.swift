@@ -219,9 +219,10 @@ struct SessionBuilder {
         input.metadata = track.metadata
         input.nominalFrameRate = track.source.frameRate
         input.disposition = Set(track.disposition)
-        input.sideData = packets.sideData.filter { track.sideData.contains($0.kind) }
+        input.sideData =
+            track.composing == nil ? packets.sideData.filter { track.sideData.contains($0.kind) } : []
         let output = try AssetReaderOutput.output(
-            of: source, mix: track.mix, in: contents, settings: settings.reader)
+            of: source, mix: track.mix, composing: track.composing, in: contents, settings: settings.reader)
         output.countsSamples = settings.countsSamples
         try session.addTrack(output: output, input: input, writer: writer)
     }

@@ -6,7 +6,7 @@ package struct OutputSpec: Sendable {
     package let id: Located<String>?
     /// Rules for the source's tracks, in output order. Image outputs and waveforms have one rule, which configures
     /// the encoder.
-    package let tracks: [TrackRule]
+    package var tracks: [TrackRule]
     package let kind: Kind
     /// Container; nil for a check, and while it depends on the matches of a pattern.
     package let container: Located<ContainerType>?

@@ -1,5 +1,6 @@
 package import Diagnostics
 package import LibAV
+package import Media
 
 /// The tracks of a kind that a rule selects.
 package enum TrackSelection: Hashable, Sendable {
@@ -9,6 +10,8 @@ package enum TrackSelection: Hashable, Sendable {
     case all
     /// All tracks that meet the criteria.
     case matching(TrackCriteria)
+    /// The tracks with these indices in the file, for the library's API.
+    case indices([Int])
 }
 
 /// Criteria for tracks, all of which must be met; nil matches any value.
@@ -111,6 +114,10 @@ package struct TrackRule: Sendable {
     package var action: Action
     /// The mix that combines the selected tracks into one; nil for separate tracks.
     package var mix: MixSpec?
+    /// The complete mix of the library's API, in place of `mix`; nil for none.
+    package var audioMix: AudioMix?
+    /// The composition of the library's API that combines video tracks into one; nil for separate tracks.
+    package var videoComposition: VideoComposition?
     /// Whether the selection may match nothing.
     package var isOptional: Bool
     /// Language of the output's track; nil for the source's.
@@ -126,6 +133,9 @@ package struct TrackRule: Sendable {
 }
 
 extension TrackRule {
+    /// Whether the selected tracks are combined into one.
+    package var combinesTracks: Bool { mix != nil || audioMix != nil || videoComposition != nil }
+
     /// Creates a rule that re-encodes the first video track.
     init(video spec: VideoEncodeSpec, at location: SourceRange) {
         self.init(

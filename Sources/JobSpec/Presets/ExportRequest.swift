@@ -18,6 +18,10 @@ package struct ExportRequest: Sendable {
     /// Whether a copied range may begin and end between keyframes, with the additional frames hidden by an edit list.
     /// Default: false.
     package var hidesFramesOfCuts = false
+    /// The mix of audio tracks; nil for the preset's selection.
+    package var audioMix: AudioMix?
+    /// The composition of video tracks; nil for the preset's selection.
+    package var videoComposition: VideoComposition?
     /// Tags to write in addition to the source's.
     package var metadata: [(key: String, value: String)] = []
     /// Whether the index is moved to the front of the file. Default: false.
@@ -60,10 +64,32 @@ package struct ExportRequest: Sendable {
                 ]
             } ?? [],
             cut: job.cut, onDamage: job.onDamage, needs: job.needs, scheduling: job.scheduling,
-            outputs: job.outputs, isTemplate: false,
+            outputs: job.outputs.map { output in
+                var output = output
+                output.tracks = output.tracks.map(combining)
+                return output
+            }, isTemplate: false,
             hidesFramesOfCuts: hidesFramesOfCuts)
         result.file?.jobs = [exact]
         return result
+    }
+
+    /// Returns a rule that combines the tracks of the request's mix or composition.
+    private func combining(_ rule: TrackRule) -> TrackRule {
+        var rule = rule
+        let tracks: [Int]
+        switch rule.action {
+        case .encodeVideo where videoComposition != nil:
+            rule.videoComposition = videoComposition
+            tracks = videoComposition?.inputs.map(\.track) ?? []
+        case .encodeAudio where audioMix != nil:
+            rule.audioMix = audioMix
+            tracks = audioMix?.inputs.map(\.track) ?? []
+        default: return rule
+        }
+        rule.selection = Located(.indices(tracks), at: rule.selection.range)
+        rule.isOptional = false
+        return rule
     }
 
     private func assetSource(at location: SourceRange) -> AssetSpec.Source {

@@ -50,7 +50,7 @@ public struct VideoComposition: Codable, Hashable, Sendable {
 
     /// Returns a `Composition` with the same frames, of one source; `tracks` contains the track of each input, in
     /// order.
-    func composition(of source: CompositionSource, _ tracks: [AssetTrack]) throws -> Composition {
+    func composition(of source: CompositionSource, _ tracks: [TrackDescription]) throws -> Composition {
         var composition = Composition()
         composition.sources = [source]
         composition.canvas = canvas
@@ -71,11 +71,11 @@ public struct VideoComposition: Codable, Hashable, Sendable {
                 composition.clips.append(
                     VideoClip(
                         placement: placement,
-                        settings: VideoOutputSettings(track.description, on: canvas, fit: input.fit)))
+                        settings: VideoOutputSettings(track, on: canvas, fit: input.fit)))
                 continue
             }
             var settings = VideoOutputSettings(
-                track.description, on: canvas, fit: input.fit,
+                track, on: canvas, fit: input.fit,
                 box: PixelSize(width: rectangle.width, height: rectangle.height))
             settings.pixelFormat = canvas.layerFormat(at: rectangle)
             composition.layers.append(
@@ -87,13 +87,32 @@ public struct VideoComposition: Codable, Hashable, Sendable {
     }
 
     /// Returns a track that describes the composed frames.
-    func composedTrack(of tracks: [AssetTrack]) throws -> AssetTrack {
+    func composedTrack(of tracks: [TrackDescription]) throws -> AssetTrack {
         // The path is a placeholder; the reader sets the source.
         let contents = try composition(of: .file("/"), tracks).contents()
         guard let track = contents.tracks.first else {
             throw MediaError.misuse("the composition is invalid")
         }
         return track
+    }
+
+    /// Returns the description of the composed frames, with the index of the first input. `known` contains the inputs'
+    /// tracks.
+    package func description(of known: [TrackDescription]) throws -> TrackDescription {
+        let tracks = try inputs.map { input in
+            guard let track = known.first(where: { $0.index == input.track }) else {
+                throw MediaError.misuse("track \(input.track) doesn't exist, or is not video")
+            }
+            return track
+        }
+        guard let first = tracks.first else { throw MediaError.misuse("a composition requires a track") }
+        var description = try composedTrack(of: tracks).description
+        (description.index, description.id) = (first.index, first.id)
+        (description.language, description.title, description.tags) = (
+            first.language, first.title, first.tags
+        )
+        description.disposition = first.disposition
+        return description
     }
 }
 

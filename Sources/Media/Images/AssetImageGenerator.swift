@@ -24,6 +24,8 @@ public final class AssetImageGenerator: Sendable {
     /// Conversion of frames; nil for display settings: upright, square pixels, standard dynamic range.
     private let settings: VideoOutputSettings?
     private let maximumSize: PixelSize?
+    /// The part of the frames that images show. Default: `cleanAperture`.
+    public let apertureMode: ApertureMode
     private let isStopped: @Sendable () -> Bool
     private let interrupt = InterruptFlag()
     private let movement = MovementCounter()
@@ -47,16 +49,23 @@ public final class AssetImageGenerator: Sendable {
         self.track = track
         self.settings = settings
         maximumSize = nil
+        // The settings determine the part.
+        apertureMode = .encodedPixels
         self.tolerance = tolerance
         isStopped = isCancelled
         tally.setPolicy(damagePolicy)
     }
 
     /// Creates a generator for the first video track of an asset, with RGB images for display: upright
-    /// (`appliesPreferredTrackTransform`), square pixels, standard dynamic range, no larger than `maximumSize`.
-    public init(asset: Asset, maximumSize: PixelSize? = nil, tolerance: ImageTolerance = .exact) {
+    /// (`appliesPreferredTrackTransform`), standard dynamic range, no larger than `maximumSize`. They show the clean
+    /// aperture in square pixels, unless `apertureMode` is another one.
+    public init(
+        asset: Asset, maximumSize: PixelSize? = nil, tolerance: ImageTolerance = .exact,
+        apertureMode: ApertureMode = .cleanAperture
+    ) {
         self.asset = asset
         self.maximumSize = maximumSize
+        self.apertureMode = apertureMode
         self.tolerance = tolerance
         (track, settings) = (nil, nil)
         isStopped = { false }
@@ -91,6 +100,13 @@ public final class AssetImageGenerator: Sendable {
     /// times are the fastest. Each sequence reads the source independently.
     public func images(for times: [MediaTime]) -> StillImageSequence {
         StillImageSequence(generator: self, times: times)
+    }
+
+    /// Returns a result for each of some times (`images(for:)` with `AVAssetImageGenerator.Images.Element`). An image that
+    /// can't be generated is a failure, and the sequence continues with the next time. Increasing times are the
+    /// fastest. After a cancel, the sequence ends with a failure whose error is `CancellationError`.
+    public func results(for times: [MediaTime]) -> StillImageResults {
+        StillImageResults(generator: self, times: times)
     }
 
     private func make(_ times: [MediaTime], _ body: (StillImage) throws -> Void) throws {
@@ -142,7 +158,7 @@ public final class AssetImageGenerator: Sendable {
             let track = track
                 ?? contents.tracks.first(where: { $0.mediaType == .video && !$0.isAttachedPicture })
         else { throw MediaError.noTrack(.video) }
-        guard let settings = settings ?? Self.defaultSettings(of: track, within: maximumSize) else {
+        guard let settings = settings ?? defaultSettings(of: track) else {
             throw MediaError.noSamples(track: track.reference)
         }
         var context = ProducerContext(
@@ -156,12 +172,10 @@ public final class AssetImageGenerator: Sendable {
             converter: StillImageConverter(settings: settings, context: context), isCancelled: isOver)
     }
 
-    private static func defaultSettings(of track: AssetTrack, within box: PixelSize?) -> VideoOutputSettings?
-    {
-        let name = track.format.pixelFormat.hasAlpha ? "rgba" : "rgb24"
-        return PixelFormat(named: name).flatMap {
-            VideoOutputSettings.stillImage(of: track, as: $0, within: box)
-        }
+    private func defaultSettings(of track: AssetTrack) -> VideoOutputSettings? {
+        .stillImage(
+            of: track, as: track.format.pixelFormat.hasAlpha ? .rgba : .rgb24, within: maximumSize,
+            showing: apertureMode)
     }
 
     /// Returns the error to throw: `CancellationError` after a cancel, and a `MediaError` for errors of libraries.

@@ -26,6 +26,56 @@ public struct StillImageSequence: AsyncSequence, Sendable {
     }
 }
 
+/// The image for a requested time, or the reason why there is none (AVFoundation's
+/// `AVAssetImageGenerator.Images.Element`).
+public enum StillImageResult: Sendable {
+    /// The image was generated.
+    case success(StillImage)
+    /// The image for a time could not be generated: a `TandemError`, or `CancellationError` after a cancel.
+    case failure(requestedTime: MediaTime, error: any Error)
+
+    /// Time that was requested, on the asset's time line.
+    public var requestedTime: MediaTime {
+        switch self {
+        case .success(let image): image.requestedTime
+        case .failure(let time, _): time
+        }
+    }
+
+    /// Returns the image, or throws the error of the failure.
+    public func get() throws -> StillImage {
+        switch self {
+        case .success(let image): return image
+        case .failure(_, let error): throw error
+        }
+    }
+}
+
+/// The results for some times, each determined when it is requested. A failure doesn't end the sequence, except after a
+/// cancel of the generator or the task.
+public struct StillImageResults: AsyncSequence, Sendable {
+    /// Element type of the sequence.
+    public typealias Element = StillImageResult
+    /// The sequence doesn't throw.
+    public typealias Failure = Never
+
+    let generator: AssetImageGenerator
+    let times: [MediaTime]
+
+    /// Creates an iterator that starts at the first time.
+    public func makeAsyncIterator() -> Iterator { Iterator(StillImageProducer(generator, times)) }
+
+    /// Iterator over the results, in the order of their times.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let producer: StillImageProducer
+
+        init(_ producer: StillImageProducer) { self.producer = producer }
+
+        /// Returns the result for the next time; nil after the last one.
+        public mutating func next() async -> StillImageResult? { await producer.nextResult() }
+    }
+}
+
 /// Generates the still images of a sequence on a separate queue.
 ///
 /// Unchecked `Sendable`: mutable state is used on `queue` only.
@@ -50,20 +100,36 @@ final class StillImageProducer: @unchecked Sendable {
         }
     }
 
+    func nextResult() async -> StillImageResult? {
+        await withTaskCancellationHandler {
+            await queue.result { self.makeResult() }
+        } onCancel: {
+            interrupt.raise()
+        }
+    }
+
     private func make() throws -> StillImage? {
+        guard let result = makeResult() else { return nil }
+        // An error ends the sequence.
+        if case .failure = result { position = times.count }
+        return try result.get()
+    }
+
+    private func makeResult() -> StillImageResult? {
         guard position < times.count else { return nil }
+        let time = times[position]
+        position += 1
+        defer { if position == times.count { extractor = nil } }
         do {
-            if extractor == nil {
-                extractor = try generator.extractor { [interrupt] in interrupt.isRaised }
-            }
-            let image = try extractor?.image(at: times[position])
-            position += 1
-            if position == times.count { extractor = nil }
-            return image
+            let extractor = try extractor ?? generator.extractor { [interrupt] in interrupt.isRaised }
+            self.extractor = extractor
+            return .success(try extractor.image(at: time))
         } catch {
-            // An error ends the sequence.
-            (position, extractor) = (times.count, nil)
-            throw interrupt.isRaised ? CancellationError() : generator.callerError(error, of: nil)
+            // A failed decoder is not used again.
+            extractor = nil
+            let error = interrupt.isRaised ? CancellationError() : generator.callerError(error, of: nil)
+            if error is CancellationError { position = times.count }
+            return .failure(requestedTime: time, error: error)
         }
     }
 }

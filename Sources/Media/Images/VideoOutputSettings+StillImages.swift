@@ -1,13 +1,22 @@
 internal import LibAV
 
 extension VideoOutputSettings {
-    /// Returns settings that convert a track's frames for display: upright, square pixels, no larger than `box`, HDR
-    /// tone-mapped to standard dynamic range. Nil if the track has no size.
+    /// Returns settings that convert a track's frames for display: upright, the part and the pixels of an aperture mode,
+    /// no larger than `box`, HDR tone-mapped to standard dynamic range. Nil if the track has no size.
     static func stillImage(
-        of track: AssetTrack, as pixelFormat: PixelFormat, within box: PixelSize?
+        of track: AssetTrack, as pixelFormat: PixelFormat, within box: PixelSize?,
+        showing aperture: AssetImageGenerator.ApertureMode = .cleanAperture
     ) -> VideoOutputSettings? {
         var settings = VideoOutputSettings(pixelFormat: pixelFormat)
-        var (width, height) = track.format.presentationSize
+        let format = track.format
+        var (width, height) = (Double(format.width), Double(format.height))
+        if aperture == .cleanAperture, let clean = format.cleanAperture {
+            let whole = PixelSize(width: format.width, height: format.height)
+            guard let part = clean.rectangle(in: whole) else { return nil }
+            if part.width < whole.width || part.height < whole.height { settings.crop = part }
+            (width, height) = (Double(part.width), Double(part.height))
+        }
+        if aperture != .encodedPixels { width *= format.pixelAspectRatio?.double ?? 1 }
         if let turn = track.preferredTransform?.rotation, !turn.isNone {
             settings.turn = turn
             if turn.isQuarter { (width, height) = (height, width) }

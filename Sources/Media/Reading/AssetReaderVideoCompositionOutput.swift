@@ -25,7 +25,7 @@ public final class AssetReaderVideoCompositionOutput: AssetReaderOutput, @unchec
             try Self.find(input.track, in: tracks, .video)
         }
         guard !read.isEmpty else { throw MediaError.misuse("a composition requires a track") }
-        let track = try videoComposition.composedTrack(of: read)
+        let track = try videoComposition.composedTrack(of: read.map(\.description))
         self.videoComposition = videoComposition
         super.init(track, of: read, settings: .video(settings), composing: videoComposition)
     }

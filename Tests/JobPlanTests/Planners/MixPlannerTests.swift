@@ -20,7 +20,7 @@ import Testing
         let snippet = try JobSnippet(
             rule: "{ audio: \(selection), mix: \(mix), encode: { codec: aac } }", to: "o.mkv")
         let decision = MixPlanner(
-            spec: try #require(snippet.rule.mix), tracks: tracks, source: .file(Self.low, Self.high),
+            spec: snippet.rule.mix, tracks: tracks, source: .file(Self.low, Self.high),
             duration: s(10)
         ).decide()
         return (decision, snippet.findings(decision.reasons))

@@ -101,6 +101,8 @@ package struct TrackPlan: Codable, Hashable, Sendable {
     package var source: TrackDescription
     /// Mix of several source tracks into this one; `source` then contains their common properties.
     package var mix: AudioMix?
+    /// Composition of several source tracks into this one; `source` then describes the composed frames.
+    package var composing: VideoComposition?
     package var action: Action
     /// Predicted properties of the output's track.
     package var expected: Expectation
@@ -130,8 +132,10 @@ extension TrackPlan {
     var cut: SmartCut? { if case .smartCut(let cut) = action { cut } else { nil } }
 
     /// Returns whether the track reads a source track, by its index, alone or in a mix.
-    package func takes(_ index: Int) -> Bool {
-        mix?.inputs.contains { $0.track == index } ?? (source.index == index)
+    func takes(_ index: Int) -> Bool {
+        if let mix { return mix.inputs.contains { $0.track == index } }
+        if let composing { return composing.inputs.contains { $0.track == index } }
+        return source.index == index
     }
 }
 

@@ -63,7 +63,8 @@ struct CheckPlanner {
             }
             tracks.append(
                 TrackPlan(
-                    source: track, mix: nil, action: action, expected: expected, transform: nil,
+                    source: track, mix: nil, composing: nil, action: action, expected: expected,
+                    transform: nil,
                     location: spec.range, metadata: [], disposition: [], sideData: []))
         }
         if tracks.isEmpty, !reasons.hasErrors {

@@ -242,7 +242,9 @@ struct OutputPlanner {
                 .noSuchTrack, "the \(output.id == nil ? "job" : "output") has no track",
                 at: location)
         }
-        let count = chosen.reduce(0) { $0 + ($1.rule.mix == nil ? $1.tracks.count : min(1, $1.tracks.count)) }
+        let count = chosen.reduce(0) {
+            $0 + ($1.rule.combinesTracks ? min(1, $1.tracks.count) : $1.tracks.count)
+        }
         if container.value.isSingleTrack, count > 1 {
             reasons.error(
                 .containerCodec,
@@ -339,7 +341,7 @@ struct OutputPlanner {
             job: job, output: output, container: container, input: input, extent: extent, prober: prober)
         var tracks: [TrackPlan] = []
         for chosen in chosen where !chosen.isAttachment {
-            for (track, mix) in mixed(chosen, planner, extent) {
+            for (track, mix) in combined(chosen, planner, extent) {
                 let decision = planner.decide(
                     track, by: output.images?.rule(chosen.rule, for: track) ?? chosen.rule, mix: mix,
                     at: tracks.count)
@@ -349,18 +351,26 @@ struct OutputPlanner {
         return tracks
     }
 
-    /// Returns the inputs of a rule's output tracks: each track that it selects, or one mix of them.
-    private mutating func mixed(
+    /// Returns the inputs of a rule's output tracks: each track that it selects, or one mix or composition of them.
+    private mutating func combined(
         _ chosen: Chosen, _ tracks: TrackPlanner, _ extent: PlannedExtent
     ) -> [(TrackDescription, AudioMix?)] {
-        guard let spec = chosen.rule.mix, case .encodeAudio = chosen.rule.action else {
+        let rule = chosen.rule
+        guard rule.combinesTracks, !rule.action.isCopy, !chosen.tracks.isEmpty else {
             return chosen.tracks.map { ($0, nil) }
         }
-        let planner = MixPlanner(
-            spec: spec, tracks: chosen.tracks, source: description, duration: extent.span(of: description))
-        for track in chosen.tracks where !tracks.checkDecodable(track, rule: chosen.rule, &reasons) {
-            return []
+        for track in chosen.tracks where !tracks.checkDecodable(track, rule: rule, &reasons) { return [] }
+        if let composition = rule.videoComposition {
+            do {
+                return [(try composition.description(of: chosen.tracks), nil)]
+            } catch {
+                reasons.error(.invalidValue, "\(error)", at: rule.range)
+                return []
+            }
         }
+        let planner = MixPlanner(
+            spec: rule.mix, tracks: chosen.tracks,
+            source: description, duration: extent.span(of: description), whole: rule.audioMix)
         return reasons.take(planner.decide()).map { [($0.sum, $0.mix)] } ?? []
     }
 }

@@ -117,7 +117,8 @@ struct FramePlanner {
                 reasons.error(.codecSetting, "the source has no clean aperture to crop to", at: crop.range)
                 return false
             }
-            rectangle = Self.rectangle(of: aperture, in: prepared.size)
+            rectangle =
+                aperture.rectangle(in: prepared.size) ?? PixelRectangle(x: 0, y: 0, width: 0, height: 0)
         }
         guard rectangle.x >= 0, rectangle.y >= 0, rectangle.width > 0, rectangle.height > 0,
             rectangle.x + rectangle.width <= prepared.size.width,
@@ -145,17 +146,6 @@ struct FramePlanner {
             prepared.size = PixelSize(width: rectangle.width, height: rectangle.height)
         }
         return true
-    }
-
-    /// Returns the clean aperture in whole pixels.
-    private static func rectangle(of aperture: CleanAperture, in size: PixelSize) -> PixelRectangle {
-        let width = min(size.width, Int(aperture.width.double))
-        let height = min(size.height, Int(aperture.height.double))
-        let x = (Double(size.width - width) / 2 + aperture.horizontalOffset.double).rounded()
-        let y = (Double(size.height - height) / 2 + aperture.verticalOffset.double).rounded()
-        return PixelRectangle(
-            x: max(0, min(size.width - width, Int(x))), y: max(0, min(size.height - height, Int(y))),
-            width: width, height: height)
     }
 
     private func rotate(_ prepared: inout Prepared, _ reasons: inout Reasons) -> Bool {

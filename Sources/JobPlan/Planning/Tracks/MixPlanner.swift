@@ -5,23 +5,28 @@ internal import Media
 
 /// The planner of the mix of several audio tracks into one.
 struct MixPlanner {
-    let spec: MixSpec
+    /// The mix of a job file; nil for that of the library's API.
+    let spec: MixSpec?
     let tracks: [TrackDescription]
     let source: SourceDescription
     /// Approximate duration of the output, to which the times of volume points relate.
     let duration: MediaTime
+    /// The mix of the library's API, which contains all values; nil for that of a job file.
+    var whole: AudioMix?
 
     /// Returns the mix and the description of the mixed track; nil after an error.
     func decide() -> Decision<(mix: AudioMix, sum: TrackDescription)> {
         var reasons = Reasons()
-        guard var sum = tracks.first, let volumes = volumes(&reasons) else { return Decision(nil, reasons) }
+        guard var sum = tracks.first,
+            let volumes = whole.map(volumes(of:)) ?? volumes(&reasons)
+        else { return Decision(nil, reasons) }
         if tracks.count > 1 {
             reasons.note("\(tracks.count) audio tracks are mixed; the sum may clip")
         }
         // The highest sample rate and channel count of the inputs, so that only `encode` reduces them.
-        let rate = tracks.map(\.sampleRate).max() ?? 0
+        let rate = whole?.sampleRate ?? tracks.map(\.sampleRate).max() ?? 0
         let layouts = tracks.map { ($0.channelLayout ?? .stereo).specified }
-        let layout = layouts.max { $0.channels < $1.channels } ?? .stereo
+        let layout = whole?.layout ?? layouts.max { $0.channels < $1.channels } ?? .stereo
         let start = tracks.map(\.timeRange.start).min() ?? .zero
         sum.timeRange = TimeRange(start: start, end: tracks.map(\.timeRange.end).max() ?? start)
         sum.isExact = tracks.allSatisfy(\.isExact)
@@ -37,11 +42,15 @@ struct MixPlanner {
         return Decision((mix, sum), reasons)
     }
 
+    private func volumes(of mix: AudioMix) -> [Int: VolumeEnvelope] {
+        Dictionary(mix.inputs.map { ($0.track, $0.volume) }, uniquingKeysWith: { first, _ in first })
+    }
+
     /// Returns the volumes in the job file by track index; nil after an error.
     private func volumes(_ reasons: inout Reasons) -> [Int: VolumeEnvelope]? {
         var volumes: [Int: VolumeEnvelope] = [:]
         var places: [Int: SourceRange] = [:]
-        for input in spec.inputs {
+        for input in spec?.inputs ?? [] {
             let location = input.selection.range
             let found = source.tracks(of: .audio, matching: input.selection.value)
             if found.isEmpty {

@@ -38,7 +38,8 @@ struct TrackPlanner {
             return Decision(nil, reasons)
         }
         let plan = TrackPlan(
-            source: track, mix: mix?.poorer(for: action), action: action, expected: expected,
+            source: track, mix: mix?.poorer(for: action), composing: rule.videoComposition, action: action,
+            expected: expected,
             transform: track.mediaType == .subtitle ? nil : treatment.transform,
             location: rule.range,
             metadata: tags.entries, askedTags: tags.requested, disposition: tags.disposition,
@@ -65,6 +66,7 @@ struct TrackPlanner {
         case .encode(let encoding):
             reason += ", \(encoding.codec)"
             if plan.mix.map({ $0.inputs.count > 1 }) == true { reason += ", mixed" }
+            if plan.composing != nil { reason += ", composed" }
         }
         for track in description.tracks where plan.takes(track.index) {
             reasons.account(for: .track(track), of: track.index, outcome, reason)

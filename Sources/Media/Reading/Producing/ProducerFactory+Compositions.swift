@@ -6,7 +6,8 @@ extension ProducerFactory {
     /// of the asset's tracks.
     func composing(_ output: AssetReaderOutput) throws -> ProducerFactory {
         guard let composing = output.composing else { return self }
-        let composition = try composing.composition(of: CompositionSource(source), output.tracks)
+        let composition = try composing.composition(
+            of: CompositionSource(source), output.tracks.map(\.description))
         return ProducerFactory(
             sharing: DecoderSharing([], isOn: false), source: .composition(composition),
             container: .composition, timeZero: .zero, media: media, interrupt: interrupt,
