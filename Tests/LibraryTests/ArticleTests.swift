@@ -32,6 +32,7 @@ import Testing
         ("ReadingSamples", 30), ("WritingPixelBuffers", 30), ("ReencodingWithCancel", 25),
         ("Passthrough", 30), ("Recording", 25), ("Segmenting", 40),
         ("Exporting", 12), ("Stills", 8), ("Waveforms", 12), ("Mixing", 30), ("Composing", 25),
+        ("EncoderSettings", 30), ("SamplesAndPlanes", 30), ("KeepingSamples", 30), ("HandlingErrors", 20),
     ]
 
     /// Each article contains the program that is compiled here, which has at most `maxLines` lines.
@@ -203,6 +204,52 @@ import Testing
         #expect(found.map(\.actualTime.seconds) == [1, 0.08, 0.48, 0.88])
         #expect(found.allSatisfy { $0.image.width == 160 && $0.image.height == 120 })
         #expect(try FFmpegFile(output.path).stream("v:0", "width,height")["width"] as? Int == 160)
+    }
+
+    @Test func typedSettingsEncodeFramesAndAudio() async throws {
+        let scratch = try Scratch()
+        let output = URL(fileURLWithPath: scratch.file("o.mp4"))
+        try await encoderSettings(output: output)
+        let file = FFmpegFile(output.path)
+        #expect(try file.frames().times.count == 50)
+        #expect(try file.stream("v:0", "codec_name")["codec_name"] as? String == "h264")
+        #expect(try file.stream("a:0", "codec_name")["codec_name"] as? String == "aac")
+        let audio = try file.samples(channels: 1, rate: 48_000)
+        #expect(abs(audio.count - 96_000) <= 1024)
+        #expect(audio[20_000..<40_000].contains { abs(abs($0) - 0.5) < 0.02 })
+    }
+
+    @Test func samplesAndPlanesAreRead() async throws {
+        let scratch = try Scratch()
+        let input = try await Self.movie(in: scratch)
+        let (duration, peak, brightest) = try await samplesAndPlanes(input: input)
+        #expect(abs(duration.seconds - 2) < 0.05)
+        let samples = try FFmpegFile(input.path).samples(channels: 1, rate: 48_000)
+        #expect(abs(peak - (samples.map(abs).max() ?? 0)) < 0.01)
+        #expect(brightest > 200)
+    }
+
+    @Test func lastFramesAreKept() async throws {
+        let scratch = try Scratch()
+        let input = try await Self.movie(in: scratch)
+        let output = URL(fileURLWithPath: scratch.file("o.mp4"))
+        try await keepingSamples(input: input, output: output)
+        let file = FFmpegFile(output.path)
+        #expect(try file.frames().times.count == 12)
+        #expect(try file.lowestPSNR(against: FFmpegFile(input.path), first: 38, count: 12, own: 0) > 30)
+    }
+
+    @Test func errorsAreHandledByKind() async throws {
+        let scratch = try Scratch()
+        let input = try await Self.movie(in: scratch)
+        let (good, gone) = (scratch.file("o.mp4"), scratch.file("gone.mp4"))
+        let output = URL(fileURLWithPath: good)
+        #expect(await handlingErrors(input: input, output: output) == "done")
+        #expect(
+            await handlingErrors(input: input, output: output) == "o.mp4 exists; choose another name")
+        let message = await handlingErrors(
+            input: URL(fileURLWithPath: gone), output: URL(fileURLWithPath: scratch.file("x.mp4")))
+        #expect(message.hasPrefix("can't open gone.mp4: ") && message.contains("no such file"))
     }
 
     @Test func waveformHasAPixelPer512Samples() async throws {
