@@ -18,7 +18,8 @@ final class EncodedLoudness {
         decoder = try PacketDecoder.open(
             encoder.parameters, timeBase: encoder.timeBase, threads: 1, limits: InputLimits())
         stage = AudioEncoderStage(
-            encoder: encoder, configuration: configuration, container: container, isFedByReader: true)
+            encoder: encoder, configuration: configuration, container: container, isFedByReader: true,
+            reference: .output(index: 0, .audio, id: nil))
     }
 
     /// Reads all samples and returns the loudness. Blocks; throws `CancellationError` if cancelled.

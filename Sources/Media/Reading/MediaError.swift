@@ -74,7 +74,7 @@ public enum MediaError: TandemError {
     case loudnessUnreachable(target: Double, reached: Double)
     /// An appended sample can't be converted to the settings of its input. The error is that of the library; nil if the
     /// kinds of sample differ.
-    case unsupportedConversion(track: String, from: String, to: String, AVError?)
+    case unsupportedConversion(track: TrackReference, from: String, to: String, AVError?)
     /// A container whose files can't be played before they are finished can't be published immediately.
     case unplayableUnfinished(container: String)
 

@@ -68,11 +68,11 @@ extension MediaError {
             .endsInsideGroup(let track, _, _), .changedHeaders(let track, _), .lostPages(let track, _, _),
             .joined(let track, _, _), .gap(let track, _, _, _), .lostPackets(let track, _, _),
             .noPackets(let track, _), .undecodable(let track, _), .noKeyFrame(let track, _),
-            .beforeKeyFrame(let track, _), .noSamples(let track):
+            .beforeKeyFrame(let track, _), .noSamples(let track), .unsupportedConversion(let track, _, _, _):
             track
         case .clip(_, let error): error.track
         case .input, .writing, .nothingFits, .overLimit, .misuse, .stalled, .noTrack, .loudnessUnreachable,
-            .unplayableUnfinished:
+            .unplayableUnfinished, .invalidSettings, .noEncoder:
             nil
         }
     }

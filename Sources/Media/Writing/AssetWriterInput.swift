@@ -288,7 +288,7 @@ public final class AssetWriterInput: @unchecked Sendable {
             }
             guard isSuitable == true else {
                 throw MediaError.unsupportedConversion(
-                    track: label, from: sample.kind, to: expected(configuration), nil)
+                    track: reference, from: sample.kind, to: expected(configuration), nil)
             }
             try stage?.check(sample, start: session.start, end: session.end)
         }
@@ -495,10 +495,10 @@ public final class AssetWriterInput: @unchecked Sendable {
                         encoder: encoder, configuration: configuration, container: container,
                         isFedByReader: isFedByReader,
                         canStartLate: writer?.segments == nil && writer?.publishing != .immediately,
-                        label: label)
+                        reference: reference)
                     : VideoEncoderStage(
                         encoder: encoder, configuration: configuration, isFedByReader: isFedByReader,
-                        scaling: scalingMode, boundaries: boundaries, label: label)
+                        scaling: scalingMode, boundaries: boundaries, reference: reference)
                 return parameters
             } catch {
                 throw MediaError.encoding(track: reference, error)

@@ -8,7 +8,7 @@ final class AudioEncoderStage: EncoderStage {
     private let frameSize: Int
     private let format: AudioFormat
     private let converter: AudioInputConverter
-    private let label: String
+    private let reference: TrackReference
     private var fifo: SampleFIFO?
     /// Position of the next sample sent to the encoder; nil before the first one.
     private var position: Int64?
@@ -27,7 +27,7 @@ final class AudioEncoderStage: EncoderStage {
 
     init(
         encoder: consuming FrameEncoder, configuration: EncoderConfiguration, container: ContainerType,
-        isFedByReader: Bool, canStartLate: Bool = true, label: String = ""
+        isFedByReader: Bool, canStartLate: Bool = true, reference: TrackReference
     ) {
         self.canStartLate = canStartLate
         followsTimes = !isFedByReader
@@ -39,7 +39,7 @@ final class AudioEncoderStage: EncoderStage {
             sampleFormat: configuration.sampleFormat, sampleRate: configuration.sampleRate,
             layout: configuration.channelLayout ?? .stereo)
         converter = AudioInputConverter(to: format)
-        self.label = label
+        self.reference = reference
     }
 
     var timeBase: Rational { encoder.timeBase }
@@ -78,7 +78,7 @@ final class AudioEncoderStage: EncoderStage {
             checkedFormat = own
         } catch {
             throw MediaError.unsupportedConversion(
-                track: label, from: Self.description(own), to: Self.description(format), error)
+                track: reference, from: Self.description(own), to: Self.description(format), error)
         }
     }
     /// The last format that was checked.

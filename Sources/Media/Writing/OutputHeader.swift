@@ -159,7 +159,7 @@ struct OutputHeader {
         }
         guard aperture.isInside(width: configuration.width, height: configuration.height) else {
             throw MediaError.misuse(
-                "\(input.label): the clean aperture of \(aperture.width)x\(aperture.height) at \(aperture.horizontalOffset), \(aperture.verticalOffset) from the center isn't inside the frame of \(configuration.width)x\(configuration.height)"
+                "\(input.reference): the clean aperture of \(aperture.width)x\(aperture.height) at \(aperture.horizontalOffset), \(aperture.verticalOffset) from the center isn't inside the frame of \(configuration.width)x\(configuration.height)"
             )
         }
         return SampleEntryBoxes(aperture, color: parameters.color, storesRange: container.storesColorRange)

@@ -23,7 +23,7 @@ final class VideoEncoderStage: EncoderStage {
     private let gamut: ColorDescription?
     /// The last frame's primaries and transfer function, and whether they are converted.
     private var lastGamut: (code: GamutCode, isConverted: Bool)?
-    private let label: String
+    private let reference: TrackReference
     /// Whether frames are dropped if several have the same time in units of the time base. A reader sets the rate.
     private let isThinning: Bool
     /// Number of frames whose closed captions the encoder dropped.
@@ -31,9 +31,10 @@ final class VideoEncoderStage: EncoderStage {
 
     init(
         encoder: consuming FrameEncoder, configuration: EncoderConfiguration, isFedByReader: Bool,
-        scaling: VideoScalingMode = .resizeAspect, boundaries: SegmentBoundaries? = nil, label: String = ""
+        scaling: VideoScalingMode = .resizeAspect, boundaries: SegmentBoundaries? = nil,
+        reference: TrackReference
     ) {
-        self.label = label
+        self.reference = reference
         isThinning = !isFedByReader
         let color = configuration.color
         gamut = isFedByReader || color.primaries == nil && color.transfer == nil ? nil : color
@@ -92,7 +93,8 @@ final class VideoEncoderStage: EncoderStage {
                 try converter.prepare(for: frame)
             } catch {
                 throw MediaError.unsupportedConversion(
-                    track: label, from: "a frame of \(frame.width)x\(frame.height) in \(frame.pixelFormat)",
+                    track: reference,
+                    from: "a frame of \(frame.width)x\(frame.height) in \(frame.pixelFormat)",
                     to: "\(frameFormat.width)x\(frameFormat.height) in \(frameFormat.format)", error)
             }
         }
