@@ -27,6 +27,16 @@ package struct FileIdentity: Codable, Hashable, Sendable {
         isDirectory = status.st_mode & S_IFMT == S_IFDIR
     }
 
+    /// Creates the identity of a file whose values are known.
+    package init(
+        device: UInt64, inode: UInt64, size: Int64 = 0, modified: Int64 = 0, modifiedNanoseconds: Int64 = 0,
+        isDirectory: Bool = false
+    ) {
+        (self.device, self.inode, self.size) = (device, inode, size)
+        (self.modified, self.modifiedNanoseconds) = (modified, modifiedNanoseconds)
+        self.isDirectory = isDirectory
+    }
+
     /// Creates the identity of a remote file, of which only the size is known: it changes only with the size, and
     /// never equals the identity of a local file.
     package init(remoteSize: Int64) {

@@ -18,17 +18,16 @@ package struct DestinationPath: Hashable, Sendable {
     /// Name of the extended attribute that contains the mark of a published output.
     package static let attribute = "user.tandem.plan"
 
-    /// Resolves an absolute path. Returns nil if a component that should be a folder is a file, or if the path is
-    /// invalid.
-    package init?(_ absolute: String) {
+    /// Resolves an absolute path. Returns nil if no part of it exists, or if part of it is a file.
+    package init?(_ absolute: String, on disk: any DiskQueries = SystemDisk()) {
         var rest: [String] = []
         var components = absolute.pathParts.filter { $0 != "." }
         guard let name = components.popLast() else { return nil }
         // The system resolves the deepest existing folder. Missing components can't be links.
         while true {
             let candidate = "/" + components.joined(separator: "/")
-            if let identity = FileIdentity(path: candidate) {
-                guard identity.isDirectory, let real = RealPath.of(candidate) else { return nil }
+            if let identity = disk.identity(of: candidate) {
+                guard identity.isDirectory, let real = disk.realPath(of: candidate) else { return nil }
                 existingFolder = real
                 device = identity.device
                 inode = identity.inode
@@ -119,33 +118,21 @@ package struct DestinationPath: Hashable, Sendable {
         return mark
     }
 
-    /// Returns the message for a destination with a file that is not an unchanged output of the job file.
-    package static func foreign(at path: String) -> String {
-        var byte: UInt8 = 0
-        // A buffer that is too small results in ERANGE, which also means that the attribute exists.
-        if mark(at: path) != nil { return "the destination was published for another job file" }
-        return tandem_getxattr(path, attribute, &byte, 1) >= 0 || errno == ERANGE
+    /// Returns a message about a file that is not an unchanged output of the job file.
+    package static func foreign(at path: String, on disk: any DiskQueries = SystemDisk()) -> String {
+        if disk.mark(at: path) != nil { return "the destination was published for another job file" }
+        return disk.isMarked(path)
             ? "the destination was changed since Tandem published it"
             : "the destination exists, and Tandem did not publish it"
     }
 
-    /// Free space on the destination's file system for this user, in bytes; nil if unknown.
-    package var freeSpace: Int64? {
-        var status = statvfs()
-        // Some file systems, such as those in memory, report no size.
-        guard statvfs(existingFolder, &status) == 0, status.f_blocks > 0 else { return nil }
-        return Int64(
-            clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
-                .partialValue)
-    }
+    /// Free bytes on the destination's file system for this user; nil if unknown.
+    package var freeSpace: Int64? { SystemDisk().freeSpace(in: existingFolder) }
 
     /// Identifier of the file system (`st_dev`).
     package var fileSystem: UInt64 { device }
 
-    /// Whether the deepest existing folder is writable according to `access(2)`.
-    package var isFolderWritable: Bool { access(existingFolder, W_OK | X_OK) == 0 }
-
-    /// Returns whether the deepest existing folders are the same, and the missing components are equal.
+    /// Returns whether the paths are equal below the same existing folder.
     package static func == (a: DestinationPath, b: DestinationPath) -> Bool {
         a.device == b.device && a.inode == b.inode
             && a.missing.elementsEqual(b.missing) { $0.exact == $1.exact }

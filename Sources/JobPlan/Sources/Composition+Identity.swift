@@ -1,18 +1,22 @@
 internal import FileSystem
 internal import LibAV
 package import Media
+internal import Publishing
 
 extension CompositionSource {
     /// Identity of the source, which changes with its files; nil if the source is missing. The size of a remote source
     /// is checked when it is read.
-    package var identity: String? {
+    package var identity: String? { identity(on: SystemDisk()) }
+
+    /// Returns the identity of the source on a disk; nil if it is missing.
+    func identity(on disk: any DiskQueries) -> String? {
         switch self {
         case .file(let path) where SourceLocation.isRemote(path): "remote"
         case .file(let path):
-            FileIdentity(path: path).map {
+            disk.identity(of: path).map {
                 "\($0.device) \($0.inode) \($0.size) \($0.modified).\($0.modifiedNanoseconds)"
             }
-        case .images(let sequence): sequence.filesIdentity
+        case .images(let sequence): sequence.filesIdentity(on: disk)
         case .pattern: ""
         }
     }

@@ -91,9 +91,11 @@ import Testing
             ])
         #expect(prober.requests.map(\.path) == ["/a.mp4", "/b.mp4"])
         let apart = try decide(own, audio: true, gap: 2, isAwaited: false, prober: try sounding(48_000))
+        #expect(apart.findings == ["copy-range at b.mp4"])
         #expect(
-            apart.decision.reasons.notes.first
-                == "the copied audio has a gap from 0:10 to 0:12, where the sources have no audio")
+            apart.decision.reasons.messages == [
+                "audio item 1 can't be copied: there is a gap from 10 s to 12 s, which copied packets can't represent"
+            ])
     }
 
     /// Each item that can't be copied is an error at the item; `encode` is the fallback, but not for `cut: smart`, which

@@ -23,7 +23,7 @@ import Testing
     private func decide(
         _ composition: String,
         cadence: FrameCadence? = FrameCadence(frameRate: Rational(25, 1), isConstant: true),
-        fonts: [String] = ["/usr/share/fonts/DejaVuSans.ttf"]
+        fonts: [String] = ["/usr/share/fonts/DejaVuSans.ttf"], isPrecise: Bool = true
     ) throws -> (decision: Decision<ComposedSource>, findings: [String]) {
         let snippet = try JobSnippet(
             rule: "{ video: first, encode: { codec: h264 } }", "composition: \(composition)", asset: "",
@@ -32,7 +32,8 @@ import Testing
             throw ProgramError(message: "no composition")
         }
         let planner = CompositionPlanner(
-            spec, prober: FakeProber(.cadence(cadence)), fonts: FontFinder(paths: fonts)
+            spec, prober: FakeProber(.cadence(cadence)), fonts: FontFinder(paths: fonts),
+            stretchesPrecisely: isPrecise
         ) { asset, _, _ in
             guard case .file(let name) = asset.source, let description = Self.sources[name.value] else {
                 return nil
@@ -234,6 +235,16 @@ import Testing
         #expect(composition.audio[2].ducking == Ducking(under: 0, billionths: 100_000_000))
     }
 
+    /// Without `rubberband` another speed is noted, unless the clip has no audio.
+    @Test(arguments: [
+        ("[ { asset: a.mp4, speed: 2 } ]", false, true), ("[ { asset: a.mp4, speed: 2 } ]", true, false),
+        ("[ a.mp4 ]", false, false), ("[ { asset: a.mp4, speed: 2, audio: none } ]", false, false),
+    ])
+    func impreciseSpeedsAreNoted(_ items: String, _ isPrecise: Bool, _ isNoted: Bool) throws {
+        let notes = try decide(items, isPrecise: isPrecise).decision.reasons.notes
+        #expect(notes.contains { $0.contains("`rubberband` is not available") } == isNoted)
+    }
+
     /// A clip whose first frame begins more than 0.5 s after the clip starts with black, which is noted.
     @Test(arguments: [
         (0.3, "", false), (0.5, "", false), (0.8, "", true), (0.3, "lead_in: black", false),
@@ -271,6 +282,17 @@ import Testing
     ])
     func namesMatchFiles(_ name: String, _ path: String?) {
         #expect(fonts.file(of: name) == path)
+    }
+
+    /// Fonts are searched in the folders of fonts and beneath them, nowhere else.
+    @Test func fontsAreFoundOnTheDisk() {
+        let disk = FakeDisk(
+            "/usr/share/fonts/truetype/deep/A.ttf", "/usr/local/share/fonts/B.otf", "/usr/share/C.ttf",
+            "/usr/share/fonts/D.txt")
+        let fonts = FontFinder(on: disk)
+        #expect(fonts.file(of: "a") == "/usr/share/fonts/truetype/deep/A.ttf")
+        #expect(fonts.file(of: "b") == "/usr/local/share/fonts/B.otf")
+        #expect(fonts.file(of: "c") == nil && fonts.file(of: "d") == nil)
     }
 
     @Test func helpListsFonts() {

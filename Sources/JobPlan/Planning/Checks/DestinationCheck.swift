@@ -9,6 +9,7 @@ internal import Publishing
 struct DestinationCheck {
     let memory: any PlanMemory
     let root: PathRoot
+    let disk: any DiskQueries
 
     /// Reports the errors of a destination of a job file.
     func check(
@@ -31,7 +32,7 @@ struct DestinationCheck {
                 at: location)
             return
         }
-        switch DestinationPath.occupant(of: destination.path, owner: owner) {
+        switch disk.occupant(of: destination.path, owner: owner) {
         case .nothing, .published: break
         case .notAFile:
             sink.error(
@@ -40,7 +41,7 @@ struct DestinationCheck {
         case .foreign:
             // A file that another job file published may equal the requested output; `checkOwner` decides once the
             // plan is known.
-            if DestinationPath.mark(at: destination.path) == nil {
+            if disk.mark(at: destination.path) == nil {
                 refuse(destination, written, of: file, into: &sink)
             }
         }
@@ -49,7 +50,7 @@ struct DestinationCheck {
                 .destinationUnwritable,
                 "the folder \(destination.folder) doesn't exist, and `make_directories` is false",
                 at: location)
-        } else if !destination.isFolderWritable {
+        } else if !disk.isWritable(destination.existingFolder) {
             sink.error(
                 .destinationUnwritable, "the folder \(destination.existingFolder) is not writable",
                 at: location
@@ -63,7 +64,7 @@ struct DestinationCheck {
         into sink: inout DiagnosticSink
     ) {
         let owner = memory.owner(ofFile: task.file, at: destination.path)
-        guard let owner, let mark = DestinationPath.mark(at: destination.path), mark.owner != owner,
+        guard let owner, let mark = disk.mark(at: destination.path), mark.owner != owner,
             !memory.wasCreated(by: task)
         else { return }
         refuse(destination, written, of: task.file, into: &sink)
@@ -75,7 +76,8 @@ struct DestinationCheck {
     ) {
         guard written.ifExists == .fail, !memory.owns(destination.path, for: file) else { return }
         sink.error(
-            .destinationExists, "\(DestinationPath.foreign(at: destination.path)): \(destination.path)",
+            .destinationExists,
+            "\(DestinationPath.foreign(at: destination.path, on: disk)): \(destination.path)",
             at: written.path.range,
             help: "`destination: { path: …, if_exists: replace }` replaces it, `skip` keeps it")
     }

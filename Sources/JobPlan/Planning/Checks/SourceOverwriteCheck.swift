@@ -10,22 +10,26 @@ struct SourceOverwriteCheck {
         let device: UInt64
         let inode: UInt64
 
-        init?(_ path: String) {
-            guard let identity = FileIdentity(path: path) else { return nil }
+        init?(_ path: String, on disk: any DiskQueries) {
+            guard let identity = disk.identity(of: path) else { return nil }
             (device, inode) = (identity.device, identity.inode)
         }
     }
 
     private var sources: [File: SourceRange] = [:]
     private let jobFiles: Set<File>
+    private let disk: any DiskQueries
 
     /// Creates a check. `sources` are the files that the jobs read, with their locations in the job files.
-    init(_ files: [JobFile], sources: [(path: String, place: SourceRange)]) {
+    init(
+        _ files: [JobFile], sources: [(path: String, place: SourceRange)], on disk: any DiskQueries
+    ) {
+        self.disk = disk
         for (path, location) in sources {
-            guard let file = File(path) else { continue }
+            guard let file = File(path, on: disk) else { continue }
             self.sources[file] = self.sources[file] ?? location
         }
-        jobFiles = Set(files.compactMap { File($0.path) })
+        jobFiles = Set(files.compactMap { File($0.path, on: disk) })
     }
 
     /// Returns the errors of all jobs of some files. `images` are the files whose names depend on sources.
@@ -48,7 +52,9 @@ struct SourceOverwriteCheck {
         _ destination: String, at location: SourceRange, _ destinations: inout DestinationTable,
         into sink: inout DiagnosticSink
     ) {
-        guard let path = destinations.resolve(destination)?.path, let file = File(path) else { return }
+        guard let path = destinations.resolve(destination)?.path, let file = File(path, on: disk) else {
+            return
+        }
         if jobFiles.contains(file) {
             sink.error(.destinationIsSource, "the destination is a job file: \(path)", at: location)
         }
@@ -57,7 +63,7 @@ struct SourceOverwriteCheck {
             .destinationIsSource,
             "the destination is also a source, which is never overwritten: \(path)",
             at: location, notes: [Diagnostic.Note("the source is here", at: source)],
-            help: DestinationPath.mark(at: path) == nil
+            help: disk.mark(at: path) == nil
                 ? nil
                 : "the file is an output of an earlier run; use a pattern that doesn't match outputs, or `asset: { job: NAME }` to read the output of another job"
         )

@@ -12,7 +12,9 @@ struct SpaceCheck {
     }
 
     /// Returns a warning for each file system with less free space than its outputs need.
-    static func warnings(_ plans: [JobPlan], _ destinations: inout DestinationTable) -> DiagnosticSink {
+    static func warnings(
+        _ plans: [JobPlan], _ destinations: inout DestinationTable, on disk: any DiskQueries
+    ) -> DiagnosticSink {
         var needs: [UInt64: Need] = [:]
         for output in plans.flatMap(\.outputs) {
             guard let size = output.expectedSize, let destination = output.destination,
@@ -25,7 +27,7 @@ struct SpaceCheck {
         }
         var sink = DiagnosticSink()
         for need in needs.values.sorted(by: { $0.location < $1.location }) {
-            guard let free = need.path.freeSpace, need.bytes > free else { continue }
+            guard let free = disk.freeSpace(in: need.path.existingFolder), need.bytes > free else { continue }
             sink.warning(
                 .lowSpace,
                 "the estimated size of the outputs is \(PlanText.bytes(need.bytes)), but only \(PlanText.bytes(free)) are free in \(need.path.folder)",

@@ -17,6 +17,8 @@ struct CompositionPlanner {
     private let keepsFullChroma: Bool
     /// Fonts of text and subtitle layers.
     let fonts: FontFinder
+    /// Whether the speed of audio is changed precisely.
+    private let stretchesPrecisely: Bool
     var reasons = Reasons()
     var composition = Composition()
     /// The composition's source map.
@@ -63,7 +65,7 @@ struct CompositionPlanner {
 
     init(
         _ spec: CompositionSpec, prober: any SourceProber, keepsFullChroma: Bool = false,
-        fonts: FontFinder = .installed,
+        fonts: FontFinder, stretchesPrecisely: Bool = TempoStretcher.isPrecise,
         resolve: @escaping (AssetSpec, _ image: MediaTime?, _ rate: Rational) -> ResolvedSource?
     ) {
         self.spec = spec
@@ -71,6 +73,7 @@ struct CompositionPlanner {
         self.prober = prober
         self.keepsFullChroma = keepsFullChroma
         self.fonts = fonts
+        self.stretchesPrecisely = stretchesPrecisely
         self.resolve = resolve
     }
 
@@ -326,7 +329,7 @@ struct CompositionPlanner {
             noteLeadIn(of: one, video)
         }
         if let audio = one.audio {
-            if one.clip.speed.map({ $0.value != 1000 }) ?? false, !TempoStretcher.isPrecise {
+            if one.clip.speed.map({ $0.value != 1000 }) ?? false, !stretchesPrecisely {
                 reasons.note(
                     "clip \(index): the filter `rubberband` is not available in this build of FFmpeg; `atempo` changes the speed and may displace or omit short sounds"
                 )

@@ -1,5 +1,5 @@
 internal import FileSystem
-internal import FoundationEssentials
+internal import Publishing
 
 /// Lookup of font files by font name, which their file names contain. Workers may read only these files.
 struct FontFinder: Sendable {
@@ -7,7 +7,7 @@ struct FontFinder: Sendable {
     static let folders = ["/usr/share/fonts", "/usr/local/share/fonts"]
     /// The default font.
     static let fallback = "DejaVu Sans"
-    static let installed = FontFinder(paths: installedPaths())
+    static let installed = FontFinder(on: SystemDisk())
 
     private let files: [String: String]
 
@@ -30,24 +30,21 @@ struct FontFinder: Sendable {
         return normalized(String(name[..<dot]))
     }
 
-    private static func installedPaths() -> [String] {
+    /// Creates a finder for the fonts in the font folders of a disk.
+    init(on disk: any DiskQueries) {
         var paths: [String] = []
-        var open = folders
+        var open = Self.folders
         while let folder = open.popLast() {
-            for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+            for name in disk.names(in: folder) {
                 let path = folder + "/" + name
-                if key(of: path) != nil {
+                if Self.key(of: path) != nil {
                     paths.append(path)
-                } else if path.utf8.count < 512, isFolder(path) {
+                } else if path.utf8.count < 512, disk.identity(of: path)?.isDirectory == true {
                     open.append(path)
                 }
             }
         }
-        return paths
-    }
-
-    private static func isFolder(_ path: String) -> Bool {
-        FileIdentity(path: path)?.isDirectory == true
+        self.init(paths: paths)
     }
 
     /// Normalizes a font name: lowercase letters and digits without a trailing `regular`, so that `DejaVu Sans Bold`

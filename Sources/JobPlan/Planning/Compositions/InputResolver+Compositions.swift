@@ -9,8 +9,9 @@ extension InputResolver {
     /// Resolves a composition of a job file; nil after an error.
     func compose(_ spec: CompositionSpec, into sink: inout DiagnosticSink) -> ResolvedInput? {
         var own = DiagnosticSink()
-        let decision = CompositionPlanner(spec, prober: catalog.prober, keepsFullChroma: keepsFullChroma) {
-            asset, length, rate in
+        let decision = CompositionPlanner(
+            spec, prober: catalog.prober, keepsFullChroma: keepsFullChroma, fonts: catalog.fonts
+        ) { asset, length, rate in
             find(asset, showing: length, rate, into: &own)
         }.decide()
         sink.add(own)
@@ -31,7 +32,7 @@ extension InputResolver {
         let paths = Set(composed.awaited.map(\.path.exact))
         let identities = composed.composition.sources.map { source -> String? in
             if case .file(let path) = source, paths.contains(path.exact) { return "" }
-            return source.identity
+            return source.identity(on: catalog.disk)
         }
         for (source, identity) in zip(composed.composition.sources, identities) where identity == nil {
             sink.error(

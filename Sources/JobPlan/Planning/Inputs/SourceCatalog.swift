@@ -1,16 +1,19 @@
 internal import Diagnostics
 internal import Dispatch
 internal import ExactStrings
-internal import FileSystem
 internal import JobSpec
 internal import LibAV
 internal import Locking
 internal import Media
+internal import Publishing
 
 /// The sources of a call: each file, image sequence and cover is probed once for all jobs. Planners share the catalog;
 /// it is confined to the thread that plans.
 final class SourceCatalog {
     let prober: any SourceProber
+    let disk: any DiskQueries
+    /// Fonts for text in compositions.
+    let fonts: FontFinder
     private let jobFiles: [JobFile]
     private var probed: [ExactString: Result<SourceDescription, SourceProblem>] = [:]
     /// Image sequences by path, frame rate and frame count; several jobs may read one.
@@ -29,8 +32,11 @@ final class SourceCatalog {
     }()
 
     /// Creates an empty catalog for the jobs of some files.
-    init(_ jobFiles: [JobFile], prober: any SourceProber) {
-        self.jobFiles = jobFiles
+    init(
+        _ jobFiles: [JobFile], prober: any SourceProber, disk: any DiskQueries = SystemDisk(),
+        fonts: FontFinder = .installed
+    ) {
+        (self.jobFiles, self.disk, self.fonts) = (jobFiles, disk, fonts)
         self.prober = prober
         finder = SourceFinder(beneath: prober.environment.root)
     }
@@ -71,7 +77,7 @@ final class SourceCatalog {
         case .failure(let error):
             Self.refuse(
                 path.pathParts.last ?? path, path, error, at: location,
-                help: FileIdentity(path: path) == nil ? help(missing: path) : nil, into: &sink)
+                help: disk.identity(of: path) == nil ? help(missing: path) : nil, into: &sink)
             return nil
         }
     }
@@ -81,7 +87,7 @@ final class SourceCatalog {
         _ path: String, _ timing: AssetTiming, at location: SourceRange, into sink: inout DiagnosticSink
     ) -> ResolvedInput? {
         guard let description = description(of: path, timing, at: location, into: &sink),
-            let identity = FileIdentity(path: path)
+            let identity = disk.identity(of: path)
         else { return nil }
         return ResolvedInput(.file(path: path, identity: identity), description)
     }
@@ -128,7 +134,7 @@ final class SourceCatalog {
     private func probe(_ sequence: ImageSequence) -> Result<ResolvedInput, SourceProblem> {
         Result { () throws(SourceProblem) in
             let description = try prober.description(of: sequence)
-            guard let identity = sequence.filesIdentity else {
+            guard let identity = sequence.filesIdentity(on: disk) else {
                 throw SourceProblem("an image doesn't exist, or is not a regular file")
             }
             return ResolvedInput(.images(sequence, identity: identity), description)

@@ -1,26 +1,25 @@
 internal import Diagnostics
 internal import ExactStrings
-internal import FileSystem
 package import JobSpec
-internal import Publishing
+package import Publishing
 
 /// Replanning of jobs after other jobs have published their sources.
 extension BatchPlanner {
     /// Plans a job again whose source was predicted and now exists.
     package static func replan(
-        _ plan: JobPlan, in files: [JobFile], prober: any SourceProber
+        _ plan: JobPlan, in files: [JobFile], prober: any SourceProber, disk: any DiskQueries = SystemDisk()
     ) throws(PlanningError) -> JobPlan {
         guard let file = files.first(where: { $0.path.exact == plan.file.exact }),
             let job = file.jobs.first(where: { $0.id.value.exact == plan.id.exact })
         else { throw PlanningError(diagnostics: []) }
         let published = outputs(read: plan, by: job)
         // Missing sources are reported by the run.
-        guard !published.isEmpty, published.allSatisfy({ FileIdentity(path: $0.path) != nil }) else {
+        guard !published.isEmpty, published.allSatisfy({ disk.identity(of: $0.path) != nil }) else {
             return plan
         }
-        var destinations = DestinationTable()
+        var destinations = DestinationTable(on: disk)
         let decision = JobPlanner(
-            job: job, file: file, catalog: SourceCatalog(files, prober: prober),
+            job: job, file: file, catalog: SourceCatalog(files, prober: prober, disk: disk),
             outputs: readOutputs(of: job, in: file, published, &destinations), destinationCheck: nil
         ).decide(&destinations)
         guard var fresh = decision.value else {

@@ -3,7 +3,7 @@ internal import ExactStrings
 package import JobSpec
 internal import LibAV
 internal import Media
-internal import Publishing
+package import Publishing
 
 /// The planner of the jobs of all files of a call: each source is probed once, and destinations are compared.
 package struct BatchPlanner {
@@ -21,18 +21,22 @@ package struct BatchPlanner {
     }
 
     private let files: [JobFile]
+    private let disk: any DiskQueries
     private let catalog: SourceCatalog
     private let check: DestinationCheck
     private var lookup: UpToDateLookup
-    private var destinations = DestinationTable()
+    private var destinations: DestinationTable
     private var planned = PlannedJobs()
     private var budget = StillImageBudget()
     private var diagnostics = DiagnosticSink()
 
-    private init(_ files: [JobFile], prober: any SourceProber, memory: any PlanMemory) {
-        self.files = files
-        catalog = SourceCatalog(files, prober: prober)
-        check = DestinationCheck(memory: memory, root: prober.environment.root)
+    private init(
+        _ files: [JobFile], prober: any SourceProber, memory: any PlanMemory, disk: any DiskQueries
+    ) {
+        (self.files, self.disk) = (files, disk)
+        destinations = DestinationTable(on: disk)
+        catalog = SourceCatalog(files, prober: prober, disk: disk)
+        check = DestinationCheck(memory: memory, root: prober.environment.root, disk: disk)
         lookup = UpToDateLookup(memory)
     }
 
@@ -42,7 +46,7 @@ package struct BatchPlanner {
         _ files: [JobFile], only names: [String] = [], from argument: String = "--only",
         as earlier: BatchPlan? = nil,
         memory: any PlanMemory = NoMemory(),
-        prober: any SourceProber = LocalProber()
+        prober: any SourceProber = LocalProber(), disk: any DiskQueries = SystemDisk()
     ) -> Result {
         var sink = DiagnosticSink()
         let root = prober.environment.root
@@ -55,7 +59,7 @@ package struct BatchPlanner {
             JobSelection(names: names, argument: argument, written: written).apply(
                 to: &expanded, into: &unknown)
         }
-        var planner = BatchPlanner(expanded, prober: prober, memory: memory)
+        var planner = BatchPlanner(expanded, prober: prober, memory: memory, disk: disk)
         planner.diagnostics = sink
         planner.diagnostics.add(unknown)
         // An earlier plan contains only jobs that could be planned.
@@ -77,10 +81,11 @@ package struct BatchPlanner {
         let images = ImageOutputFiles.all(planned, of: files)
         conflicts.add(CollisionCheck.errors(files, images: images, &destinations))
         conflicts.add(
-            SourceOverwriteCheck(files, sources: catalog.files).errors(files, images: images, &destinations))
+            SourceOverwriteCheck(files, sources: catalog.files, on: disk).errors(
+                files, images: images, &destinations))
         diagnostics.add(conflicts)
         conflicts.add(unknown)
-        diagnostics.add(SpaceCheck.warnings(planned.plans, &destinations))
+        diagnostics.add(SpaceCheck.warnings(planned.plans, &destinations, on: disk))
         return Result(
             plan: BatchPlan(
                 jobs: planned.plans, upToDateJobs: planned.upToDate.map(\.job), refusals: planned.refusals),

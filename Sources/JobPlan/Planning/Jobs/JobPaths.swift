@@ -15,13 +15,13 @@ package struct JobPaths {
     package let problems: DiagnosticSink
 
     /// Collects the paths of some files beneath a root.
-    package init(_ files: [JobFile], beneath root: PathRoot) {
+    package init(_ files: [JobFile], beneath root: PathRoot, disk: any DiskQueries = SystemDisk()) {
         var sink = DiagnosticSink()
         let expanded = files.map { $0.expanded(into: &sink, beneath: root) }
         var finder = SourceFinder(beneath: root)
-        sources = finder.files(of: expanded).compactMap { FileIdentity(path: $0.path) }
+        sources = finder.files(of: expanded).compactMap { disk.identity(of: $0.path) }
         problems = sink
-        var table = DestinationTable()
+        var table = DestinationTable(on: disk)
         for file in expanded {
             for job in file.jobs {
                 for output in job.outputs { add(output, of: job, in: file, &table) }

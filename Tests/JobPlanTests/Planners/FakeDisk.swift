@@ -1,0 +1,78 @@
+import FileSystem
+import Publishing
+
+/// A file system of values. It has the folders of its files, and those that are added.
+struct FakeDisk: DiskQueries {
+    private var files: Set<String> = []
+    private var folders: Set<String> = ["/"]
+    /// Targets of links to folders and files, by path.
+    var links: [String: String] = [:]
+    /// Marks of outputs that are unchanged.
+    var marks: [String: DestinationPath.Mark] = [:]
+    /// Free bytes of the only file system; nil if unknown.
+    var space: Int64?
+    /// Folders in which no file can be created.
+    var readOnly: Set<String> = []
+
+    init(_ files: String..., folders: [String] = []) {
+        for file in files { add(file) }
+        for folder in folders { add(folder + "/.") }
+    }
+
+    mutating func add(_ file: String) {
+        var folder = ""
+        for part in file.split(separator: "/").dropLast() {
+            folder += "/" + part
+            folders.insert(folder)
+        }
+        if !file.hasSuffix("/.") { files.insert(file) }
+    }
+
+    /// Returns the path without links, `.` and `..`. After a missing folder, `..` leads nowhere.
+    private func resolved(_ path: String) -> String {
+        var parts: [Substring] = []
+        for part in path.split(separator: "/") where part != "." {
+            if part == ".." {
+                guard folders.contains("/" + parts.joined(separator: "/")) else { return "" }
+                _ = parts.popLast()
+                continue
+            }
+            parts.append(part)
+            if let target = links["/" + parts.joined(separator: "/")] {
+                parts = target.split(separator: "/")
+            }
+        }
+        return "/" + parts.joined(separator: "/")
+    }
+
+    func realPath(of path: String) -> String? {
+        let path = resolved(path)
+        return files.contains(path) || folders.contains(path) ? path : nil
+    }
+
+    func identity(of path: String) -> FileIdentity? {
+        guard let path = realPath(of: path) else { return nil }
+        let isFolder = folders.contains(path)
+        let number = path.utf8.reduce(UInt64(1)) { $0 &* 31 &+ UInt64($1) }
+        return FileIdentity(device: 1, inode: number, isDirectory: isFolder)
+    }
+
+    func names(in folder: String) -> [String] {
+        let start = folder + "/"
+        return files.union(folders).filter { $0.hasPrefix(start) }
+            .map { String($0.dropFirst(start.count)) }.filter { !$0.contains("/") }
+    }
+
+    func freeSpace(in folder: String) -> Int64? { space }
+    func isWritable(_ folder: String) -> Bool { !readOnly.contains(folder) }
+
+    func occupant(of path: String, owner: String?) -> DestinationPath.Occupant {
+        guard let path = realPath(of: path) else { return .nothing }
+        guard files.contains(path) else { return .notAFile }
+        guard let mark = marks[path] else { return .foreign }
+        return owner == nil || mark.owner == owner ? .published : .foreign
+    }
+
+    func mark(at path: String) -> DestinationPath.Mark? { marks[resolved(path)] }
+    func isMarked(_ path: String) -> Bool { mark(at: path) != nil }
+}
