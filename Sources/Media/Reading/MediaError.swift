@@ -159,7 +159,9 @@ public enum MediaError: TandemError {
         case .noEncoder: .encoderNotAvailable
         case .stalled: .stalled
         case .lostPackets: .failed
-        case .undecodable: .unsupportedFormat
+        case .undecodable, .unplayableUnfinished: .unsupportedFormat
+        case .unsupportedConversion(_, _, _, nil): .misuse
+        case .unsupportedConversion: .unsupportedFormat
         case .beforeKeyFrame, .noSamples: .noSamples
         case .noTrack: .noSuchTrack
         case .clip(_, let error): error.kind
