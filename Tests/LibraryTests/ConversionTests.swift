@@ -255,7 +255,8 @@ import Testing
                         frame: try buffer.makeFrame(), pts: 0, duration: 1, timeBase: Rational(1, 25)))
                 Issue.record("uyyvyy411 was accepted")
             } catch MediaError.unsupportedConversion(let track, let from, let to, _) {
-                #expect(track == "video 0" && from.contains("uyyvyy411") && from.contains("320x240"))
+                #expect(
+                    track.description == "video 0" && from.contains("uyyvyy411") && from.contains("320x240"))
                 #expect(to.contains("160x120") && to.contains("yuv420p"))
             }
             try input.append(frame((0, 0, 0), 320, 240, at: 0))

@@ -6,7 +6,7 @@ import Testing
 /// The example programs in `Examples`, run as a user runs them.
 @Suite struct ExampleTests {
     private func trim(_ arguments: String...) throws -> ProgramResult {
-        try program(Scratch.builtProgram("trim"), arguments)
+        try program(TestPaths.builtProgram("trim"), arguments)
     }
 
     @Test func trimmer_copiesTheSectionExactly() async throws {
@@ -31,7 +31,7 @@ import Testing
             (["a.mp4", output, "0", "nan"], "`nan` is not a time"),
             (["a.mp4", output, "0", "1", "huge"], "unknown preset `huge`; expected one of "),
         ] {
-            let result = try program(Scratch.builtProgram("trim"), arguments)
+            let result = try program(TestPaths.builtProgram("trim"), arguments)
             #expect(result.status == 64 && result.errors.contains(message), "\(result.errors)")
         }
         let missing = try trim(scratch.file("none.mp4"), output, "0", "1")
@@ -48,7 +48,7 @@ import Testing
         let result = try program(
             "/usr/bin/timeout",
             [
-                "--signal=INT", "2", Scratch.builtProgram("trim"), input.path, output, "0", "1:00:00",
+                "--signal=INT", "2", TestPaths.builtProgram("trim"), input.path, output, "0", "1:00:00",
                 "640x480",
             ])
         #expect(result.errors.contains("trim: cancelled; no file was written"), "\(result.errors)")

@@ -22,7 +22,7 @@ import Testing
     }
 
     private func sample(of output: AssetReaderOutput) async throws -> SampleBuffer {
-        guard let sample = try await output.next() else { throw MediaError.noSamples(track: "test") }
+        guard let sample = try await output.next() else { throw MediaError.noSamples(track: .part(.video)) }
         return sample
     }
 

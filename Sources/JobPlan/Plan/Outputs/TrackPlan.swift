@@ -132,7 +132,7 @@ extension TrackPlan {
     var cut: SmartCut? { if case .smartCut(let cut) = action { cut } else { nil } }
 
     /// Returns whether the track reads a source track, by its index, alone or in a mix.
-    func takes(_ index: Int) -> Bool {
+    package func takes(_ index: Int) -> Bool {
         if let mix { return mix.inputs.contains { $0.track == index } }
         if let composing { return composing.inputs.contains { $0.track == index } }
         return source.index == index
