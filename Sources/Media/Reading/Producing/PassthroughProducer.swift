@@ -156,8 +156,14 @@ final class PassthroughProducer: SampleProducer {
                 }
                 // Leading frames of an open GOP are dropped, because their references precede the range.
                 if let start, hasBegun, track.mediaType == .video, pts < opening ?? start { continue }
-                if let start, track.mediaType == .video, pts < start, pts + packet.duration <= start {
-                    packet.markDiscarded()
+                if let start, track.mediaType == .video, pts < start {
+                    if pts + packet.duration <= start {
+                        packet.markDiscarded()
+                    } else {
+                        // The frame that is presented at the start. Readers omit a frame that begins before the edit.
+                        duration -= start - pts
+                        pts = start
+                    }
                 }
                 try check(packet, pts: pts, dts: dts)
                 return SampleBuffer(
