@@ -89,7 +89,7 @@ import YAMLDocument
             let diagnostics = try plan(images).diagnostics.diagnostics
             #expect(diagnostics.count == 1 && diagnostics.first?.range.line == 6, "\(diagnostics)")
             #expect(
-                diagnostics.first?.message.contains("at most 9999 still images") == true, "\(diagnostics)")
+                diagnostics.first?.message.contains("more than 9999 still images") == true, "\(diagnostics)")
         }
     }
 
