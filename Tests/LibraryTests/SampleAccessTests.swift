@@ -299,19 +299,20 @@ import Testing
     /// A cancelled task ends reading with `CancellationError`.
     @Test(.timeLimit(.minutes(5))) func cancelledTasksEndReading() async throws {
         let (reader, output) = try await output(.video(VideoOutputSettings()))
-        // Paced, so that the task waits for the second frame.
-        _ = reader
-        let task = Task { () -> Int in
-            var count = 0
-            while let sample = try await output.next() {
-                count += sample.sampleCount
-                try await Task.sleep(for: .milliseconds(50))
-            }
-            return count
+        let (firstSample, continuation) = AsyncStream<Void>.makeStream()
+        let task = Task { () -> Bool in
+            guard try await output.next() != nil else { return false }
+            continuation.yield()
+            // Ends when the task is cancelled.
+            for await _ in AsyncStream<Void>.makeStream().stream {}
+            return try await output.next() != nil
         }
-        try await Task.sleep(for: .milliseconds(200))
+        for await _ in firstSample { break }
         task.cancel()
         await #expect(throws: CancellationError.self) { _ = try await task.value }
+        // The output has ended for all callers.
+        #expect(try output.copyNextSampleBuffer() == nil)
+        reader.cancelReading()
     }
 
     /// Loading many files at once doesn't occupy the threads of Swift's pool: another task resumes before any of them ends.

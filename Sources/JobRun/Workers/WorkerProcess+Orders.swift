@@ -92,7 +92,7 @@ extension WorkerProcess {
     enum ProbeEnding: Sendable {
         /// The worker sent a reply.
         case replied(ProbeReply)
-        /// The worker died: by itself, or because the supervisor killed it after a time limit.
+        /// The worker exited, or the supervisor killed it after a time limit.
         case died(String, byItself: Bool)
         /// The worker didn't receive the request, which can be assigned to another one.
         case notDelivered

@@ -33,7 +33,7 @@ final class WorkerProcess: @unchecked Sendable {
         case sandboxTested([SandboxFinding])
         case done(WorkOutcome)
         case probed(ProbeReply)
-        /// The worker died: by itself, or because the supervisor killed it.
+        /// The worker exited, or the supervisor killed it.
         case died(String, byItself: Bool)
         case cancelled
     }
@@ -311,7 +311,7 @@ final class WorkerProcess: @unchecked Sendable {
         handleExit()
     }
 
-    /// Handles the worker's exit, whether it exited by itself or was killed, and completes its task.
+    /// Handles the worker's exit or death by a signal, and completes its task.
     func handleExit() {
         guard !isDead else { return }
         isDead = true

@@ -3,8 +3,8 @@ internal import YAMLDocument
 
 /// Substitution of `${…}` in the scalars of a tree.
 ///
-/// Substituted values are not scanned again, so there is no recursion. `VariableResolver` resolves variables
-/// beforehand.
+/// Substituted values are not scanned again, so there is no recursion. Variables are already
+/// resolved by `VariableResolver`.
 struct Substitution {
     let scope: Scope
     let reader: NodeReader

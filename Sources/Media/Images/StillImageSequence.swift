@@ -11,18 +11,25 @@ public struct StillImageSequence: AsyncSequence, Sendable {
     let times: [MediaTime]
 
     /// Creates an iterator that starts at the first time.
-    public func makeAsyncIterator() -> Iterator { Iterator(StillImageProducer(generator, times)) }
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(StillImageResults(generator: generator, times: times).makeAsyncIterator())
+    }
 
     /// Iterator over the still images, in the order of their times.
     public struct Iterator: AsyncIteratorProtocol {
-        private let producer: StillImageProducer
+        private var results: StillImageResults.Iterator
+        private var hasFailed = false
 
-        init(_ producer: StillImageProducer) { self.producer = producer }
+        init(_ results: StillImageResults.Iterator) { self.results = results }
 
         /// Returns the still image for the next time; nil after the last one.
         /// - Throws: `MediaError` if the source can't be read, `CancellationError` if the generator or the task was
         ///   cancelled.
-        public mutating func next() async throws -> StillImage? { try await producer.next() }
+        public mutating func next() async throws -> StillImage? {
+            guard !hasFailed, let result = await results.next() else { return nil }
+            if case .failure = result { hasFailed = true }
+            return try result.get()
+        }
     }
 }
 
@@ -72,7 +79,7 @@ public struct StillImageResults: AsyncSequence, Sendable {
         init(_ producer: StillImageProducer) { self.producer = producer }
 
         /// Returns the result for the next time; nil after the last one.
-        public mutating func next() async -> StillImageResult? { await producer.nextResult() }
+        public mutating func next() async -> StillImageResult? { await producer.next() }
     }
 }
 
@@ -92,30 +99,15 @@ final class StillImageProducer: @unchecked Sendable {
         self.times = times
     }
 
-    func next() async throws -> StillImage? {
-        try await withTaskCancellationHandler {
-            try await queue.result { try self.make() }
-        } onCancel: {
-            interrupt.raise()
-        }
-    }
-
-    func nextResult() async -> StillImageResult? {
+    func next() async -> StillImageResult? {
         await withTaskCancellationHandler {
-            await queue.result { self.makeResult() }
+            await queue.result { self.make() }
         } onCancel: {
             interrupt.raise()
         }
     }
 
-    private func make() throws -> StillImage? {
-        guard let result = makeResult() else { return nil }
-        // An error ends the sequence.
-        if case .failure = result { position = times.count }
-        return try result.get()
-    }
-
-    private func makeResult() -> StillImageResult? {
+    private func make() -> StillImageResult? {
         guard position < times.count else { return nil }
         let time = times[position]
         position += 1

@@ -175,7 +175,10 @@ public class AssetReaderOutput: @unchecked Sendable {
     /// immediately; otherwise the call suspends until one is produced. Cancelling the task ends the output.
     /// - Throws: the error that ended the output, `MediaError.misuse` before reading starts, or `CancellationError`.
     public func next() async throws -> SampleBuffer? {
-        try Task.checkCancellation()
+        if Task.isCancelled {
+            cancel()
+            throw CancellationError()
+        }
         if pace == nil {
             var shouldFill = false
             let sample = ready.withLock { pop(&$0, &shouldFill) }

@@ -7,7 +7,7 @@ internal import LibAV
 /// requires, and the last packet's duration is shortened to the range's end, so that a container with edit lists can
 /// describe the range to the sample. PCM is cut at samples. Video begins at the last keyframe at or before the range's
 /// start. Frames that end before the start, and frames after the end to which earlier ones refer, are marked as not
-/// presented (`Packet.isDiscarded`).
+/// presented (`Packet.isDiscarded`); a frame that is presented at the start begins there.
 final class PassthroughProducer: SampleProducer {
     private let packets: PacketSource
     private let track: AssetTrack
@@ -87,92 +87,123 @@ final class PassthroughProducer: SampleProducer {
         return nil
     }
 
+    /// Times of a packet on the asset's time line, changed where it is cut to the range.
+    private struct Times {
+        var pts: Int64
+        var dts: Int64
+        var duration: Int64
+    }
+
+    /// The relation of a packet to the range.
+    private enum Position {
+        case inside
+        case outside
+        /// The packet and all later ones are past the range's end.
+        case pastEnd
+    }
+
     private func nextPacket() throws -> SampleBuffer? {
         do {
             try findOpening()
             while let packet = try nextRead() {
-                if let headers = packet.newHeaders {
-                    hasOtherHeaders = headers != track.format.parameters.extradata
+                guard var times = try times(of: packet) else { continue }
+                switch cut(packet, &times) {
+                case .outside: continue
+                case .pastEnd: return nil
+                case .inside: break
                 }
-                if track.lacksTime(packet) { throw MediaError.noTimes(track: track.reference) }
-                let time = packet.pts != noTimestamp ? packet.pts : packet.dts
-                guard time != noTimestamp else {
-                    droppedSamples += 1
-                    continue
-                }
-                var pts = time - zero
-                var dts = try decodingTime(packet, pts: pts)
-                if let lastDTS {
-                    try TimeBounds.checkStep(
-                        from: MediaTime(ticks: lastDTS, timeBase: timeBase),
-                        to: MediaTime(ticks: dts, timeBase: timeBase), track: track, isPaged: lostPages != nil
-                    )
-                    try checkPages(from: audioEnd, to: pts)
-                }
-                lastDTS = dts
-                audioEnd = pts + packet.duration
-                var duration = packet.duration
-                // Data packets with a duration are trimmed to the range, like subtitle events.
-                if let start, track.mediaType == .data, pts < start {
-                    if pts + duration <= start { continue }
-                    duration -= start - pts
-                    (pts, dts) = (start, start)
-                }
-                if let samples {
-                    if timeBase.rescale(pts, to: samples.unit) >= samples.end { return nil }
-                    if !trim(packet, to: samples, &pts, &duration) { continue }
-                    dts = pts
-                }
-                if let start, !hasBegun {
-                    if track.mediaType == .video, !packet.isKey || pts < opening ?? start { continue }
-                    // Audio requires at least the preceding packet, even if it is longer than the preroll.
-                    let before = track.mediaType == .audio ? max(preroll, duration) : 0
-                    let isEarly = pts + duration <= start - before && opening == nil
-                    if isEarly || track.hasSyncPackets && !packet.isKey { continue }
-                }
-                if keepsWhole {
-                    if let start, pts < start { continue }
-                    // Padding at the packet's end isn't part of the range. `slack` allows for times that are rounded to
-                    // milliseconds.
-                    let presentedEnd = min(pts + duration - endPadding(of: packet), trackEnd ?? .max)
-                    if let end, presentedEnd > end + slack { return nil }
-                }
-                // In a fragmented movie, only the edit list's end shows that the last packet is presented partially.
-                if let editEnd, track.mediaType == .audio, pts < editEnd {
-                    duration = min(duration, editEnd - pts)
-                }
-                duration -= endPadding(of: packet)
-                if let end {
-                    // In decoding order, frames past the end may precede frames inside the range.
-                    if dts >= end { return nil }
-                    if pts >= end {
-                        guard track.mediaType == .video else { continue }
-                        // Frames inside the range may refer to this one.
-                        packet.markDiscarded()
-                        isUnpresented = true
-                    } else {
-                        duration = min(duration, end - pts)
-                    }
-                }
-                // Leading frames of an open GOP are dropped, because their references precede the range.
-                if let start, hasBegun, track.mediaType == .video, pts < opening ?? start { continue }
-                if let start, track.mediaType == .video, pts < start {
-                    if pts + packet.duration <= start {
-                        packet.markDiscarded()
-                    } else {
-                        // The frame that is presented at the start. Readers omit a frame that begins before the edit.
-                        duration -= start - pts
-                        pts = start
-                    }
-                }
-                try check(packet, pts: pts, dts: dts)
+                try check(packet, pts: times.pts, dts: times.dts)
                 return SampleBuffer(
-                    packet: packet, pts: pts, dts: dts, duration: duration, timeBase: timeBase)
+                    packet: packet, pts: times.pts, dts: times.dts, duration: times.duration,
+                    timeBase: timeBase)
             }
             return nil
         } catch let error as AVError {
             throw MediaError.reading(track: track.reference, at: nil, error)
         }
+    }
+
+    /// Returns the times of a packet; nil, and counts it as dropped, if it has none. Throws if they jump.
+    private func times(of packet: borrowing Packet) throws -> Times? {
+        if let headers = packet.newHeaders { hasOtherHeaders = headers != track.format.parameters.extradata }
+        if track.lacksTime(packet) { throw MediaError.noTimes(track: track.reference) }
+        let time = packet.pts != noTimestamp ? packet.pts : packet.dts
+        guard time != noTimestamp else {
+            droppedSamples += 1
+            return nil
+        }
+        let pts = time - zero
+        let dts = try decodingTime(packet, pts: pts)
+        if let lastDTS {
+            try TimeBounds.checkStep(
+                from: MediaTime(ticks: lastDTS, timeBase: timeBase),
+                to: MediaTime(ticks: dts, timeBase: timeBase),
+                track: track, isPaged: lostPages != nil)
+            try checkPages(from: audioEnd, to: pts)
+        }
+        lastDTS = dts
+        audioEnd = pts + packet.duration
+        return Times(pts: pts, dts: dts, duration: packet.duration)
+    }
+
+    /// Cuts a packet and its times to the range, and marks frames that are only referred to.
+    private func cut(_ packet: borrowing Packet, _ times: inout Times) -> Position {
+        // Data packets with a duration are trimmed to the range, like subtitle events.
+        if let start, track.mediaType == .data, times.pts < start {
+            if times.pts + times.duration <= start { return .outside }
+            times = Times(pts: start, dts: start, duration: times.duration - (start - times.pts))
+        }
+        if let samples {
+            if timeBase.rescale(times.pts, to: samples.unit) >= samples.end { return .pastEnd }
+            if !trim(packet, to: samples, &times.pts, &times.duration) { return .outside }
+            times.dts = times.pts
+        }
+        if let start, !hasBegun, !canBegin(packet, times, start: start) { return .outside }
+        if keepsWhole {
+            if let start, times.pts < start { return .outside }
+            // Padding at the packet's end isn't part of the range. `slack` allows for times that are rounded to
+            // milliseconds.
+            let presentedEnd = min(times.pts + times.duration - endPadding(of: packet), trackEnd ?? .max)
+            if let end, presentedEnd > end + slack { return .pastEnd }
+        }
+        // In a fragmented movie, only the edit list's end shows that the last packet is presented partially.
+        if let editEnd, track.mediaType == .audio, times.pts < editEnd {
+            times.duration = min(times.duration, editEnd - times.pts)
+        }
+        times.duration -= endPadding(of: packet)
+        if let end {
+            // In decoding order, frames past the end may precede frames inside the range.
+            if times.dts >= end { return .pastEnd }
+            if times.pts < end {
+                times.duration = min(times.duration, end - times.pts)
+            } else {
+                guard track.mediaType == .video else { return .outside }
+                // Frames inside the range may refer to this one.
+                packet.markDiscarded()
+                isUnpresented = true
+            }
+        }
+        guard let start, track.mediaType == .video, times.pts < start else { return .inside }
+        // Leading frames of an open GOP are dropped, because their references precede the range.
+        if hasBegun, times.pts < opening ?? start { return .outside }
+        // Rounded durations overlap the next frame, so a frame is presented at the start only if it lasts longer.
+        if times.pts + packet.duration <= start + slack {
+            packet.markDiscarded()
+        } else {
+            // Readers omit a frame that begins before the edit.
+            times.duration -= start - times.pts
+            times.pts = start
+        }
+        return .inside
+    }
+
+    /// Returns whether the output can begin with a packet.
+    private func canBegin(_ packet: borrowing Packet, _ times: Times, start: Int64) -> Bool {
+        if track.mediaType == .video, !packet.isKey || times.pts < opening ?? start { return false }
+        // Audio requires at least the preceding packet, even if it is longer than the preroll.
+        let before = track.mediaType == .audio ? max(preroll, times.duration) : 0
+        let isEarly = times.pts + times.duration <= start - before && opening == nil
+        return !isEarly && !(track.hasSyncPackets && !packet.isKey)
     }
 
     /// Throws if a copy can't represent the packet, and marks the encoder delay in the first one.
