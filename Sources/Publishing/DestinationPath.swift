@@ -126,9 +126,6 @@ package struct DestinationPath: Hashable, Sendable {
             : "the destination exists, and Tandem did not publish it"
     }
 
-    /// Free bytes on the destination's file system for this user; nil if unknown.
-    package var freeSpace: Int64? { SystemDisk().freeSpace(in: existingFolder) }
-
     /// Identifier of the file system (`st_dev`).
     package var fileSystem: UInt64 { device }
 

@@ -13,6 +13,8 @@ internal import Media
 struct ExportPlanner: Sendable {
     private let asset: Asset
     private let interrupt = InterruptFlag()
+    /// The asset, read in an environment in which a cancel of the planner ends reading; nil if a prober describes it.
+    private let source: Asset?
     let prober: any SourceProber
     private static let queue = DispatchQueue(label: "tandem.exports", attributes: .concurrent)
 
@@ -20,12 +22,14 @@ struct ExportPlanner: Sendable {
         self.asset = asset
         var environment = asset.environment
         environment.sources.interrupt = interrupt
+        source = Asset(asset.source, timing: asset.timing, environment: environment)
         prober = LocalProber(environment)
     }
 
     /// Creates a planner for a source that a prober describes.
     init(_ asset: Asset, prober: any SourceProber) {
         self.asset = asset
+        source = nil
         self.prober = prober
     }
 
@@ -42,8 +46,17 @@ struct ExportPlanner: Sendable {
         do {
             return try result.get()
         } catch let error as ExportError where error.kind == .notReadable {
-            throw error.with(kind: await work { sourceKind } ?? error.kind)
+            let kind = await work { sourceKind }
+            if interrupt.isRaised { throw CancellationError() }
+            throw error.with(kind: kind ?? error.kind)
         }
+    }
+
+    /// Returns the asset's tracks. Throws `CancellationError` after a cancel of the planner or the task.
+    func tracks() async throws -> [AssetTrack] {
+        let result = await work { Result { try (source ?? asset).loadSynchronously().tracks } }
+        if interrupt.isRaised { throw CancellationError() }
+        return try result.get()
     }
 
     /// Ends planning in progress, from any thread.
@@ -61,7 +74,7 @@ struct ExportPlanner: Sendable {
     /// The kind of the error for which the asset can't be loaded; nil if it can.
     private var sourceKind: ErrorKind? {
         do {
-            _ = try asset.loadSynchronously()
+            _ = try source?.loadSynchronously()
             return nil
         } catch {
             return ErrorKind(error)
@@ -74,7 +87,7 @@ struct ExportPlanner: Sendable {
             ExportPreset.all.filter { preset in
                 preset.containers.contains { container in
                     !interrupt.isRaised
-                        && (try? planNow(draftRequest(of: asset, preset, container))) != nil
+                        && (try? planNow(draftRequest(preset, container))) != nil
                 }
             }
         }
@@ -82,7 +95,7 @@ struct ExportPlanner: Sendable {
     }
 
     /// Returns a request for planning only, with a unique temporary destination.
-    func draftRequest(of asset: Asset, _ preset: ExportPreset, _ container: String) -> ExportRequest {
+    func draftRequest(_ preset: ExportPreset, _ container: String) -> ExportRequest {
         let folder = prober.environment.root.path ?? NSTemporaryDirectory()
         var request = ExportRequest(
             source: asset.source, preset: preset, container: container,

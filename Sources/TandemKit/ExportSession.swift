@@ -110,9 +110,10 @@ public final class ExportSession: Sendable {
         guard let container = container ?? supportedContainers.first else {
             throw ExportError(.unsupportedFormat, "no container supports the preset")
         }
-        try await checkCombinations()
-        let trial = planner.draftRequest(of: asset, preset, container.name)
-        let output = try await planner.plan(request(to: trial.destination, as: container)).task.output
+        let request = try request(
+            to: planner.draftRequest(preset, container.name).destination, as: container)
+        try await checkCombinations(planner)
+        let output = try await planner.plan(request).task.output
         return (output.expectedDuration, output.expectedSize)
     }
 
@@ -232,10 +233,10 @@ public final class ExportSession: Sendable {
     }
 
     /// Throws if the composition or the mix don't fit the asset or the preset.
-    private func checkCombinations() async throws {
+    private func checkCombinations(_ planner: ExportPlanner) async throws {
         let settings = settings.withLock { $0 }
         guard settings.videoComposition != nil || settings.audioMix != nil else { return }
-        let tracks = try await asset.load(.tracks)
+        let tracks = try await planner.tracks()
         func check(_ property: String, _ type: MediaType) throws {
             guard preset.encodes(type) else {
                 throw ExportError(
@@ -274,7 +275,6 @@ public final class ExportSession: Sendable {
         guard FileManager.default.fileExists(atPath: folder + "/") else {
             throw ExportError(.destinationNotWritable, "the folder \(folder) doesn't exist")
         }
-        try await checkCombinations()
         var request = try request(
             to: url.path, as: container ?? ContainerType.forExtension(url.pathExtension))
         // With a unique name, outputs of other sessions aren't mistaken for this session's.
@@ -285,6 +285,7 @@ public final class ExportSession: Sendable {
             return state.isCancelled
         }
         if wasCancelled { throw CancellationError() }
+        try await checkCombinations(planner)
         let planned = try await planner.plan(request)
         if state.withLock({ $0.isCancelled }) { throw CancellationError() }
         let runner = planned.runnable.runner(

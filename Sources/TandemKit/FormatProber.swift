@@ -13,8 +13,7 @@ struct FormatProber: SourceProber {
 
     /// Describes frames with a format.
     init(video format: FormatDescription, frameDuration: MediaTime) {
-        let rate = Rational(
-            Int32(clamping: frameDuration.timescale), Int32(clamping: max(1, frameDuration.value)))
+        let rate = Rational(ofFrames: frameDuration)
         description = Self.description { track in
             guard track.mediaType == .video else { return false }
             (track.width, track.height) = (format.width, format.height)
@@ -45,8 +44,7 @@ struct FormatProber: SourceProber {
         let pattern = TestPattern(
             name: "black", width: 64, height: 64, frameRate: Rational(25, 1),
             duration: MediaTime(value: 10, timescale: 1), toneFrequency: 440)
-        let asset = Asset(.pattern(pattern), environment: MediaEnvironment())
-        guard let contents = try? asset.loadSynchronously() else { return nil }
+        guard let contents = try? pattern.contents() else { return nil }
         var description = SourceDescription(contents)
         description.tracks = description.tracks.compactMap { track in
             var track = track
@@ -63,5 +61,15 @@ struct FormatProber: SourceProber {
         case .trial(let trial): return .verdict(trial.run())
         default: throw SourceProblem("a format has no packets")
         }
+    }
+}
+
+extension Rational {
+    /// Creates the rate of frames with a duration, reduced; the nearest one if its terms exceed 32 bits.
+    fileprivate init(ofFrames duration: MediaTime) {
+        let reduced = duration.reduced
+        var (num, den) = (Int64(reduced.timescale), max(1, reduced.value))
+        while num > Int32.max || den > Int32.max { (num, den) = (max(1, num / 2), max(1, den / 2)) }
+        self.init(Int32(num), Int32(den))
     }
 }

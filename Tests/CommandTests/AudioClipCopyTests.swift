@@ -246,7 +246,10 @@ import Testing
             "[ ./a.mp4, ./b.mp4 ]", "keyframe", "mp4",
             "`cut: keyframe` requires a video rule with `copy: true`"
         ),
-        ("[ ./pcm.mkv, ./pcm.mkv ]", "smart", "ts", "ts can't hold pcm_s16le, the codec of the clips' audio"),
+        (
+            "[ ./pcm.mkv, ./pcm.mkv ]", "smart", "ts",
+            "ts can't store pcm_s16le, the codec of the clips' audio"
+        ),
         ("[ ./a.mp4, ./b.mp4 ]", "smart", "adts", "requires timestamps; adts has none"),
     ])
     func audioThatCantBeCopiedIsAnError(_ composition: String, _ cut: String, _ to: String, _ words: String)

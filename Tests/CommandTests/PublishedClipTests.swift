@@ -162,7 +162,7 @@ import Testing
             job(clips, to: "o.webm", tracks: tracks) + "\n    cut: smart" + one, to: "jobs.yaml")
         let wrong = try tandem("plan", "jobs.yaml", in: scratch)
         #expect(
-            wrong.status == 3 && wrong.errors.contains("webm can't hold h264, the codec of the clips"),
+            wrong.status == 3 && wrong.errors.contains("webm can't store h264, the codec of the clips"),
             "\(wrong.errors)")
     }
 

@@ -181,7 +181,7 @@ import Testing
             return
         }
         #expect(
-            failure.message.contains("ts can't hold gpmd, the codec of data track 1"), "\(failure.message)")
+            failure.message.contains("ts can't store gpmd, the codec of data track 1"), "\(failure.message)")
         #expect(!FileManager.default.fileExists(atPath: scratch.file("o.ts")))
     }
 

@@ -117,7 +117,7 @@ import Testing
     }
 
     /// Frames with declared HDR color are tone-mapped to an SDR encoder's color.
-    @Test func hdrFramesAreMappedToTheEncodersColor() async throws {
+    @Test(arguments: ["tv", "pc"]) func hdrFramesAreMappedToTheEncodersColor(_ range: String) async throws {
         let scratch = try Scratch()
         let source = scratch.file("hdr.mkv")
         try ffmpeg(
@@ -132,18 +132,23 @@ import Testing
         let output = AssetReaderTrackOutput(track: track, settings: .video(VideoOutputSettings()))
         try reader.add(output)
         try reader.startReading()
-        let file = try await write(video { $0.color = .standard }, in: scratch) { input in
+        let file = try await write(
+            video {
+                $0.color = .standard
+                $0.color.range = range
+            }, in: scratch
+        ) { input in
             while let sample = try output.copyNextSampleBuffer() { try input.append(sample) }
         }
         let stream = try file.stream("v:0", "color_space,color_transfer,color_primaries,pix_fmt")
         #expect(
             stream["color_transfer"] as? String == "bt709" && stream["color_primaries"] as? String == "bt709")
-        #expect(stream["pix_fmt"] as? String == "yuv420p")
+        #expect(stream["pix_fmt"] as? String == (range == "pc" ? "yuvj420p" : "yuv420p"))
         let expected = try program(
             "ffmpeg",
             [
                 "-v", "error", "-i", source, "-vf",
-                "zscale=transfer=linear:npl=100,format=gbrpf32le,zscale=primaries=bt709,tonemap=hable:desat=0,zscale=transfer=bt709:matrix=bt709:range=limited,format=yuv420p",
+                "zscale=transfer=linear:npl=100,format=gbrpf32le,zscale=primaries=bt709,tonemap=hable:desat=0,zscale=transfer=bt709:matrix=bt709:range=\(range == "pc" ? "full" : "limited"),format=yuv420p",
                 "-frames:v", "1", "-f", "rawvideo", "-",
             ])
         let decoded = try program(

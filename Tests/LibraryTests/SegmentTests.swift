@@ -53,10 +53,8 @@ import Testing
     }
 
     private static func sound(_ encoder: String, _ format: SampleFormat) -> AssetWriterInput {
-        var settings = EncoderConfiguration(
-            encoder: encoder, mediaType: .audio, timeBase: Rational(1, 48_000))
-        (settings.sampleRate, settings.sampleFormat, settings.channelLayout) = (48_000, format, .mono)
-        return AssetWriterInput(mediaType: .audio, settings: .encode(settings))
+        AssetWriterInput(
+            mediaType: .audio, settings: .encode(WriterSamples.audioSettings(encoder, format)))
     }
 
     private static func frame(_ number: Int, at time: Int64, _ unit: Rational) throws -> SampleBuffer {

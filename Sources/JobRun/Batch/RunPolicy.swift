@@ -32,7 +32,9 @@ package struct RunPolicy: Sendable {
 
     /// Returns the free space of a destination's file system (`fstatvfs`); nil if it can't be determined.
     package static func freeSpace(_ destination: String) -> FreeSpace? {
-        guard let path = DestinationPath(destination), let bytes = path.freeSpace else { return nil }
+        guard let path = DestinationPath(destination),
+            let bytes = SystemDisk().freeSpace(in: path.existingFolder)
+        else { return nil }
         return FreeSpace(fileSystem: path.fileSystem, bytes: bytes)
     }
 

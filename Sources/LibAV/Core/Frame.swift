@@ -134,14 +134,14 @@ public struct Frame: ~Copyable, @unchecked Sendable {
     /// Clears the frame type of the source, so that the encoder chooses the type.
     public func clearPictureType() { raw.pointee.pict_type = AV_PICTURE_TYPE_NONE }
 
-    /// Asks the encoder to code the frame as a keyframe.
+    /// Requests that the encoder codes the frame as a keyframe.
     package func requestKeyframe() { raw.pointee.pict_type = AV_PICTURE_TYPE_I }
 
     /// Narrows audio to `count` samples from `start` on, by moving pointers, without copying.
     public func narrow(start: Int, count: Int) {
         guard start >= 0, start <= sampleCount, count >= 0, count <= sampleCount - start else { return }
         if start > 0 {
-            let planes = sampleFormat.isPlanar ? channels : 1
+            let planes = audioPlaneCount
             let stride = sampleFormat.bytesPerSample * (sampleFormat.isPlanar ? 1 : channels)
             // With more than eight planes, `data` contains copies of the first eight pointers of `extended_data`.
             let own = withUnsafeMutablePointer(to: &raw.pointee.data) {
@@ -170,5 +170,19 @@ public struct Frame: ~Copyable, @unchecked Sendable {
         sampleCount * sampleFormat.bytesPerSample * (sampleFormat.isPlanar ? 1 : channels)
     }
 
-    private var channels: Int { Int(raw.pointee.ch_layout.nb_channels) }
+    /// Number of audio channels; 0 for video.
+    package var channels: Int { max(0, Int(raw.pointee.ch_layout.nb_channels)) }
+
+    /// Number of planes of audio: one if channels are interleaved.
+    package var audioPlaneCount: Int { sampleFormat.isPlanar ? channels : 1 }
+
+    /// Calls `body` with the bytes of a plane of audio. Nil if there is no such plane.
+    package func withAudioPlane<R>(
+        _ index: Int, _ body: (UnsafeRawBufferPointer) throws -> R
+    ) rethrows -> R? {
+        guard width == 0, bytesOfSamples > 0, (0..<audioPlaneCount).contains(index),
+            let plane = raw.pointee.extended_data?[index]
+        else { return nil }
+        return try body(UnsafeRawBufferPointer(start: plane, count: bytesOfSamples))
+    }
 }

@@ -5,22 +5,20 @@ internal import Synchronization
 public final class InterruptFlag: Sendable {
     private let flag = Atomic<Bool>(false)
     /// Flags that count as this one.
-    private let others: (InterruptFlag, InterruptFlag)?
+    private let others: [InterruptFlag]
 
     /// Creates a flag that is not raised.
-    public init() { others = nil }
+    public init() { others = [] }
 
-    /// Creates a flag that counts as raised once one of two others is.
-    package init(_ first: InterruptFlag, or second: InterruptFlag) { others = (first, second) }
+    /// Creates a flag that also counts as raised once one of the others is.
+    package init(joining others: [InterruptFlag]) { self.others = others }
 
     /// Raises the flag, which can't be lowered again.
     public func raise() { flag.store(true, ordering: .releasing) }
 
     /// Whether the flag was raised.
     public var isRaised: Bool {
-        if flag.load(ordering: .acquiring) { return true }
-        guard let others else { return false }
-        return others.0.isRaised || others.1.isRaised
+        flag.load(ordering: .acquiring) || others.contains(where: \.isRaised)
     }
 
     /// A callback that reads this flag. The caller must keep the flag alive while the callback is installed.

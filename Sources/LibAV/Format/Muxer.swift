@@ -260,7 +260,7 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
         try checkSink("write")
     }
 
-    /// Drains the muxer's bitstream filters, writes the trailer and all buffered data, and throws any earlier write
+    /// Drains the muxer's bitstream filters, writes the trailer and all buffered data, and throws any earlier
     /// write error.
     ///
     /// `flushing` drains the muxer before the trailer is written. Ogg requires false, since the trailer marks the

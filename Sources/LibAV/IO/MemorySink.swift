@@ -33,11 +33,9 @@ package final class MemorySink: OutputSink, @unchecked Sendable {
     deinit { Glibc.free(start) }
 
     /// Appends bytes, between two writes of the muxer.
-    package func append(_ bytes: [UInt8]) throws(AVError) {
-        let code = bytes.withUnsafeBufferPointer { bytes in
-            bytes.baseAddress.map { write($0, Int32(clamping: bytes.count)) } ?? 0
-        }
-        guard code >= 0 else { throw .outOfMemory("malloc") }
+    package func append(_ bytes: UnsafeRawBufferPointer) throws(AVError) {
+        guard let data = bytes.baseAddress else { return }
+        guard store(data, bytes.count) else { throw .outOfMemory("malloc") }
     }
 
     /// Returns the bytes since the last portion.
@@ -47,19 +45,21 @@ package final class MemorySink: OutputSink, @unchecked Sendable {
     }
 
     override func write(_ data: UnsafePointer<UInt8>, _ size: Int32) -> Int32 {
-        if failure != 0 { return failure }
-        let needed = count + Int(size)
+        if failure == 0, !store(data, Int(size)) { failure = tandem_enomem }
+        return failure == 0 ? size : failure
+    }
+
+    /// Appends bytes; returns false if there is no memory for them.
+    private func store(_ data: UnsafeRawPointer, _ size: Int) -> Bool {
+        let needed = count + size
         if needed > capacity {
             let grown = max(needed, capacity * 2, 1 << 16)
-            guard let moved = realloc(start, grown) else {
-                failure = tandem_enomem
-                return failure
-            }
+            guard let moved = realloc(start, grown) else { return false }
             (start, capacity) = (moved, grown)
         }
-        start?.advanced(by: count).copyMemory(from: data, byteCount: Int(size))
+        start?.advanced(by: count).copyMemory(from: data, byteCount: size)
         count = needed
         bytesWritten += Int64(size)
-        return size
+        return true
     }
 }

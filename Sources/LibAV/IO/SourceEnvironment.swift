@@ -36,7 +36,7 @@ public struct SourceEnvironment: Sendable {
 
     /// Returns a flag that interrupts a source: its own, or the environment's.
     private func joined(_ own: InterruptFlag) -> InterruptFlag {
-        interrupt.map { InterruptFlag(own, or: $0) } ?? own
+        interrupt.map { InterruptFlag(joining: [own, $0]) } ?? own
     }
 
     /// Opens a file, or duplicates the descriptor that was passed for its path. Reads fail once `interrupt` is

@@ -180,11 +180,12 @@ public struct ColorDescription: Hashable, Codable, Sendable {
     }
 
     /// Filters that convert HDR to these properties by tone mapping in linear light, with white at 100 nits
-    /// (`zscale`, `tonemap`).
-    public var toneMappingFilters: [FilterStep] {
+    /// (`zscale`, `tonemap`). `defaultRange` applies if the description has no range.
+    public func toneMappingFilters(defaultRange: String?) -> [FilterStep] {
         var target = FilterStep("zscale", ["transfer": transfer ?? "bt709"])
         if let matrix { target.options.append(MetadataEntry(key: "matrix", value: matrix)) }
-        target.options.append(MetadataEntry(key: "range", value: range == "pc" ? "full" : "limited"))
+        target.options.append(
+            MetadataEntry(key: "range", value: (range ?? defaultRange) == "pc" ? "full" : "limited"))
         let linear = [
             FilterStep("zscale", ["transfer": "linear", "npl": "100"]),
             FilterStep("format", ["pix_fmts": "gbrpf32le"]),

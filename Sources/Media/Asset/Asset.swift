@@ -146,8 +146,7 @@ public final class Asset: Sendable {
             }
         }
         if let known { return known }
-        let interrupt =
-            environment.sources.interrupt.map { InterruptFlag(InterruptFlag(), or: $0) } ?? InterruptFlag()
+        let interrupt = InterruptFlag(joining: environment.sources.interrupt.map { [$0] } ?? [])
         // All callers may have been cancelled before the read begins.
         loading.withLock { loading in
             loading.interrupt = interrupt

@@ -24,7 +24,8 @@ public final class AssetImageGenerator: Sendable {
     /// Conversion of frames; nil for display settings: upright, square pixels, standard dynamic range.
     private let settings: VideoOutputSettings?
     private let maximumSize: PixelSize?
-    /// The part of the frames that images show. Default: `cleanAperture`.
+    /// The part of the frames that images show: by default the clean aperture for display, the encoded pixels with
+    /// settings.
     public let apertureMode: ApertureMode
     private let isStopped: @Sendable () -> Bool
     private let interrupt = InterruptFlag()

@@ -56,8 +56,7 @@ extension SampleBuffer {
         guard format.sampleFormat.isPlanar, channels > 1 else {
             return try withPlane(0) { (samples: Span<Sample>) in samples.indices.map { samples[$0] } }
         }
-        let planes = try planarSamples(of: type)
-        return (0..<sampleCount * channels).map { planes[$0 % channels][$0 / channels] }
+        return Self.interleaved(try planarSamples(of: type))
     }
 
     /// Returns a copy of the samples of each channel, from either arrangement.
@@ -106,11 +105,23 @@ extension SampleBuffer {
                 "\(channels.count) channels of \(channels.map(\.count)) samples; expected \(layout.channels) channels of equal lengths"
             )
         }
-        _ = try Self.count(length * channels.count, layout, sampleRate)
-        let interleaved = (0..<length * channels.count).map {
-            channels[$0 % channels.count][$0 / channels.count]
+        try self.init(
+            interleaved: Self.interleaved(channels), layout: layout, sampleRate: sampleRate, at: time)
+    }
+
+    /// Returns the samples of channels of equal lengths, those of the first sample position first.
+    private static func interleaved<Sample: AudioSample>(_ channels: [[Sample]]) -> [Sample] {
+        let count = (channels.first?.count ?? 0) * channels.count
+        return Array(unsafeUninitializedCapacity: count) { samples, initialized in
+            for (channel, plane) in channels.enumerated() {
+                var index = channel
+                for sample in plane {
+                    samples.initializeElement(at: index, to: sample)
+                    index += channels.count
+                }
+            }
+            initialized = count
         }
-        try self.init(interleaved: interleaved, layout: layout, sampleRate: sampleRate, at: time)
     }
 
     /// Returns the number of samples per channel; throws for a buffer that can't be created.

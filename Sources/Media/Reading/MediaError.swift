@@ -134,7 +134,7 @@ public enum MediaError: TandemError {
             "\(track) requires \(target); \(source) was appended"
                 + (error.map { ", which can't be converted: \($0)" } ?? "")
         case .unplayableUnfinished(let container):
-            "\(container) files can't be played before they are finished, and can't be published immediately; use mp4, m4a, mov, mkv, webm or ts, or publish when finished"
+            "\(container) files can't be played before they are finished, and can't be published immediately; use \(Self.playableUnfinished), or publish when finished"
         case .noTrack(let type): "there is no \(type.rawValue) track"
         case .noSamples(let track): "\(track): no samples in this range"
         case .clip(let source, let error): "\(source), \(error)"
@@ -166,6 +166,11 @@ public enum MediaError: TandemError {
         case .noTrack: .noSuchTrack
         case .clip(_, let error): error.kind
         }
+    }
+
+    /// Names of the containers whose unfinished files can be played.
+    private static var playableUnfinished: String {
+        ContainerType.all.filter(\.isPlayableUnfinished).map(\.name).joined(separator: ", ")
     }
 
     private static func at(_ time: MediaTime?) -> String { time.map { ", \($0) s" } ?? "" }

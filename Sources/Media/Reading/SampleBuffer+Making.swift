@@ -21,22 +21,6 @@ extension SampleBuffer {
     /// Creates a block of audio from interleaved samples between -1 and 1. The block begins at the sample position
     /// nearest to `time`.
     public init(audio samples: [Float], layout: ChannelLayout, sampleRate: Int32, at time: MediaTime) throws {
-        guard sampleRate > 0, layout.channels > 0, !samples.isEmpty, samples.count % layout.channels == 0,
-            samples.count / layout.channels <= 1 << 24
-        else {
-            throw MediaError.misuse(
-                "\(samples.count) samples of \(layout.channels) channels at \(sampleRate) Hz are not a valid audio buffer"
-            )
-        }
-        let frame = try Frame.audio(
-            format: .float, layout: layout, sampleRate: sampleRate,
-            samples: Int32(samples.count / layout.channels))
-        _ = frame.withSamples { bytes in
-            samples.withUnsafeBytes { bytes.copyMemory(from: $0) }
-        }
-        let unit = Rational(1, sampleRate)
-        self.init(
-            frame: frame, pts: time.ticks(in: unit), duration: Int64(samples.count / layout.channels),
-            timeBase: unit)
+        try self.init(interleaved: samples, layout: layout, sampleRate: sampleRate, at: time)
     }
 }

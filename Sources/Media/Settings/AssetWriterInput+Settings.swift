@@ -21,20 +21,19 @@ extension AssetWriter {
     /// Returns whether the writer's container and an encoder of this build support the settings
     /// (`canApply(outputSettings:forMediaType:)`). The encoder is opened without media.
     public func canApply(_ settings: VideoSettings) -> Bool {
-        guard let configuration = try? settings.configuration(for: container) else { return false }
-        return canApply(configuration, codec: settings.codec.codecName)
+        guard let configuration = try? settings.configuration(for: container),
+            canHold(.video, codec: settings.codec.codecName)
+        else { return false }
+        return EncoderValidation.problem(configuration) == nil
     }
 
     /// Returns whether the writer's container and an encoder of this build support the settings.
     public func canApply(_ settings: AudioSettings) -> Bool {
-        guard let configuration = try? settings.configuration() else { return false }
-        return canApply(configuration, codec: settings.codec.codecName)
+        // The configuration of audio is tried with the encoder when it is created.
+        canHold(.audio, codec: settings.codec.codecName) && (try? settings.configuration()) != nil
     }
 
-    private func canApply(_ configuration: EncoderConfiguration, codec: String) -> Bool {
-        guard container.mediaTypes.contains(configuration.mediaType), container.canHold(codec: codec) else {
-            return false
-        }
-        return EncoderValidation.problem(configuration) == nil
+    private func canHold(_ type: MediaType, codec: String) -> Bool {
+        container.mediaTypes.contains(type) && container.canHold(codec: codec)
     }
 }

@@ -4,8 +4,7 @@ extension AudioSettings {
     /// Returns the encoder configuration of the settings, for changes that they don't offer.
     /// - Throws: `MediaError.invalidSettings`, which states the allowed values, or `MediaError.noEncoder`.
     public func configuration() throws(MediaError) -> EncoderConfiguration {
-        let model = try EncoderModel.available(codec.codecName)
-        guard let encoder = EncoderInfo(named: model.name) else { throw .noEncoder(codec: codec.name) }
+        let (model, encoder) = try EncoderModel.available(codec.codecName)
         try check(model, encoder)
         var configuration = EncoderConfiguration(
             encoder: model.name, mediaType: .audio, timeBase: Rational(1, sampleRate))
@@ -20,7 +19,7 @@ extension AudioSettings {
 
     private func sampleFormat(of encoder: EncoderInfo) -> SampleFormat {
         let wanted: SampleFormat =
-            bitDepth.map { $0 <= 16 ? .s16 : SampleFormat(named: "s32") ?? .s16 } ?? .float
+            bitDepth.map { $0 <= 16 ? .s16 : .s32 } ?? .float
         return wanted.nearest(of: encoder.sampleFormats) ?? wanted
     }
 

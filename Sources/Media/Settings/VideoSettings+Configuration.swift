@@ -6,8 +6,9 @@ extension VideoSettings {
     /// - Throws: `MediaError.invalidSettings`, which states the allowed values, or `MediaError.noEncoder`.
     public func configuration(for container: ContainerType? = nil) throws(MediaError) -> EncoderConfiguration
     {
-        let model = try EncoderModel.available(codec.codecName)
-        let format = try pixelFormat(model, supportsSeparateAlpha: container?.supportsSeparateAlpha ?? true)
+        let (model, encoder) = try EncoderModel.available(codec.codecName)
+        let format = try pixelFormat(
+            model, encoder, supportsSeparateAlpha: container?.supportsSeparateAlpha ?? true)
         try check(model, format)
         var configuration = EncoderConfiguration(
             encoder: model.name, mediaType: .video, timeBase: Self.timeBase(ofFrames: frameRate.inverted))
@@ -32,12 +33,13 @@ extension VideoSettings {
 
     /// Returns a fine unit in which a frame's duration is a whole number of ticks.
     package static func timeBase(ofFrames duration: MediaTime) -> Rational {
-        timeBase(
-            ofFrames: Rational(Int32(clamping: duration.value), Int32(clamping: duration.timescale)))
+        let reduced = duration.reduced
+        return timeBase(
+            ofFrames: Rational(Int32(clamping: reduced.value), Int32(clamping: reduced.timescale)))
     }
 
     private func pixelFormat(
-        _ model: EncoderModel, supportsSeparateAlpha: Bool
+        _ model: EncoderModel, _ encoder: EncoderInfo, supportsSeparateAlpha: Bool
     ) throws(MediaError) -> PixelFormat {
         guard [8, 10, 12].contains(bitDepth) else {
             throw .invalidSettings("`bitDepth` is \(bitDepth); expected 8, 10 or 12")
@@ -47,7 +49,7 @@ extension VideoSettings {
             + (bitDepth == 8 ? "" : "\(bitDepth)le")
         let formats =
             model.pixelFormats?.compactMap { PixelFormat(named: $0) }
-            ?? EncoderInfo(named: model.name)?.pixelFormats ?? []
+            ?? encoder.pixelFormats
         guard let format = PixelFormat(named: name), formats.isEmpty || formats.contains(format),
             model.supports(format, proResProfile?.rawValue, supportsSeparateAlpha)
         else {
@@ -170,11 +172,10 @@ extension VideoSettings.Chroma {
 
 extension EncoderModel {
     /// Returns the software encoder of this build for a codec, by libavcodec's name.
-    static func available(_ codec: String) throws(MediaError) -> EncoderModel {
-        let software = encoders(of: codec).filter { $0.requirement == nil }
-        guard let model = software.first(where: { EncoderInfo(named: $0.name) != nil }) else {
-            throw .noEncoder(codec: codec)
+    static func available(_ codec: String) throws(MediaError) -> (model: EncoderModel, encoder: EncoderInfo) {
+        for model in encoders(of: codec) where model.requirement == nil {
+            if let encoder = EncoderInfo(named: model.name) { return (model, encoder) }
         }
-        return model
+        throw .noEncoder(codec: codec)
     }
 }

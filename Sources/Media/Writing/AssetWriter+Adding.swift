@@ -22,7 +22,7 @@ extension AssetWriter {
         if input.isAttached { return .misuse("the input already belongs to a writer") }
         if let segments {
             guard [.video, .audio].contains(input.mediaType) else {
-                return .misuse("segments can't hold \(input.mediaType.rawValue) tracks")
+                return .misuse("segments don't support \(input.mediaType.rawValue) tracks")
             }
             guard segments.profile != .cmaf || inputs.isEmpty else {
                 return .misuse(
@@ -31,7 +31,7 @@ extension AssetWriter {
             }
         }
         guard container.mediaTypes.contains(input.mediaType), !container.isSingleTrack || inputs.isEmpty
-        else { return .misuse("\(container.name) can't hold this track") }
+        else { return .misuse("\(container.name) can't store this track") }
         return nil
     }
 }

@@ -130,6 +130,12 @@ extension AssetWriter {
         guard status == .working else { throw MediaError.misuse("the writer was cancelled") }
     }
 
+    /// Ends writing by an error that isn't FFmpeg's; returns the error for the muxer's caller.
+    func ended(by error: any Error) -> AVError {
+        fail(error)
+        return AVError(code: -125, operation: "writing", detail: "\(error)")
+    }
+
     /// Ends a fragment. If the file is published already, the fragment is written to disk; a segment is passed to the
     /// delegate.
     func endFragment() throws(AVError) {
@@ -140,8 +146,7 @@ extension AssetWriter {
             do {
                 try writeEntryBoxes(to: output)
             } catch {
-                fail(error)
-                throw AVError(code: -125, operation: "writing", detail: "\(error)")
+                throw ended(by: error)
             }
         }
         let code = output.synchronizeData()

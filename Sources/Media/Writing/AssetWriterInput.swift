@@ -237,8 +237,8 @@ public final class AssetWriterInput: @unchecked Sendable {
                     }
                     writer.enqueue(packet, input: index)
                 }
-                if let stage = stage as? VideoEncoderStage, stage.droppedFrames > 0 {
-                    thinned.store(stage.droppedFrames, ordering: .relaxed)
+                if let dropped = stage?.droppedFrames, dropped > 0 {
+                    thinned.store(dropped, ordering: .relaxed)
                 }
             }
         } catch let error as AVError {
@@ -494,7 +494,8 @@ public final class AssetWriterInput: @unchecked Sendable {
                     ? AudioEncoderStage(
                         encoder: encoder, configuration: configuration, container: container,
                         isFedByReader: isFedByReader,
-                        canStartLate: writer?.segments == nil && writer?.publishing != .immediately,
+                        canStartLate: !container.hasEditLists
+                            || writer?.segments == nil && writer?.publishing != .immediately,
                         reference: reference)
                     : VideoEncoderStage(
                         encoder: encoder, configuration: configuration, isFedByReader: isFedByReader,
@@ -525,6 +526,8 @@ struct TrackEnding: Sendable {
 /// Encodes samples to packets; confined to the appending queue.
 protocol EncoderStage: AnyObject {
     var timeBase: Rational { get }
+    /// Number of frames dropped because others have the same time in units of the time base.
+    var droppedFrames: Int { get }
     /// Throws if a sample's time is invalid after earlier samples. Doesn't change any state.
     func check(_ sample: borrowing SampleBuffer, start: MediaTime, end: MediaTime?) throws(MediaError)
     func encode(

@@ -170,7 +170,7 @@ struct OutputHeader {
         var coverStreams: [(cover: CoverArt, index: Int)] = []
         for cover in covers {
             guard container.canHoldCover(codec: cover.parameters.codecName) else {
-                throw MediaError.misuse("\(container.name) can't hold this cover")
+                throw MediaError.misuse("\(container.name) can't store this cover")
             }
             if container.attachesCovers, let type = cover.parameters.traits.cover {
                 try muxer.addAttachment(

@@ -74,8 +74,8 @@ struct PlannedCopy {
 
     /// Each error is located at `copy`.
     @Test(arguments: [
-        (TrackDescription.video(codec: "vp9"), "video", "mov", "container-codec", "mov can't hold vp9"),
-        (.other(3, .data, codec: "klv"), "data", "mp4", "container-codec", "mp4 can't hold klv"),
+        (TrackDescription.video(codec: "vp9"), "video", "mov", "container-codec", "mov can't store vp9"),
+        (.other(3, .data, codec: "klv"), "data", "mp4", "container-codec", "mp4 can't store klv"),
         (
             .video { $0.sideData = [TrackDescription.changingHeaders] }, "video", "mp4", "container-codec",
             "headers of video track 0 change"
@@ -164,7 +164,7 @@ struct PlannedCopy {
         let copy = try PlannedCopy(.video(codec: "vp9"), snippet)
         let (action, why) = try #require(copy.fallback)
         guard case .encodeVideo(let spec) = action else { return #expect(Bool(false), "\(action)") }
-        #expect(spec.codec.value.name == "h264" && why.hasPrefix("mov can't hold vp9"))
+        #expect(spec.codec.value.name == "h264" && why.hasPrefix("mov can't store vp9"))
         #expect(copy.notes == ["video track 0 is re-encoded: \(why)"] && copy.findings == [])
     }
 }

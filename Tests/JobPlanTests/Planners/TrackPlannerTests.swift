@@ -198,7 +198,7 @@ import Testing
     @Test func fallbacksHaveTheirReason() throws {
         let (decision, findings) = try decide(
             .video(codec: "vp9"), "copy: true, encode: { codec: h264 }", in: "mov")
-        #expect(decision.value?.fallbackReason?.hasPrefix("mov can't hold vp9") == true && findings == [])
+        #expect(decision.value?.fallbackReason?.hasPrefix("mov can't store vp9") == true && findings == [])
         #expect(decision.reasons.lines == ["video vp9 1280x720 encoded: as track 2, h264"])
     }
 }

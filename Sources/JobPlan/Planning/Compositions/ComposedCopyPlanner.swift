@@ -107,11 +107,11 @@ struct ComposedCopyPlanner {
         return true
     }
 
-    /// Reports an error if the container can't hold the codec.
+    /// Reports an error if the container can't store the codec.
     func holds(_ codec: String, of what: String, into sink: inout DiagnosticSink) -> Bool {
         if container.value.canHold(codec: codec) { return true }
         sink.error(
-            .containerCodec, "\(container.value.name) can't hold \(codec), the codec of \(what)",
+            .containerCodec, "\(container.value.name) can't store \(codec), the codec of \(what)",
             at: location,
             notes: [Diagnostic.Note("the container is determined here", at: container.range)],
             help: "use `encode`, or another container")

@@ -112,7 +112,7 @@ struct CopyPlanner {
         let isData = track.mediaType == .data
         guard isData ? type.dataCodecs.contains(track.codec) : type.canHold(codec: track.codec) else {
             return refuse(
-                "\(type.name) can't hold \(track.codec == "none" ? "an unknown codec" : track.codec), the codec of \(label(track))",
+                "\(type.name) can't store \(track.codec == "none" ? "an unknown codec" : track.codec), the codec of \(label(track))",
                 help: isData
                     ? "it holds data tracks of \(type.dataCodecs.joined(separator: " and ")); use `data: { codec: … }` to select them"
                     : "use `encode`, or another container", into: &sink)
@@ -247,7 +247,7 @@ struct CopyPlanner {
         }
     }
 
-    /// Reports that the container can't hold the track unchanged.
+    /// Reports that the container can't store the track unchanged.
     private func refuse(_ message: String, help: String, into sink: inout DiagnosticSink) -> Result? {
         sink.error(
             .containerCodec, message, at: location,

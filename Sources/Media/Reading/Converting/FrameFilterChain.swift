@@ -161,7 +161,7 @@ package struct FrameFilterChain {
         ]
         let before =
             inner.isRGB ? [FilterStep("format", ["pix_fmts": planes.joined(separator: "|")])] : []
-        if settings.mapsTones { return before + color.toneMappingFilters }
+        if settings.mapsTones { return before + color.toneMappingFilters(defaultRange: outputRange) }
         var target = color
         if isCrossing, inner.isRGB { target.matrix = settings.matrix }
         guard var step = target.conversionFilter else { return before }

@@ -43,6 +43,7 @@ final class AudioEncoderStage: EncoderStage {
     }
 
     var timeBase: Rational { encoder.timeBase }
+    var droppedFrames: Int { 0 }
 
     func check(_ sample: borrowing SampleBuffer, start: MediaTime, end: MediaTime?) throws(MediaError) {
         let unit = Rational(1, format.sampleRate)
@@ -86,11 +87,10 @@ final class AudioEncoderStage: EncoderStage {
 
     /// Returns the format of appended samples. Those of a reader have the encoder's layout, whatever their label is.
     private func input(of frame: borrowing Frame) -> AudioFormat {
-        let layout = frame.channelLayout
-        return AudioFormat(
+        AudioFormat(
             sampleFormat: frame.sampleFormat, sampleRate: frame.sampleRate,
-            layout: !followsTimes && layout.channels == format.layout.channels
-                ? format.layout : layout.specified)
+            layout: !followsTimes && frame.channels == format.layout.channels
+                ? format.layout : frame.channelLayout.specified)
     }
 
     private static func description(_ format: AudioFormat) -> String {

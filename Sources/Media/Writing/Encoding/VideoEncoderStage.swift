@@ -8,7 +8,6 @@ final class VideoEncoderStage: EncoderStage {
     private var lastTime: Int64?
     /// Time of the last appended frame, whether it was dropped or not.
     private var lastSample: MediaTime?
-    /// Number of frames dropped because others have the same time in units of the time base.
     private(set) var droppedFrames = 0
     private let acceptsCaptions: Bool
     /// Times at which keyframes are required.
@@ -19,6 +18,8 @@ final class VideoEncoderStage: EncoderStage {
     /// Matrix to which frames are converted; nil for frames of a reader, which have it already, and for RGB.
     private let matrix: String?
     private let frameFormat: (width: Int, height: Int, format: PixelFormat)
+    /// The encoder's pixel format, without a range that its name implies.
+    private let plainFormat: PixelFormat
     /// Primaries and transfer function that frames are converted to; nil for frames of a reader, which have them already.
     private let gamut: ColorDescription?
     /// The last frame's primaries and transfer function, and whether they are converted.
@@ -44,6 +45,7 @@ final class VideoEncoderStage: EncoderStage {
         self.encoder = encoder
         acceptsCaptions = EncoderModel.of(configuration.encoder).acceptsCaptions
         frameFormat = (configuration.width, configuration.height, configuration.pixelFormat)
+        plainFormat = configuration.pixelFormat.withoutRangeByName
         converter = EncoderFormatConverter(configuration, scaling: scaling)
         durations.reserveCapacity(256)
     }
@@ -131,9 +133,12 @@ final class VideoEncoderStage: EncoderStage {
     private func isConverted(_ frame: borrowing Frame) -> Bool {
         if frame.width != frameFormat.width || frame.height != frameFormat.height { return true }
         let format = frame.pixelFormat
-        if format.withoutRangeByName != frameFormat.format.withoutRangeByName { return true }
-        let isFull = frame.colorCode.isFullRange ?? (format.isFullRangeByName ? true : nil)
-        if let range, let isFull, isFull != (range == "pc") { return true }
+        if format != frameFormat.format, format.withoutRangeByName != plainFormat { return true }
+        if let range, let isFull = frame.colorCode.isFullRange ?? (format.isFullRangeByName ? true : nil),
+            isFull != (range == "pc")
+        {
+            return true
+        }
         return hasOtherMatrix(frame) || hasOtherGamut(frame)
     }
 

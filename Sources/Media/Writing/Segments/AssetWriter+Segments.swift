@@ -31,7 +31,8 @@ extension AssetWriter {
         try checkSettings(for: segments.profile)
         let lead = FragmentScheduler.lead(of: inputs.map(\.mediaType))
         for input in inputs where input.encodesVideo || input.index == lead {
-            input.boundaries = SegmentBoundaries(interval: preferredOutputSegmentInterval)
+            input.boundaries = SegmentBoundaries(
+                interval: preferredOutputSegmentInterval, isLead: input.index == lead)
         }
         return inputs[lead].boundaries.map {
             FragmentScheduler.SegmentStarts(boundaries: $0, isRegular: !inputs[lead].encodesVideo)
@@ -71,8 +72,7 @@ extension AssetWriter {
         } catch let error as AVError {
             throw error
         } catch {
-            fail(error)
-            throw AVError(code: -125, operation: "writing", detail: "\(error)")
+            throw ended(by: error)
         }
     }
 }

@@ -4,7 +4,7 @@ internal import Locking
 /// The times at which segments begin: multiples of an interval, or times that the caller chooses. Times are those of
 /// the output.
 ///
-/// The encoder of a video track is asked for a keyframe at each of them, and reports the frame that it was asked for.
+/// The encoder of a video track gets a request for a keyframe at each of them; the times of these frames are kept.
 /// Other tracks use the first keyframe at or after the time; for audio, it is the packet nearest to the time.
 final class SegmentBoundaries: Sendable {
     private struct State: Sendable {
@@ -17,15 +17,18 @@ final class SegmentBoundaries: Sendable {
     }
 
     private let interval: MediaTime?
+    /// Whether packets of the track begin segments; other tracks only get keyframes.
+    private let isLead: Bool
     private let state: Guarded<State>
 
     /// Creates boundaries at multiples of `interval`, which must be greater than 0; nil for those of `flush` only.
-    init(interval: MediaTime?) {
+    init(interval: MediaTime?, isLead: Bool) {
+        self.isLead = isLead
         self.interval = interval
         state = Guarded(State(next: interval))
     }
 
-    /// Lets the next sample begin a segment.
+    /// Marks the next sample as the beginning of a segment.
     func flush() { state.withLock { $0.isFlushing = true } }
 
     /// Returns whether a frame that is about to be encoded begins a segment, and must be a keyframe.
@@ -35,7 +38,7 @@ final class SegmentBoundaries: Sendable {
             state.isFlushing = false
             // The first frame begins the first segment.
             guard isDue, time > .zero else { return false }
-            state.requested.append(time)
+            if isLead { state.requested.append(time) }
             return true
         }
     }
@@ -49,7 +52,7 @@ final class SegmentBoundaries: Sendable {
     }
 
     /// Returns whether a packet that is about to be written begins a segment. `isRegular`: whether multiples of the
-    /// interval are boundaries, because the track's encoder wasn't asked for keyframes.
+    /// interval are boundaries, because the track's encoder got no requests for keyframes.
     func begins(at time: MediaTime, tolerance: MediaTime, isRegular: Bool) -> Bool {
         state.withLock { state in
             let shifted = time + tolerance

@@ -76,7 +76,9 @@ final class SegmentOutput: @unchecked Sendable {
     }
 
     /// Writes the box that precedes a media segment.
-    func beginSegment() throws { try sink.append(SegmentBoxes.segmentType(profile.brands)) }
+    func beginSegment() throws {
+        try SegmentBoxes.segmentType(profile.brands).withUnsafeBytes { try sink.append($0) }
+    }
 
     /// Passes a media segment to the delegate, once the muxer has written it.
     func passSegment(of writer: AssetWriter) throws {
@@ -111,15 +113,13 @@ final class SegmentOutput: @unchecked Sendable {
         guard sink.count > 0 else { return }
         let portion = sink.take()
         let size = SegmentBoxes.headerSize(of: portion.bytes)
-        let header = Array(portion.bytes[..<size])
-        let media = Array(portion.bytes[size...])
         if !hasHeader {
-            try sink.append(header)
+            try sink.append(UnsafeRawBufferPointer(rebasing: portion.bytes[..<size]))
             try passHeader(of: writer)
         }
-        guard !media.isEmpty else { return }
+        guard size < portion.bytes.count else { return }
         try beginSegment()
-        try sink.append(media)
+        try sink.append(UnsafeRawBufferPointer(rebasing: portion.bytes[size...]))
         try passSegment(of: writer)
     }
 
