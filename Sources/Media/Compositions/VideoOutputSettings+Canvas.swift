@@ -15,18 +15,8 @@ extension VideoOutputSettings {
             if rotation.isQuarter { (width, height) = (height, width) }
         }
         let target = box ?? canvas.size
-        let scales = (Double(target.width) / width, Double(target.height) / height)
-        let scale = fit == .cover ? max(scales.0, scales.1) : min(scales.0, scales.1)
-        func even(_ value: Double) -> Int { max(2, Int((value / 2).rounded()) * 2) }
         if fit == .contain || fit == .cover {
-            var inner = PixelSize(width: even(width * scale), height: even(height * scale))
-            if fit == .cover {
-                inner = PixelSize(
-                    width: max(inner.width, target.width), height: max(inner.height, target.height))
-            } else {
-                inner = PixelSize(
-                    width: min(inner.width, target.width), height: min(inner.height, target.height))
-            }
+            let inner = target.fitting((width, height), covers: fit == .cover)
             // Frames that fill the target need no bars and no crop.
             innerSize = inner == target ? nil : inner
         }

@@ -167,9 +167,6 @@ struct VideoEncodingPlanner {
     /// its aspect ratio.
     private func size(format: PixelFormat) -> (size: PixelSize, inner: PixelSize?) {
         let step = spec.codec.value.roundsToChroma ? format.chromaSubsampling : (1, 1)
-        func nearest(_ value: Double, _ unit: Int) -> Int {
-            max(unit, Int((value / Double(unit)).rounded()) * unit)
-        }
         func down(_ value: Int, _ unit: Int) -> Int { max(unit, value / unit * unit) }
         let (width, height) = (Double(max(1, prepared.size.width)), Double(max(1, prepared.size.height)))
         let whole = PixelSize(
@@ -186,22 +183,20 @@ struct VideoEncodingPlanner {
                 }
                 if Double(box.width) >= shown, Double(box.height) >= height { return (whole, nil) }
             }
-            let (across, along) = (Double(box.width) / shown, Double(box.height) / height)
-            let scale = fit == .cover ? max(across, along) : min(across, along)
-            var inner = PixelSize(
-                width: nearest(shown * scale, step.0), height: nearest(height * scale, step.1))
-            if fit == .cover {
-                inner = PixelSize(width: max(inner.width, box.width), height: max(inner.height, box.height))
-            } else {
-                inner = PixelSize(width: min(inner.width, box.width), height: min(inner.height, box.height))
-            }
+            let inner = box.fitting((shown, height), covers: fit == .cover, step: step)
             return fit == .inside || fit == .scaleDown ? (inner, nil) : (box, inner)
         case (let w?, nil):
             let target = down(w, step.0)
-            return (PixelSize(width: target, height: nearest(height * Double(target) / width, step.1)), nil)
+            return (
+                PixelSize(width: target, height: PixelSize.nearest(height * Double(target) / width, step.1)),
+                nil
+            )
         case (nil, let h?):
             let target = down(h, step.1)
-            return (PixelSize(width: nearest(width * Double(target) / height, step.0), height: target), nil)
+            return (
+                PixelSize(width: PixelSize.nearest(width * Double(target) / height, step.0), height: target),
+                nil
+            )
         case (nil, nil): return (whole, nil)
         }
     }

@@ -17,24 +17,7 @@ public enum VideoScalingMode: String, Hashable, Sendable, CaseIterable {
             settings.fit = .stretch
             return
         }
-        // Even sizes keep the positions of subsampled chroma.
-        func even(_ value: Double) -> Int { max(2, Int(min(value / 2, 32_768).rounded()) * 2) }
-        let isWider = ratio > own
-        let keepsWidth = isWider == (self == .resizeAspect)
-        var inner = size
-        if keepsWidth {
-            inner.height = even(Double(size.width) / ratio)
-        } else {
-            inner.width = even(Double(size.height) * ratio)
-        }
-        if self == .resizeAspect {
-            inner = PixelSize(
-                width: min(inner.width, size.width), height: min(inner.height, size.height))
-        } else {
-            inner = PixelSize(
-                width: max(inner.width, size.width), height: max(inner.height, size.height))
-        }
-        settings.innerSize = inner
+        settings.innerSize = size.fitting((ratio, 1), covers: self == .resizeAspectFill)
         settings.fit = self == .resizeAspect ? .contain : .cover
     }
 }
