@@ -88,6 +88,8 @@ let package = Package(
                 "YAMLDocument", "Diagnostics", "ExactStrings", "FileSystem", "Locking", "LibAV", "Media",
             ],
             swiftSettings: house),
+        // The manifests of streaming packages
+        .target(name: "Streaming", dependencies: ["Media", "LibAV"], swiftSettings: house),
         // Layer 5: plans
         .target(
             name: "JobPlan",
@@ -173,6 +175,10 @@ let package = Package(
             name: "MediaTests",
             dependencies: ["Media", "LibAV", "Publishing", "FileSystem", "CFFmpeg", "TestSupport"],
             swiftSettings: house),
+        .testTarget(
+            name: "StreamingTests",
+            dependencies: ["Streaming", "Media", "LibAV", "BinaryCoding", "TestSupport"],
+            exclude: ["golden"], swiftSettings: house),
         // The programs of the articles and the library's tests have only public access, as other packages do.
         .target(
             name: "Articles", dependencies: ["TandemKit"], path: "Tests/Articles", packageAccess: false,

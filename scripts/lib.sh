@@ -56,4 +56,4 @@ build_debug() {
 }
 
 # Groups of tests run one after the other, because each uses all processors.
-test_groups=(BinaryCodingTests YAMLDocumentTests JobSpecTests JobPlanTests EngineTests MediaTests LibraryTests AttackTests CommandTests FidelityTests)
+test_groups=(BinaryCodingTests YAMLDocumentTests StreamingTests JobSpecTests JobPlanTests EngineTests MediaTests LibraryTests AttackTests CommandTests FidelityTests)

@@ -183,6 +183,8 @@ public final class CodecParameters: @unchecked Sendable {
     public var profileName: String? {
         avcodec_profile_name(raw.pointee.codec_id, raw.pointee.profile).map { String(cString: $0) }
     }
+    /// Profile in FFmpeg's numbering (`FF_PROFILE_…`); nil if unknown.
+    package var profile: Int? { raw.pointee.profile >= 0 ? Int(raw.pointee.profile) : nil }
     /// Level in the codec's numbering (41 for H.264's 4.1); nil if unknown.
     public var level: Int? { raw.pointee.level >= 0 ? Int(raw.pointee.level) : nil }
     /// Four-character code in the container; nil if there is none or it isn't printable.

@@ -1,5 +1,5 @@
 /// Parameter sets and other contents of an H.264 configuration record (`avcC`, ISO/IEC 14496-15).
-struct AVCHeaders: Hashable {
+package struct AVCHeaders: Hashable {
     /// Size of a NAL unit's length field in bytes.
     var lengthSize = 4
     /// Framing of NAL units in packets with these headers.
@@ -10,7 +10,7 @@ struct AVCHeaders: Hashable {
     var pictures: [[UInt8]] = []
 
     /// Parses `avcC`, or parameter sets with start codes; nil if they are malformed or incomplete.
-    init?(_ extradata: [UInt8]) {
+    package init?(_ extradata: [UInt8]) {
         if extradata.first == 1 {
             guard let parsed = Self.record(extradata) else { return nil }
             self = parsed
@@ -87,7 +87,7 @@ struct AVCHeaders: Hashable {
     var level: Int { sequences.map { Int($0[3]) }.max() ?? 0 }
 
     /// The headers as `avcC`, with the first set's profile and the highest level; nil if they can't be represented.
-    var configurationRecord: [UInt8]? {
+    package var configurationRecord: [UInt8]? {
         guard let first = sequences.first, sequences.count < 32, pictures.count < 256 else { return nil }
         var bytes: [UInt8] = [
             1, first[1], first[2], UInt8(clamping: level), 0xfc | UInt8(lengthSize - 1),

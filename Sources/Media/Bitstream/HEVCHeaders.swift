@@ -1,11 +1,11 @@
 /// Parameter sets and other contents of an HEVC configuration record (`hvcC`, ISO/IEC 14496-15).
-struct HEVCHeaders: Hashable {
+package struct HEVCHeaders: Hashable {
     /// Size of a NAL unit's length field in bytes.
     let lengthSize: Int
     /// Video, sequence and picture parameter sets, in the required order.
     let sets: [[UInt8]]
     /// The record with `array_completeness` cleared: packets may contain more parameter sets.
-    let configurationRecord: [UInt8]
+    package let configurationRecord: [UInt8]
     /// Framing of NAL units in packets with these headers.
     let framing: NALFraming
 
@@ -26,7 +26,7 @@ struct HEVCHeaders: Hashable {
     }
 
     /// Parses `hvcC`, or parameter sets with start codes; nil if they are malformed or incomplete.
-    init?(_ extradata: [UInt8]) {
+    package init?(_ extradata: [UInt8]) {
         if extradata.first == 1 {
             self.init(record: extradata)
         } else {

@@ -1,0 +1,114 @@
+internal import LibAV
+
+/// The groups of audio renditions that a multivariant playlist offers.
+///
+/// A group contains one rendition for each member: a language with its roles and, where a format has several of those, a
+/// title. Renditions of different formats (codec, number of channels) and of different qualities are in different groups, so
+/// that players choose a group by what they can decode and transfer. RFC 8216bis (4.4.6.2.1) requires the same members in
+/// all groups: a group whose format lacks a member contains that of the first format that has it.
+struct AudioGroups {
+    /// A group of audio renditions.
+    struct Group: Hashable {
+        /// Renditions in the order of members.
+        let renditions: [StreamingRendition]
+        /// Names of the renditions, which are the same in all groups.
+        let names: [String]
+        /// Index of the rendition that players choose if users state no preference; the same in all groups.
+        let defaultIndex: Int
+
+        /// The rendition at `defaultIndex`.
+        var defaultRendition: StreamingRendition? {
+            renditions.indices.contains(defaultIndex) ? renditions[defaultIndex] : nil
+        }
+
+        /// Codec and channels of the group: those of its first rendition.
+        var formatName: String {
+            guard let first = renditions.first, let codec = first.codec, let audio = first.audio else {
+                return "audio"
+            }
+            return "\(codec.formatName)-\(audio.layout.channels)ch"
+        }
+    }
+
+    /// The format of audio, by which groups are distinguished.
+    private struct Format: Hashable {
+        let codec: CodecString?
+        let channels: Int
+    }
+
+    /// A member of every group.
+    private struct Member: Hashable {
+        let language: LanguageTag?
+        let roles: Set<StreamingRole>
+        let title: String?
+    }
+
+    /// Groups in the order of their first renditions.
+    let groups: [Group]
+
+    /// Creates the groups of these audio renditions.
+    init(_ renditions: [StreamingRendition]) {
+        var formats: [Format] = []
+        var byFormat: [Format: [StreamingRendition]] = [:]
+        for rendition in renditions {
+            guard let audio = rendition.audio else { continue }
+            let format = Format(codec: rendition.codec, channels: audio.layout.channels)
+            if byFormat[format] == nil { formats.append(format) }
+            byFormat[format, default: []].append(rendition)
+        }
+        // Renditions of each format and member, in order of quality.
+        var members: [Member] = []
+        var qualities: [Format: [Member: [StreamingRendition]]] = [:]
+        for format in formats {
+            for rendition in byFormat[format] ?? [] {
+                let member = Self.member(of: rendition, known: members, used: qualities[format] ?? [:])
+                if !members.contains(member) { members.append(member) }
+                qualities[format, default: [:]][member, default: []].append(rendition)
+            }
+        }
+        let names = Self.names(members)
+        let preferred = Set(
+            formats.flatMap { format in
+                (qualities[format] ?? [:]).filter { $0.value.contains { $0.isDefault } }.keys
+            })
+        let defaultIndex =
+            members.firstIndex(where: preferred.contains) ?? members.firstIndex { $0.roles.isEmpty } ?? 0
+        var groups: [Group] = []
+        for format in formats {
+            let own = qualities[format] ?? [:]
+            let count = own.values.map(\.count).max() ?? 0
+            for quality in 0..<count {
+                // Other formats complete the group.
+                let renditions = members.compactMap { member -> StreamingRendition? in
+                    let offered =
+                        own[member] ?? formats.lazy.compactMap { qualities[$0]?[member] }.first ?? []
+                    return offered.indices.contains(quality) ? offered[quality] : offered.last
+                }
+                let group = Group(renditions: renditions, names: names, defaultIndex: defaultIndex)
+                if !groups.contains(group) { groups.append(group) }
+            }
+        }
+        self.groups = groups
+    }
+
+    /// Returns the member that a rendition belongs to. Titles are only compared within a format, because those of
+    /// different formats often name the format.
+    private static func member(
+        of rendition: StreamingRendition, known: [Member], used: [Member: [StreamingRendition]]
+    ) -> Member {
+        let own = Member(language: rendition.language, roles: rendition.roles, title: rendition.title)
+        if known.contains(own) { return own }
+        let free = known.first {
+            $0.language == own.language && $0.roles == own.roles && used[$0] == nil
+        }
+        return free ?? own
+    }
+
+    /// Returns distinct names: the title, or the language with its roles.
+    private static func names(_ members: [Member]) -> [String] {
+        RenditionNames.distinct(
+            members.map { member in
+                member.title ?? RenditionNames.name(language: member.language, roles: member.roles)
+            })
+    }
+}

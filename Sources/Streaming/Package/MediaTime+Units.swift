@@ -1,0 +1,7 @@
+internal import LibAV
+internal import Media
+
+extension MediaTime {
+    /// The number of microseconds, rounded to the nearest.
+    var microseconds: Int64 { ticks(in: Rational(1, 1_000_000)) }
+}

@@ -1,0 +1,116 @@
+import LibAV
+import Media
+import Streaming
+
+/// Renditions for tests, with sizes that follow from their numbers.
+enum Fixtures {
+    /// Returns contiguous segments of these durations in ticks. `rate` is the average bit rate; segments are alternately
+    /// 10% larger and smaller.
+    static func segments(
+        _ durations: [Int64], timescale: Int32, rate: Int64, start: Int64 = 0, hasKeyframes: Bool = false
+    ) -> [StreamingSegment] {
+        var time = start
+        return durations.enumerated().map { index, duration in
+            defer { time += duration }
+            let size = rate * duration / Int64(timescale) / 8
+            return StreamingSegment(
+                start: MediaTime(value: time, timescale: timescale),
+                duration: MediaTime(value: duration, timescale: timescale),
+                size: size * (index % 2 == 0 ? 11 : 9) / 10,
+                keyframe: hasKeyframes ? ByteRange(offset: 24, length: size / 5) : nil)
+        }
+    }
+
+    /// H.264 at 29.97 frames/s: three segments of 6.006 s, and one of 2.002 s.
+    static func video(
+        _ id: String, width: Int, height: Int, rate: Int64, codec: String = "avc1.64001f",
+        color: ColorDescription = .standard, durations: [Int64] = [180_180, 180_180, 180_180, 60_060]
+    ) -> StreamingRendition {
+        StreamingRendition(
+            id: id,
+            kind: .video(
+                .init(width: width, height: height, frameRate: Rational(30000, 1001), color: color)),
+            codec: CodecString(codec), timescale: 30_000, initializationSize: 800,
+            segments: segments(durations, timescale: 30_000, rate: rate, hasKeyframes: true))
+    }
+
+    /// AAC with frames of 1024 samples at 48 kHz, in segments as close to 6.006 s as frames allow.
+    static func audio(
+        _ id: String, language: String?, title: String? = nil, rate: Int64 = 128_000,
+        codec: String = "mp4a.40.2", layout: String = "stereo", isDefault: Bool = false,
+        roles: Set<StreamingRole> = [], durations: [Int64] = [288_768, 287_744, 288_768, 95_232]
+    ) -> StreamingRendition {
+        StreamingRendition(
+            id: id,
+            kind: .audio(
+                .init(sampleRate: 48_000, layout: ChannelLayout(named: layout) ?? .stereo)),
+            codec: CodecString(codec), language: language.flatMap { LanguageTag($0) }, title: title,
+            isDefault: isDefault, roles: roles, timescale: 48_000, initializationSize: 700,
+            segments: segments(durations, timescale: 48_000, rate: rate))
+    }
+
+    /// WebVTT in segments of 6.006 s.
+    static func subtitles(
+        _ id: String, language: String?, title: String? = nil, isDefault: Bool = false,
+        roles: Set<StreamingRole> = [], isDivided: Bool = true
+    ) -> StreamingRendition {
+        StreamingRendition(
+            id: id, kind: .subtitles(.init(fileSize: 2000)), codec: nil,
+            language: language.flatMap { LanguageTag($0) }, title: title, isDefault: isDefault, roles: roles,
+            timescale: 1000, initializationSize: 0,
+            segments: isDivided ? segments([6006, 6006, 6006, 2002], timescale: 1000, rate: 800) : [])
+    }
+
+    static func package(
+        _ renditions: [StreamingRendition], files: PackageFiles = .many,
+        formats: [StreamingFormat] = [.hls, .dash], variants: [StreamingVariant] = []
+    ) -> StreamingPackage {
+        StreamingPackage(
+            formats: formats, files: files, segmentDuration: MediaTime(value: 6, timescale: 1),
+            renditions: renditions, variants: variants)
+    }
+
+    static var hdr10: ColorDescription {
+        var color = ColorDescription()
+        (color.primaries, color.transfer, color.matrix) = ("bt2020", "smpte2084", "bt2020nc")
+        color.range = "tv"
+        return color
+    }
+
+    /// Packages of the golden files by name.
+    static let packages: [String: StreamingPackage] = {
+        let ladder = [
+            video("hd", width: 1280, height: 720, rate: 3_000_000),
+            video("sd", width: 854, height: 480, rate: 1_200_000, codec: "avc1.64001e"),
+        ]
+        let languages = [
+            audio("en", language: "eng", isDefault: true), audio("de", language: "ger"),
+            audio("talk", language: "eng", title: "Director & \"Crew\"", roles: [.commentary]),
+            audio("en51", language: "eng", rate: 384_000, codec: "ac-3", layout: "5.1(side)"),
+        ]
+        let texts = [
+            subtitles("t-en", language: "en", roles: [.captions]),
+            subtitles("t-de", language: "de", isDefault: true),
+            subtitles("t-forced", language: "en", roles: [.forced]),
+        ]
+        return [
+            "many": package(ladder + languages + texts),
+            "single": package(
+                ladder + [languages[0]] + [subtitles("t", language: "fr", isDivided: false)], files: .single),
+            "audio": package([
+                audio("high", language: "eng", rate: 256_000), audio("low", language: "eng", rate: 64_000),
+            ]),
+            "video": package([ladder[1]]),
+            "hdr": package(
+                [
+                    video(
+                        "uhd", width: 3840, height: 2160, rate: 16_000_000, codec: "hvc1.2.4.L150.B0",
+                        color: hdr10), ladder[0], languages[0],
+                ],
+                variants: [
+                    StreamingVariant(video: "uhd", audio: "en"), StreamingVariant(video: "hd", audio: "en"),
+                    StreamingVariant(video: nil, audio: "en"),
+                ]),
+        ]
+    }()
+}
