@@ -9,14 +9,7 @@ enum VP9CodecString {
         let depth = format.bitDepth
         let name = format.description
         let chroma = name.contains("444") ? 3 : name.contains("422") ? 2 : 1
-        return value(
-            profile: profile, level: level, depth: depth, chroma: chroma, code: CodePoints(color))
-    }
-
-    /// Returns the string of `vpcC` (version 1).
-    static func value(
-        profile: Int, level: Int, depth: Int, chroma: Int, code: CodePoints
-    ) -> String {
+        let code = CodePoints(color)
         let base = "vp09.\(twoDigits(profile)).\(twoDigits(level)).\(twoDigits(depth))"
         // Both positions of 4:2:0 chroma are equivalent to players.
         guard chroma > 1 || !code.isStandard || code.isFullRange else { return base }
