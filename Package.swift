@@ -178,7 +178,7 @@ let package = Package(
         .testTarget(
             name: "StreamingTests",
             dependencies: ["Streaming", "Media", "LibAV", "BinaryCoding", "TestSupport"],
-            exclude: ["golden"], swiftSettings: house),
+            exclude: ["golden", "judge.py"], swiftSettings: house),
         // The programs of the articles and the library's tests have only public access, as other packages do.
         .target(
             name: "Articles", dependencies: ["TandemKit"], path: "Tests/Articles", packageAccess: false,

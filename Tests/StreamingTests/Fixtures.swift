@@ -77,6 +77,36 @@ enum Fixtures {
         return color
     }
 
+    /// Renditions that start at 10 s, with all roles, and with videos that can't be in one adaptation set.
+    static var accessible: StreamingPackage {
+        var color = ColorDescription()
+        (color.primaries, color.transfer, color.matrix) = ("smpte170m", "smpte170m", "smpte170m")
+        var narrow = video("narrow", width: 720, height: 576, rate: 2_000_000, color: color)
+        narrow.kind = .video(
+            .init(
+                width: 720, height: 576, sampleAspectRatio: Rational(64, 45), frameRate: nil, color: color,
+                accessPoint: .open))
+        var renditions = [
+            video("wide", width: 640, height: 360, rate: 900_000), narrow,
+            video(
+                "aligned-otherwise", width: 640, height: 360, rate: 700_000,
+                durations: [120_120, 240_240, 180_180, 60_060]),
+            audio("main", language: "pt-br", codec: "mp4a.6B"),
+            audio("described", language: "pt-br", codec: "mp4a.6B", roles: [.description]),
+            audio("clear", language: "pt-br", codec: "mp4a.6B", roles: [.clearSpeech, .dub]),
+            audio("octo", language: nil, codec: "opus", layout: "8 channels"),
+            subtitles("easy", language: "pt-br", roles: [.easyReader]),
+        ]
+        let offset = MediaTime(value: 10, timescale: 1)
+        for rendition in renditions.indices {
+            for index in renditions[rendition].segments.indices {
+                let start = renditions[rendition].segments[index].start
+                renditions[rendition].segments[index].start = start + offset
+            }
+        }
+        return package(renditions)
+    }
+
     /// Packages of the golden files by name.
     static let packages: [String: StreamingPackage] = {
         let ladder = [
@@ -101,6 +131,7 @@ enum Fixtures {
                 audio("high", language: "eng", rate: 256_000), audio("low", language: "eng", rate: 64_000),
             ]),
             "video": package([ladder[1]]),
+            "accessible": accessible,
             "hdr": package(
                 [
                     video(

@@ -166,7 +166,7 @@ struct MediaPresentationDescription {
 
     private func roles(of rendition: StreamingRendition) -> [XMLElement] {
         let roles = StreamingRole.allCases.filter(rendition.roles.contains)
-        let purposes = rendition.subtitles == nil ? roles.compactMap(\.audioPurpose) : []
+        let purposes = roles.compactMap(\.audioPurpose)
         var values = roles.map(\.dashRole)
         if values.isEmpty {
             values = [rendition.subtitles != nil ? "subtitle" : isMain(rendition) ? "main" : "alternate"]

@@ -4,8 +4,12 @@ internal import LibAV
 ///
 /// A group contains one rendition for each member: a language with its roles and, where a format has several of those, a
 /// title. Renditions of different formats (codec, number of channels) and of different qualities are in different groups, so
-/// that players choose a group by what they can decode and transfer. RFC 8216bis (4.4.6.2.1) requires the same members in
-/// all groups: a group whose format lacks a member contains that of the first format that has it.
+/// that players choose a group by what they can decode and transfer.
+///
+/// RFC 8216bis (4.4.6.2.1) requires the same members in all groups. Groups therefore contain the first format's rendition
+/// of each member that their own format lacks. The reverse doesn't hold: `CODECS` of the first group would contain other
+/// formats, and players that don't decode these would reject all variants. A member without the first format is only
+/// in groups of its own format.
 struct AudioGroups {
     /// A group of audio renditions.
     struct Group: Hashable {
@@ -13,7 +17,7 @@ struct AudioGroups {
         let renditions: [StreamingRendition]
         /// Names of the renditions, which are the same in all groups.
         let names: [String]
-        /// Index of the rendition that players choose if users state no preference; the same in all groups.
+        /// Index of the rendition that players choose if users state no preference.
         let defaultIndex: Int
 
         /// The rendition at `defaultIndex`.
@@ -21,19 +25,16 @@ struct AudioGroups {
             renditions.indices.contains(defaultIndex) ? renditions[defaultIndex] : nil
         }
 
-        /// Codec and channels of the group: those of its first rendition.
-        var formatName: String {
-            guard let first = renditions.first, let codec = first.codec, let audio = first.audio else {
-                return "audio"
-            }
-            return "\(codec.formatName)-\(audio.layout.channels)ch"
-        }
+        /// Name of the format of the group's own renditions.
+        let formatName: String
     }
 
     /// The format of audio, by which groups are distinguished.
     private struct Format: Hashable {
         let codec: CodecString?
         let channels: Int
+
+        var name: String { "\(codec?.formatName ?? "audio")-\(channels)ch" }
     }
 
     /// A member of every group.
@@ -71,21 +72,23 @@ struct AudioGroups {
             formats.flatMap { format in
                 (qualities[format] ?? [:]).filter { $0.value.contains { $0.isDefault } }.keys
             })
-        let defaultIndex =
-            members.firstIndex(where: preferred.contains) ?? members.firstIndex { $0.roles.isEmpty } ?? 0
+        let common = formats.first.flatMap { qualities[$0] } ?? [:]
         var groups: [Group] = []
         for format in formats {
             let own = qualities[format] ?? [:]
-            let count = own.values.map(\.count).max() ?? 0
-            for quality in 0..<count {
-                // Other formats complete the group.
-                let renditions = members.compactMap { member -> StreamingRendition? in
-                    let offered =
-                        own[member] ?? formats.lazy.compactMap { qualities[$0]?[member] }.first ?? []
+            let included = members.indices.filter { own[members[$0]] != nil || common[members[$0]] != nil }
+            let defaultIndex =
+                included.firstIndex { preferred.contains(members[$0]) }
+                ?? included.firstIndex { members[$0].roles.isEmpty } ?? 0
+            for quality in 0..<(own.values.map(\.count).max() ?? 0) {
+                let renditions = included.compactMap { index -> StreamingRendition? in
+                    let offered = own[members[index]] ?? common[members[index]] ?? []
                     return offered.indices.contains(quality) ? offered[quality] : offered.last
                 }
-                let group = Group(renditions: renditions, names: names, defaultIndex: defaultIndex)
-                if !groups.contains(group) { groups.append(group) }
+                groups.append(
+                    Group(
+                        renditions: renditions, names: included.map { names[$0] }, defaultIndex: defaultIndex,
+                        formatName: format.name))
             }
         }
         self.groups = groups

@@ -25,10 +25,7 @@ struct MultivariantPlaylist {
 
     var text: String {
         let variants = variants
-        var groups: [AudioGroups.Group] = []
-        for variant in variants {
-            if let audio = variant.audio, !groups.contains(audio) { groups.append(audio) }
-        }
+        let groups = groups(of: variants)
         let ids = Self.groupIDs(groups)
         // Players of the media playlists require the same version.
         var lines = ["#EXTM3U", "#EXT-X-VERSION:\(MediaPlaylist.Version.initialization.rawValue)"]
@@ -160,6 +157,19 @@ struct MultivariantPlaylist {
     private static func groupIDs(_ groups: [AudioGroups.Group]) -> [String] {
         RenditionNames.distinct(groups.map(\.formatName)).map {
             String($0.map { $0 == " " ? "-" : $0 })
+        }
+    }
+
+    /// Returns the groups of all variants in the order of the package's renditions, on which the groups' ids depend.
+    private func groups(of variants: [Variant]) -> [AudioGroups.Group] {
+        let positions = Dictionary(
+            package.renditions.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
+        func order(_ group: AudioGroups.Group) -> [Int] { group.renditions.map { positions[$0.id] ?? 0 } }
+        let groups = variants.compactMap(\.audio).sorted {
+            order($0).lexicographicallyPrecedes(order($1))
+        }
+        return groups.reduce(into: []) { distinct, group in
+            if distinct.last != group { distinct.append(group) }
         }
     }
 

@@ -7,6 +7,8 @@ package enum StreamingRole: String, Codable, Hashable, Sendable, CaseIterable {
     case dub
     /// Audio that describes the video for visually impaired people.
     case description
+    /// Audio whose dialogue is easier to understand, for hearing impaired people.
+    case clearSpeech
     /// Subtitles with speakers and sounds for hearing impaired people (SDH, captions).
     case captions
     /// Subtitles of foreign dialogue only, which players show with audio of the same language.
@@ -14,14 +16,20 @@ package enum StreamingRole: String, Codable, Hashable, Sendable, CaseIterable {
     /// Subtitles that are simplified for easy reading.
     case easyReader
 
-    /// Returns the roles that libavformat's dispositions declare.
-    package static func roles(ofDisposition disposition: some Sequence<String>) -> Set<StreamingRole> {
-        Set(disposition.compactMap { named[$0] })
+    /// Returns the roles that libavformat's dispositions of an audio or subtitle track declare.
+    package static func roles(
+        ofDisposition disposition: some Sequence<String>, isAudio: Bool
+    ) -> Set<StreamingRole> {
+        let names = isAudio ? audioNames : subtitleNames
+        return Set(disposition.compactMap { names[$0] })
     }
 
-    private static let named: [String: StreamingRole] = [
+    private static let audioNames: [String: StreamingRole] = [
         "comment": .commentary, "dub": .dub, "visual_impaired": .description, "descriptions": .description,
-        "hearing_impaired": .captions, "captions": .captions, "forced": .forced,
+        "hearing_impaired": .clearSpeech,
+    ]
+    private static let subtitleNames: [String: StreamingRole] = [
+        "comment": .commentary, "hearing_impaired": .captions, "captions": .captions, "forced": .forced,
     ]
 
     /// Values of HLS's `CHARACTERISTICS`.
@@ -33,6 +41,7 @@ package enum StreamingRole: String, Codable, Hashable, Sendable, CaseIterable {
                 "public.accessibility.transcribes-spoken-dialog",
                 "public.accessibility.describes-music-and-sound",
             ]
+        case .clearSpeech: ["public.accessibility.enhances-speech-intelligibility"]
         case .easyReader: ["public.easy-to-read"]
         case .commentary, .dub, .forced: []
         }
@@ -44,6 +53,7 @@ package enum StreamingRole: String, Codable, Hashable, Sendable, CaseIterable {
         case .commentary: "commentary"
         case .dub: "dub"
         case .description: "description"
+        case .clearSpeech: "enhanced-audio-intelligibility"
         case .captions: "caption"
         case .forced: "forced-subtitle"
         case .easyReader: "easyreader"
@@ -55,8 +65,8 @@ package enum StreamingRole: String, Codable, Hashable, Sendable, CaseIterable {
     var audioPurpose: String? {
         switch self {
         case .description: "1"
-        case .captions: "2"
-        case .commentary, .dub, .forced, .easyReader: nil
+        case .clearSpeech: "2"
+        case .commentary, .dub, .captions, .forced, .easyReader: nil
         }
     }
 
@@ -65,6 +75,7 @@ package enum StreamingRole: String, Codable, Hashable, Sendable, CaseIterable {
         switch self {
         case .commentary: "commentary"
         case .description: "audio description"
+        case .clearSpeech: "clear speech"
         case .captions: "SDH"
         case .forced: "forced"
         case .easyReader: "easy reading"
