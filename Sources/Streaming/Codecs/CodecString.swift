@@ -1,5 +1,5 @@
 /// A codec with its profile as manifests name it (RFC 6381), such as `avc1.64001f`.
-package struct CodecString: Codable, Hashable, Sendable, CustomStringConvertible {
+package struct CodecString: ValidatedText {
     package let value: String
 
     /// Creates a string of one codec; nil for characters that RFC 6381 doesn't allow without encoding.
@@ -14,22 +14,6 @@ package struct CodecString: Codable, Hashable, Sendable, CustomStringConvertible
 
     /// Creates a string from text that this module formats.
     init(formatted value: String) { self.value = value }
-
-    package init(from decoder: any Decoder) throws {
-        let text = try decoder.singleValueContainer().decode(String.self)
-        guard let codec = CodecString(text) else {
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "not a codec: \(text)"))
-        }
-        self = codec
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(value)
-    }
-
-    package var description: String { value }
 
     /// The four-character code of the sample entry.
     var family: String { String(value.prefix { $0 != "." }) }

@@ -12,15 +12,7 @@ struct MediaPresentationDescription {
 
     init(_ package: StreamingPackage) {
         self.package = package
-        let target = package.targetDuration
-        let duration = package.end - package.start
-        rates = Dictionary(
-            package.renditions.map { rendition in
-                (
-                    rendition.id,
-                    rendition.bitRates(targetDuration: target, fileDuration: rendition.ticks(duration))
-                )
-            }, uniquingKeysWith: { first, _ in first })
+        rates = package.bitRates
     }
 
     /// The complete document.
@@ -46,7 +38,9 @@ struct MediaPresentationDescription {
         let main =
             package.files == .many
             ? "urn:mpeg:dash:profile:isoff-live:2011" : "urn:mpeg:dash:profile:isoff-on-demand:2011"
-        return "\(main),urn:mpeg:dash:profile:cmaf:2019"
+        // CMAF fragments don't depend on earlier ones.
+        let isCMAF = package.renditions.allSatisfy { $0.video?.accessPoint != .open }
+        return isCMAF ? "\(main),urn:mpeg:dash:profile:cmaf:2019" : main
     }
 
     // MARK: Times

@@ -4,20 +4,14 @@ internal import Media
 /// The multivariant playlist of a package (RFC 8216bis, 4.4.6), as Apple's authoring specification requires it.
 struct MultivariantPlaylist {
     private let package: StreamingPackage
+    private let targetDuration: Int64
     /// Bit rates by rendition.
     private let rates: [String: BitRates]
 
     init(_ package: StreamingPackage) {
         self.package = package
-        let target = package.targetDuration
-        let duration = package.end - package.start
-        rates = Dictionary(
-            package.renditions.map { rendition in
-                (
-                    rendition.id,
-                    rendition.bitRates(targetDuration: target, fileDuration: rendition.ticks(duration))
-                )
-            }, uniquingKeysWith: { first, _ in first })
+        targetDuration = package.targetDuration
+        rates = package.bitRates
     }
 
     /// Average bit rate in bits per second up to which a variant is listed first, so that players start with it.
@@ -231,7 +225,7 @@ struct MultivariantPlaylist {
 
     private var keyframeInformation: [String] {
         package.renditions.filter { package.offersKeyframes(of: $0) }.map { rendition in
-            let rates = rendition.keyframeBitRates(targetDuration: package.targetDuration)
+            let rates = rendition.keyframeBitRates(targetDuration: targetDuration)
             var attributes = AttributeList()
             attributes.add("BANDWIDTH", rates.peak)
             attributes.add("AVERAGE-BANDWIDTH", rates.average)

@@ -1,3 +1,5 @@
+internal import Media
+
 /// Bit rates of a rendition in bits per second, rounded up.
 struct BitRates: Hashable {
     /// Highest bit rate of contiguous segments that last between 0.5 and 1.5 target durations together (RFC 8216bis,
@@ -88,20 +90,24 @@ struct BitRates: Hashable {
     }
 }
 
-extension StreamingRendition {
-    /// Returns the bit rates of all segments; of the whole file for subtitles without segments, which lasts
-    /// `fileDuration` ticks.
-    func bitRates(targetDuration: Int64, fileDuration: Int64) -> BitRates {
-        if let subtitles, segments.isEmpty {
-            return BitRates(
-                sizes: [subtitles.fileSize], boundaries: [0, max(1, fileDuration)], timescale: timescale,
-                targetDuration: targetDuration)
-        }
-        return BitRates(
-            sizes: segments.map(\.size), boundaries: boundaries, timescale: timescale,
-            targetDuration: targetDuration)
+extension StreamingPackage {
+    /// Bit rates of all segments by rendition. Subtitles without segments are one segment that lasts as long as the package.
+    var bitRates: [String: BitRates] {
+        let target = targetDuration
+        let duration = end - start
+        return Dictionary(
+            renditions.map { rendition in
+                let isWhole = rendition.segments.isEmpty
+                let rates = BitRates(
+                    sizes: isWhole ? [rendition.subtitles?.fileSize ?? 0] : rendition.segments.map(\.size),
+                    boundaries: isWhole ? [0, max(1, rendition.ticks(duration))] : rendition.boundaries,
+                    timescale: rendition.timescale, targetDuration: target)
+                return (rendition.id, rates)
+            }, uniquingKeysWith: { first, _ in first })
     }
+}
 
+extension StreamingRendition {
     /// Returns the bit rates of the keyframes alone.
     func keyframeBitRates(targetDuration: Int64) -> BitRates {
         BitRates(

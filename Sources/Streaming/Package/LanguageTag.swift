@@ -1,5 +1,5 @@
 /// A language tag (BCP 47), such as `en` or `pt-BR`, with the shortest code of the language and the recommended case.
-package struct LanguageTag: Codable, Hashable, Sendable, CustomStringConvertible {
+package struct LanguageTag: ValidatedText {
     package let value: String
 
     /// Creates a tag from a language of a container or a job file: an ISO 639-2 code (`eng`, `ger`), or a tag. Nil for
@@ -20,22 +20,6 @@ package struct LanguageTag: Codable, Hashable, Sendable, CustomStringConvertible
         }
         value = tag
     }
-
-    package init(from decoder: any Decoder) throws {
-        let text = try decoder.singleValueContainer().decode(String.self)
-        guard let tag = LanguageTag(text) else {
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "not a language tag: \(text)"))
-        }
-        self = tag
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(value)
-    }
-
-    package var description: String { value }
 
     /// The language's English name, followed by script, region and variants; the tag for languages without a code of two
     /// letters.
