@@ -2,13 +2,23 @@ extension BitstreamTraits {
     /// Traits of codecs by FFmpeg's names.
     static let table: [String: BitstreamTraits] = [
         // Audio
-        "aac": makeTraits { ($0.lengths, $0.fillsPackets, $0.mayDoubleRate) = (.fixed, true, true) },
+        "aac": makeTraits {
+            ($0.lengths, $0.fillsPackets, $0.mayDoubleRate) = (.fixed, true, true)
+            $0.manifestString = .mpeg4Audio
+        },
         "mp1": makeTraits { $0.lengths = .fixed },
         "mp2": makeTraits { ($0.lengths, $0.fillsPackets) = (.fixed, true) },
         // A packet may refer to up to 511 bytes of earlier packets (bit reservoir), which may be many small packets.
-        "mp3": makeTraits { ($0.lengths, $0.fillsPackets, $0.preroll) = (.fixed, true, 250) },
-        "ac3": makeTraits { ($0.lengths, $0.fillsPackets) = (.fixed, true) },
-        "eac3": makeTraits { ($0.lengths, $0.fillsPackets) = (.enhancedAC3, true) },
+        "mp3": makeTraits {
+            ($0.lengths, $0.fillsPackets, $0.preroll) = (.fixed, true, 250)
+            $0.manifestString = .mpegAudio
+        },
+        "ac3": makeTraits {
+            ($0.lengths, $0.fillsPackets, $0.manifestString) = (.fixed, true, .fixed("ac-3"))
+        },
+        "eac3": makeTraits {
+            ($0.lengths, $0.fillsPackets, $0.manifestString) = (.enhancedAC3, true, .fixed("ec-3"))
+        },
         "amr_nb": makeTraits { $0.lengths = .fixed },
         "amr_wb": makeTraits { $0.lengths = .fixed },
         "gsm": makeTraits { $0.lengths = .fixed },
@@ -18,26 +28,34 @@ extension BitstreamTraits {
         "opus": makeTraits {
             ($0.lengths, $0.preroll, $0.packetsASecond) = (.opus, 80, 9)
             ($0.hasDelayInHeader, $0.hasUnevenPackets, $0.hasOwnLoudnessTags) = (true, true, true)
+            $0.manifestString = .fixed("opus")
         },
         "vorbis": makeTraits { ($0.lengths, $0.hasUnevenPackets) = (.vorbis, true) },
-        "flac": makeTraits { ($0.lengths, $0.storesLengthInHeader, $0.hasChecksums) = (.flac, true, true) },
-        "alac": makeTraits { $0.lengths = .alac },
+        "flac": makeTraits {
+            ($0.lengths, $0.storesLengthInHeader, $0.hasChecksums) = (.flac, true, true)
+            $0.manifestString = .fixed("fLaC")
+        },
+        "alac": makeTraits { ($0.lengths, $0.manifestString) = (.alac, .fixed("alac")) },
         "wavpack": makeTraits { $0.hasChecksums = true },
         "tta": makeTraits { $0.hasChecksums = true },
         // Video
         "h264": makeTraits {
             ($0.parameterSets, $0.storedColor, $0.carriesCaptions) = (.avc, .all, true)
-            ($0.playsPlainAs, $0.randomAccess) = ("H.264", .recoveryPoint)
+            ($0.playsPlainAs, $0.randomAccess, $0.manifestString) = ("H.264", .recoveryPoint, .avc)
         },
         "hevc": makeTraits {
             ($0.parameterSets, $0.storedColor, $0.carriesCaptions) = (.hevc, .all, true)
             // `hvc1` declares that parameter sets are only in the header, which Apple's players require.
-            ($0.movieTag, $0.randomAccess) = ("hvc1", .keyframe)
+            ($0.movieTag, $0.randomAccess, $0.manifestString) = ("hvc1", .keyframe, .hevc)
         },
         "vvc": makeTraits { ($0.storedColor, $0.randomAccess) = (.all, .keyframe) },
-        "av1": makeTraits { ($0.storedColor, $0.randomAccess) = (.all, .keyframe) },
+        "av1": makeTraits {
+            ($0.storedColor, $0.randomAccess, $0.manifestString) = (.all, .keyframe, .av1)
+        },
         "vp8": makeTraits { ($0.randomAccess, $0.hidesFrames) = (.keyframe, true) },
-        "vp9": makeTraits { ($0.storedColor, $0.randomAccess) = (.all, .keyframe) },
+        "vp9": makeTraits {
+            ($0.storedColor, $0.randomAccess, $0.manifestString) = (.all, .keyframe, .vp9)
+        },
         "vc1": makeTraits { ($0.storedColor, $0.randomAccess) = (.all, .keyframe) },
         "dnxhd": makeTraits { ($0.storedColor, $0.declaresFieldsInFrames) = (.matrix, true) },
         "dvvideo": makeTraits { $0.declaresFieldsInFrames = true },
@@ -76,7 +94,8 @@ extension BitstreamTraits {
         "mov_text": makeTraits { $0.hasEmptyCues = true },
         "ass": makeTraits { $0.hasStyles = true },
         "ssa": makeTraits { $0.hasStyles = true },
-        "webvtt": makeTraits { $0.hasCuePositions = true },
+        "webvtt": makeTraits { ($0.hasCuePositions, $0.manifestString) = (true, .fixed("wvtt")) },
+        "ttml": makeTraits { $0.manifestString = .fixed("stpp") },
         "hdmv_pgs_subtitle": makeTraits { $0.displaySets = .pgs },
         "dvb_subtitle": makeTraits { $0.displaySets = .dvb },
     ]

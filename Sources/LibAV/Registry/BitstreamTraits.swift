@@ -51,6 +51,24 @@ package struct BitstreamTraits: Sendable {
         case withheld
     }
 
+    /// The syntax of the codec's string in manifests and media types (RFC 6381), for tracks in mp4.
+    package enum ManifestString: Sendable {
+        /// Profile and level of `avcC`.
+        case avc
+        /// Profile, tier, level and constraints of `hvcC`.
+        case hevc
+        /// Profile, level and color of `av1C`.
+        case av1
+        /// Profile, level and color of `vpcC`.
+        case vp9
+        /// The object type of MPEG-4 audio.
+        case mpeg4Audio
+        /// The object type of MPEG-1 or MPEG-2 audio, depending on the sample rate.
+        case mpegAudio
+        /// The same string for all tracks.
+        case fixed(String)
+    }
+
     /// The format of bitmap subtitles.
     package enum DisplaySets: Sendable {
         /// Presentation graphics of Blu-ray (PGS).
@@ -136,6 +154,9 @@ package struct BitstreamTraits: Sendable {
     package var isNameless = false
     /// Whether the codec is uncompressed video, with frames that last one tick.
     package var isGenerated = false
+
+    /// Syntax of the codec's string in manifests; nil if it has none in mp4.
+    package var manifestString: ManifestString?
 
     // MARK: Decoding
 

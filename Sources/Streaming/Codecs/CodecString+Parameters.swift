@@ -7,28 +7,22 @@ extension CodecString {
     package init?(_ parameters: CodecParameters, frameRate: Rational? = nil) {
         let extradata = parameters.extradata
         let value: String? =
-            switch parameters.codecName {
-            case "h264": AVCCodecString.value(extradata, tag: parameters.codecTag)
-            case "hevc": HEVCCodecString.value(extradata, tag: parameters.codecTag)
-            case "av1": AV1CodecString.value(extradata, color: parameters.color)
-            case "vp9":
+            switch parameters.traits.manifestString {
+            case .avc?: AVCCodecString.value(extradata, tag: parameters.codecTag)
+            case .hevc?: HEVCCodecString.value(extradata, tag: parameters.codecTag)
+            case .av1?: AV1CodecString.value(extradata, color: parameters.color)
+            case .vp9?:
                 VP9CodecString.value(
                     profile: parameters.profile ?? 0,
                     level: parameters.level
                         ?? VP9CodecString.level(
                             width: parameters.width, height: parameters.height, frameRate: frameRate),
                     format: parameters.pixelFormat, color: parameters.color)
-            case "aac": AACCodecString.value(extradata, profile: parameters.profile)
+            case .mpeg4Audio?: AACCodecString.value(extradata, profile: parameters.profile)
             // MPEG-2 audio has at most 24 kHz.
-            case "mp3": parameters.sampleRate > 24_000 ? "mp4a.6B" : "mp4a.69"
-            case "ac3": "ac-3"
-            case "eac3": "ec-3"
-            case "opus": "opus"
-            case "flac": "fLaC"
-            case "alac": "alac"
-            case "webvtt": "wvtt"
-            case "ttml": "stpp"
-            default: nil
+            case .mpegAudio?: parameters.sampleRate > 24_000 ? "mp4a.6B" : "mp4a.69"
+            case .fixed(let value)?: value
+            case nil: nil
             }
         guard let value else { return nil }
         self.init(formatted: value)
