@@ -103,7 +103,7 @@ let package = Package(
             name: "JobRun",
             dependencies: [
                 "BinaryCoding", "JobPlan", "JobSpec", "Diagnostics", "Errors", "ExactStrings", "FileSystem",
-                "Media", "LibAV", "Locking", "Publishing", "CLinux", "CSandbox",
+                "Streaming", "Media", "LibAV", "Locking", "Publishing", "CLinux", "CSandbox",
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "GRDB", package: "GRDB.swift"),

@@ -26,6 +26,14 @@ int tandem_renameat2(int from_dir, const char *from, int to_dir, const char *to,
     return (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, no_replace ? 1u : 0u);
 }
 
+int tandem_exchange(int folder, const char *first, const char *second) {
+    return (int)syscall(SYS_renameat2, folder, first, folder, second, 2u);
+}
+
+int tandem_sync_file_system(int descriptor) {
+    return syncfs(descriptor);
+}
+
 int64_t tandem_copy_range(int from, int64_t *from_offset, int to, int64_t *to_offset, uint64_t length) {
     return syscall(SYS_copy_file_range, from, from_offset, to, to_offset, (size_t)length, 0u);
 }

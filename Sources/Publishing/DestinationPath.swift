@@ -57,6 +57,14 @@ package struct DestinationPath: Hashable, Sendable {
         )
     }
 
+    /// Returns the destination of a file in the folder at this path.
+    package func child(_ name: String) -> DestinationPath {
+        DestinationPath(
+            path: path + "/" + name, existingFolder: existingFolder, missing: missing + [name],
+            device: device,
+            inode: inode)
+    }
+
     private init(path: String, existingFolder: String, missing: [String], device: UInt64, inode: UInt64) {
         self.path = path
         self.existingFolder = existingFolder
@@ -71,32 +79,48 @@ package struct DestinationPath: Hashable, Sendable {
     /// Path of the destination's folder.
     package var folder: String { String(path[..<(path.lastSlash ?? path.startIndex)]) }
 
-    /// The kind of file at a path.
+    /// The kind of an output: a file, or a folder that is published as a whole.
+    package enum Kind: Sendable {
+        case file
+        case folder
+    }
+
+    /// What exists at a path.
     package enum Occupant: Sendable {
-        /// No file exists at the path.
+        /// Nothing exists at the path; for an output that is a folder, also an empty folder.
         case nothing
-        /// A folder, a device or another file that can't be replaced.
-        case notAFile
-        /// A file that wasn't published for the owner, or that was changed afterwards.
+        /// A device, or a file or folder of another kind than the output, which can't be replaced.
+        case wrongKind
+        /// A file or folder that wasn't published for the owner, or that was changed afterwards.
         case foreign
-        /// An unchanged file that was published for the owner.
+        /// An unchanged file or folder that was published for the owner.
         case published
     }
 
-    /// Returns the kind of file at a path. A file that was published for another owner is `foreign`; a nil `owner`
-    /// accepts any owner.
-    package static func occupant(of path: String, owner: String?) -> Occupant {
+    /// Returns what exists at the path of an output. An output that was published for another owner is `foreign`; a nil
+    /// `owner` accepts any owner.
+    package static func occupant(of path: String, owner: String?, kind: Kind = .file) -> Occupant {
         var status = stat()
         guard lstat(path, &status) == 0 else { return .nothing }
-        let type = status.st_mode & S_IFMT
-        guard type == S_IFREG || type == S_IFLNK else { return .notAFile }
-        if type == S_IFLNK {
+        switch (status.st_mode & S_IFMT, kind) {
+        case (S_IFREG, .file): break
+        case (S_IFLNK, .file):
             // A link to a device, a pipe or a folder can't be replaced either.
             var target = stat()
-            return stat(path, &target) == 0 && target.st_mode & S_IFMT != S_IFREG ? .notAFile : .foreign
+            return stat(path, &target) == 0 && target.st_mode & S_IFMT != S_IFREG ? .wrongKind : .foreign
+        case (S_IFDIR, .folder):
+            if isEmptyFolder(path) { return .nothing }
+        default: return .wrongKind
         }
         guard let mark = mark(at: path) else { return .foreign }
         return owner == nil || mark.owner == owner ? .published : .foreign
+    }
+
+    private static func isEmptyFolder(_ path: String) -> Bool {
+        let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+        guard folder >= 0 else { return false }
+        defer { close(folder) }
+        return FolderTree.isEmpty(folder)
     }
 
     /// Name of the extended attribute that contains the mark of an output that failed its expectations and was kept.

@@ -16,8 +16,8 @@ package protocol DiskQueries: Sendable {
     func freeSpace(in folder: String) -> Int64?
     /// Returns whether files can be created in a folder, as far as this can be determined without writing (`access`).
     func isWritable(_ folder: String) -> Bool
-    /// Returns the kind of file at a path, for an owner; nil accepts any owner.
-    func occupant(of path: String, owner: String?) -> DestinationPath.Occupant
+    /// Returns what exists at the path of an output of that kind, for an owner; nil accepts any owner.
+    func occupant(of path: String, owner: String?, kind: DestinationPath.Kind) -> DestinationPath.Occupant
     /// Returns the mark of an output that is unchanged since its publication; nil if there is none.
     func mark(at path: String) -> DestinationPath.Mark?
     /// Returns whether a file has a mark, even one of an earlier content.
@@ -46,8 +46,10 @@ package struct SystemDisk: DiskQueries {
 
     package func isWritable(_ folder: String) -> Bool { access(folder, W_OK | X_OK) == 0 }
 
-    package func occupant(of path: String, owner: String?) -> DestinationPath.Occupant {
-        DestinationPath.occupant(of: path, owner: owner)
+    package func occupant(
+        of path: String, owner: String?, kind: DestinationPath.Kind
+    ) -> DestinationPath.Occupant {
+        DestinationPath.occupant(of: path, owner: owner, kind: kind)
     }
 
     package func mark(at path: String) -> DestinationPath.Mark? { DestinationPath.mark(at: path) }

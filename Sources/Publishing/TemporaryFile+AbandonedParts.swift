@@ -3,8 +3,8 @@ internal import ExactStrings
 internal import Glibc
 
 extension TemporaryFile {
-    /// Removes the temporary files of killed runs from a folder, and returns their names. `names` are the outputs in
-    /// the folder. Files that are being written are locked, and are not removed. A replaced file whose only name is
+    /// Removes the temporary files and folders of killed runs from a folder, and returns their names. `names` are the
+    /// outputs in the folder. Files that are being written are locked, and are not removed. A replaced file whose only name is
     /// temporary gets its original name back, unless another file has that name.
     package static func removeAbandonedParts(in folder: String, of names: Set<String>) -> [String] {
         let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -16,7 +16,10 @@ extension TemporaryFile {
             guard let part = PartName(name, suffix: partSuffix) ?? PartName(name, suffix: asideSuffix),
                 let owned = owners[part.stem]
             else { continue }
-            let descriptor = openat(directory, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+            var descriptor = openat(directory, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+            if descriptor < 0, errno == EISDIR {
+                descriptor = openat(directory, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+            }
             guard descriptor >= 0 else { continue }
             let isDead = flock(descriptor, LOCK_EX | LOCK_NB) == 0
             close(descriptor)
@@ -25,7 +28,7 @@ extension TemporaryFile {
             let isBack =
                 name.hasSuffix(asideSuffix) && owned.count == 1
                 && restore(name, to: owned[0], in: directory)
-            if isBack || unlinkat(directory, name, 0) == 0 { removed.append(name) }
+            if isBack || FolderTree.remove(name, in: directory) { removed.append(name) }
         }
         return removed
     }

@@ -20,9 +20,13 @@ extension TemporaryFile {
     /// Writes bytes at an offset (`pwrite`).
     /// - Throws: `SystemError` if not all bytes can be written.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws {
+        try Self.write(bytes, to: descriptor, at: offset)
+    }
+
+    static func write(_ bytes: UnsafeRawBufferPointer, to target: Int32, at offset: Int64) throws {
         var done = 0
         while done < bytes.count, let base = bytes.baseAddress {
-            let count = pwrite(descriptor, base + done, bytes.count - done, off_t(offset) + off_t(done))
+            let count = pwrite(target, base + done, bytes.count - done, off_t(offset) + off_t(done))
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw SystemError("writing the file", errno: count == 0 ? EIO : errno) }
             done += count
@@ -50,10 +54,17 @@ extension TemporaryFile {
     /// (`copy_file_range`).
     /// - Throws: `SystemError` if a file can't be read or written.
     package func fill(from other: TemporaryFile, _ part: Part) throws {
-        var (from, left) = (part.offset, part.length)
-        var to: Int64 = 0
+        try other.copy(part, to: descriptor, at: 0)
+    }
+
+    /// Copies a part of this file to an offset of another file, and returns the offset of its end. The data is shared
+    /// if the file system supports it (`copy_file_range`).
+    /// - Throws: `SystemError` if a file can't be read or written.
+    @discardableResult
+    func copy(_ part: Part, to target: Int32, at offset: Int64) throws -> Int64 {
+        var (from, left, to) = (part.offset, part.length, offset)
         while left > 0 {
-            let count = tandem_copy_range(other.descriptor, &from, descriptor, &to, UInt64(left))
+            let count = tandem_copy_range(descriptor, &from, target, &to, UInt64(left))
             if count < 0, errno == EINTR { continue }
             // Older kernels and some file systems don't support the call.
             if count == 0 || count < 0 && [EXDEV, EINVAL, ENOSYS, EOPNOTSUPP, EPERM].contains(errno) {
@@ -64,8 +75,9 @@ extension TemporaryFile {
         }
         while left > 0 {
             let piece = Part(offset: from, length: min(left, 1 << 20))
-            try other.bytes(of: piece).withUnsafeBytes { try write($0, at: to) }
+            try bytes(of: piece).withUnsafeBytes { try Self.write($0, to: target, at: to) }
             (from, to, left) = (from + piece.length, to + piece.length, left - piece.length)
         }
+        return to
     }
 }

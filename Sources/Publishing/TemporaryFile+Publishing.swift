@@ -6,23 +6,26 @@ internal import Locking
 
 /// Publishing of files, and withdrawal of published files.
 extension TemporaryFile {
-    /// Publishes all files in the order of the array, or none, and returns the indices of the published files.
-    /// `publish` publishes the file at an index, and returns false if that is no longer necessary. Replaced files are
-    /// kept until all files are published. If a file can't be published, the others are withdrawn and the error is
-    /// thrown. If the process is killed during the call, a record remains, from which the next run publishes the rest
+    /// Publishes all items in the order of the array, or none, and returns the indices of the published ones.
+    /// `publish` publishes the item at an index, and returns false if that is no longer necessary. Replaced items are
+    /// kept until all are published. If one can't be published, the others are withdrawn and the error is thrown. If the
+    /// process is killed during the call, a record remains, from which the next run publishes the remaining files
     /// (`InterruptedSet`).
     package static func publishTogether(
-        _ files: [TemporaryFile], _ publish: (_ index: Int, _ keepsReplaced: Bool) throws -> Bool
+        _ items: [any PublishableItem], _ publish: (_ index: Int, _ keepsReplaced: Bool) throws -> Bool
     ) throws -> [Int] {
+        // A folder is published after the files; a kill in between leaves complete outputs, of which the next run
+        // creates the missing ones.
+        let files = items.compactMap { $0 as? TemporaryFile }
         let record = try recordReplacement(by: files)
         do {
-            let published = try files.indices.filter { try publish($0, files.count > 1) }
+            let published = try items.indices.filter { try publish($0, items.count > 1) }
             record?.remove()
-            for index in published { files[index].removeReplaced() }
+            for index in published { items[index].removeReplaced() }
             return published
         } catch {
-            // The failed file may already have its final name.
-            for file in files.reversed() { file.withdraw() }
+            // The failed item may already have its final name.
+            for item in items.reversed() { item.withdraw() }
             record?.remove()
             throw error
         }
@@ -156,7 +159,7 @@ extension TemporaryFile {
     }
 
     /// Removes the replaced file, after which `withdraw` can't restore it.
-    func removeReplaced() {
+    package func removeReplaced() {
         state.withLock { state in
             // The lock is released first: FUSE file systems keep an open file under a hidden name when its name is
             // removed.

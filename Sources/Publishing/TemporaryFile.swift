@@ -116,11 +116,16 @@ package final class TemporaryFile: @unchecked Sendable {
         return Self.fingerprint(status)
     }
 
-    /// Returns size and modification time of the file at a path as text, without following links; nil if there is no
-    /// file.
+    /// Returns size and modification time of the file at a path as text, without following links; for a folder, a text
+    /// that changes with any file in it. Nil if nothing exists at the path.
     package static func fingerprint(path: String) -> String? {
         var status = stat()
-        return lstat(path, &status) == 0 ? fingerprint(status) : nil
+        guard lstat(path, &status) == 0 else { return nil }
+        guard status.st_mode & S_IFMT == S_IFDIR else { return fingerprint(status) }
+        let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+        guard folder >= 0 else { return nil }
+        defer { close(folder) }
+        return FolderTree.fingerprint(of: folder)
     }
 
     static func fingerprint(_ status: stat) -> String {

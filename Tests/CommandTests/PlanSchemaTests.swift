@@ -52,12 +52,18 @@ import FileSystem
             tracks: [ { video: first, encode: { codec: ffv1 } }, { audio: first, encode: { codec: flac } } ]
             destination: eight.mkv
           nine: { asset: ./a.mp4, range: { end: 0.5s }, check: { decode: true }, expect: { decodes: true } }
+          ten:
+            asset: ./a.mp4
+            outputs:
+              hd: { tracks: [ { video: first, copy: true } ], expect: { frames: 25 } }
+              main: { tracks: [ { audio: first, language: eng, title: Main, disposition: default, encode: { codec: aac } } ] }
+            package: { segment: 1s, variants: [ { video: hd, audio: main } ], iframes: true, destination: ten }
           four: { asset: ./a.mp4, tracks: [ { audio: all, copy: true } ], destination: four.m4a }
           five: { asset: ./nothing.mp4, tracks: [ { audio: all, copy: true } ], destination: five.m4a }
         """
     /// Arguments that select the jobs without errors, and set a variable whose name isn't in snake case.
     private static let selection =
-        ["one", "two", "three", "four", "six", "seven", "eight", "nine"].flatMap { ["--only", $0] } + [
+        ["one", "two", "three", "four", "six", "seven", "eight", "nine", "ten"].flatMap { ["--only", $0] } + [
             "--set", "camelCase=1",
         ]
 

@@ -10,6 +10,12 @@
 // renameat2(2) with RENAME_NOREPLACE, or without flags. Returns 0, or -1 with errno.
 int tandem_renameat2(int from_dir, const char *from, int to_dir, const char *to, int no_replace);
 
+// renameat2(2) with RENAME_EXCHANGE: two names of a folder are exchanged in one step. Returns 0, or -1 with errno.
+int tandem_exchange(int folder, const char *first, const char *second);
+
+// syncfs(2): writes the data of the descriptor's file system to disk. Returns 0, or -1 with errno.
+int tandem_sync_file_system(int descriptor);
+
 // copy_file_range(2). Returns the number of copied bytes, or -1 with errno. Both offsets are advanced.
 int64_t tandem_copy_range(int from, int64_t *from_offset, int to, int64_t *to_offset, uint64_t length);
 

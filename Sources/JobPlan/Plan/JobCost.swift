@@ -18,7 +18,7 @@ package struct JobCost: Hashable, Sendable {
         let seconds = max(0, plan.expectedDuration.seconds)
         for output in plan.outputs {
             switch output.kind {
-            case .media: continue
+            case .media, .package: continue
             case .check:
                 for track in output.tracks {
                     let cost = Self.reading(track)
@@ -40,7 +40,7 @@ package struct JobCost: Hashable, Sendable {
                 memory += Int64(waveform.size.width) * Int64(waveform.size.height) * 8
             }
         }
-        for track in plan.outputs.filter(\.isMedia).flatMap(\.tracks) {
+        for track in plan.expanded.outputs.filter(\.isMedia).flatMap(\.tracks) {
             guard case .encode(let encoding) = track.action else {
                 work += seconds / 2000
                 continue

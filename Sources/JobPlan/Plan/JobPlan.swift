@@ -161,7 +161,7 @@ extension JobPlan {
 
     /// Maximum size of the encoders' two-pass statistics in bytes. They are written to the folder for pass statistics,
     /// not to the destination.
-    package var expectedNotes: Int64 { SizeEstimate.notes(of: outputs.flatMap(\.tracks)) }
+    package var expectedNotes: Int64 { SizeEstimate.notes(of: outputs.flatMap(\.allTracks)) }
 
     package var hasTwoPasses: Bool { outputs.contains(where: \.hasTwoPasses) }
 }

@@ -41,10 +41,10 @@ package struct PlanDigest: Codable, Hashable, Sendable {
         let details = try PlanDetails.of(Self.unlisted(task, isByContent: content != nil))
         self.parts = parts
         self.details = details
-        let checks = try task.output.expectations.map {
+        let checks = try task.output.allExpectations.map {
             "\($0.check.text) \(try PlanDetails.line(of: $0.check))"
         }
-        expected = task.output.expectations.map(\.check.text)
+        expected = task.output.allExpectations.map(\.check.text)
         skipsDamage = task.input.damagePolicy == .skip
         var hasher = SHA256Hasher()
         for part in parts + details { hasher.update("\(part.key)\0\(part.value)\n") }
@@ -136,8 +136,7 @@ package struct PlanDigest: Codable, Hashable, Sendable {
             let times = images.stills.map { "\($0.time)" }
             parts.append(MetadataEntry(key: "stills", value: times.joined(separator: ", ") + " s"))
         }
-        for (index, track) in plan.tracks.enumerated() {
-            let name = "track \(index)"
+        for (name, track) in namedTracks(of: plan) {
             switch track.action {
             case .copy: parts.append(MetadataEntry(key: name, value: "copied from \(track.source.index)"))
             case .smartCut:
@@ -159,6 +158,16 @@ package struct PlanDigest: Codable, Hashable, Sendable {
         }
         if let cover = plan.cover { parts.append(MetadataEntry(key: "cover", value: cover.digestText)) }
         return parts
+    }
+
+    /// Returns the tracks of an output with their names in digests.
+    private static func namedTracks(of plan: OutputPlan) -> [(name: String, track: TrackPlan)] {
+        guard let package = plan.package else {
+            return plan.tracks.enumerated().map { ("track \($0)", $1) }
+        }
+        return package.renditions.flatMap { rendition in
+            rendition.output.tracks.map { ("rendition \(rendition.output.id ?? "")", $0) }
+        }
     }
 
     private static func parts(of identity: FileIdentity, content: String?, keepsTimes: Bool)
@@ -204,7 +213,7 @@ package enum EncoderLibraries {
     /// Returns the libraries of an output's encoders by their file names, such as `libx264.so.164`.
     package static func used(by plan: OutputPlan) -> [MetadataEntry] {
         let names = Set(
-            plan.tracks.compactMap { track -> String? in
+            plan.allTracks.compactMap { track -> String? in
                 if case .encode(let encoding) = track.action { encoding.encoder.encoder } else { nil }
             })
         return names.sorted().compactMap { name in

@@ -66,18 +66,22 @@ package enum PlanText {
         case .images(let images): container += ", " + described(images)
         case .waveform(let waveform): container = waveform.text
         case .check(let check): container = summary(of: check)
+        case .package(let package): container = summary(of: package)
         }
         if output.optimizesForNetwork { container += ", index at the start" }
         if let interval = output.fragmentInterval { container += ", in fragments of \(interval) s" }
         if output.ifExists != .fail {
             container += ", if the destination exists: \(output.ifExists.rawValue)"
         }
-        let title = output.isMedia ? "container" : output.isCheck ? "check" : "format"
+        let title =
+            output.isMedia
+            ? "container" : output.isCheck ? "check" : output.package != nil ? "package" : "format"
         lines.append("  \(pad(title, 10)) \(container)")
         if let images = output.images { lines += files(images, of: output) }
         for (index, track) in output.tracks.enumerated() {
             lines += render(track, index, areStills: output.images != nil)
         }
+        if let package = output.package { lines += renditions(of: package) }
         if let cover = output.cover {
             let image = cover.image
             lines.append(
@@ -88,7 +92,7 @@ package enum PlanText {
             lines.append("  ledger")
             lines += ledger(output.ledger)
         }
-        for expectation in output.expectations { lines.append("  expects    \(expectation.check.text)") }
+        for expectation in output.allExpectations { lines.append("  expects    \(expectation.check.text)") }
         if input.damagePolicy == .skip {
             lines.append("  damage     damaged data is skipped and counted")
         }
@@ -96,7 +100,7 @@ package enum PlanText {
         for note in output.notes { lines.append("  note       \(note)") }
         var expected = "  expected   "
         switch output.kind {
-        case .media: expected += time(output.expectedDuration)
+        case .media, .package: expected += time(output.expectedDuration)
         case .check: expected += "\(time(output.expectedDuration)) of the source"
         case .images(let images): expected += counted(images.stills.count, "image")
         case .waveform: expected += "a waveform"
@@ -157,7 +161,7 @@ package enum PlanText {
             "\(cut.headFrames) frames at the \(isJoined ? "starts" : "start"), \(cut.tailFrames) at the \(isJoined ? "ends of \(cut.parts.count) ranges" : "end")"
     }
 
-    private static func render(_ track: TrackPlan, _ index: Int, areStills: Bool) -> [String] {
+    static func render(_ track: TrackPlan, _ index: Int, areStills: Bool) -> [String] {
         let name = LedgerText.plainName(track.source)
         switch track.action {
         case .copy: return ["  track \(index)    \(name), copied; \(expectation(track.expected))"]

@@ -44,7 +44,9 @@ extension BatchRunner {
         var estimate = SpaceEstimate(usage: [])
         for output in job.outputs {
             guard let destination = output.destination, !upToDate.contains(destination.exact),
-                let size = output.expectedSize.map({ $0.adding(upToLimit: output.files.count > 1 ? $0 : 0) })
+                let size = output.expectedSize.map({
+                    $0.adding(upToLimit: output.files.count > 1 || output.package != nil ? $0 : 0)
+                })
             else { continue }
             // Several files are first written as one temporary file, which is then split.
             add(size, at: destination, to: &estimate) { free in

@@ -11,6 +11,7 @@ internal import Locking
 internal import Media
 internal import FileSystem
 internal import Publishing
+internal import Streaming
 
 /// The executor of one job's plan: creates temporary files, starts the work and publishes the outputs. Only this class
 /// writes to destinations; the work itself may run in another process.
@@ -40,8 +41,21 @@ final class JobExecutor: @unchecked Sendable {
     }
     private let running = Guarded(Running())
     private var timer: (any DispatchSourceTimer)?
-    /// Outputs that are being created, with their temporary files; accessed on `queue` only.
-    private var unfinishedOutputs: [(publisher: OutputPublisher, file: TemporaryFile)] = []
+    /// An output that is being created, with its temporary files: one, or one for each rendition of a package that is
+    /// created.
+    private struct UnfinishedOutput {
+        let publisher: OutputPublisher
+        let tasks: [OutputTask]
+        let files: [TemporaryFile]
+        /// Renditions of a package that are taken from its published folder, by id.
+        let reused: [String: StreamingRendition]
+
+        func written(_ findings: [OutputFindings]) -> [WrittenFile] {
+            zip(zip(tasks, files), findings).map { WrittenFile(task: $0.0, file: $0.1, findings: $1) }
+        }
+    }
+    /// Accessed on `queue` only.
+    private var unfinishedOutputs: [UnfinishedOutput] = []
 
     /// Reasons for skipped outputs, by output id; accessed on `queue` only.
     private var skipped: [String: String] = [:]
@@ -199,18 +213,26 @@ final class JobExecutor: @unchecked Sendable {
     ) throws {
         for publisher in toCreate {
             try publisher.makeFolder()
+            let reused = state?.reusableRenditions(of: publisher.task) ?? [:]
+            let tasks = publisher.task.written.filter { $0.output.id.flatMap { reused[$0] } == nil }
+            let files = try tasks.map { _ in
+                try TemporaryFile(destination: publisher.destination, in: root)
+            }
             unfinishedOutputs.append(
-                (
-                    publisher,
-                    try TemporaryFile(
-                        destination: publisher.destination, in: root)
-                ))
+                UnfinishedOutput(publisher: publisher, tasks: tasks, files: files, reused: reused))
         }
-        let plan = plan(of: toCreate)
+        let created = Set(unfinishedOutputs.flatMap(\.tasks).map(\.output.id))
+        let plan = plan(of: toCreate).expanded.only { created.contains($0.id) }
+        guard !plan.outputs.isEmpty else {
+            onPublish()
+            timer?.cancel()
+            return completion(end(.finished(WorkFindings(outputs: []))))
+        }
         let scratch =
             plan.hasTwoPasses ? try TemporaryFile(destination: toCreate[0].destination, in: root) : nil
         var order = WorkOrder(
-            plan: plan, outputs: unfinishedOutputs.map(\.file), scratch: scratch, makesPreview: makesPreview)
+            plan: plan, outputs: unfinishedOutputs.flatMap(\.files), scratch: scratch,
+            makesPreview: makesPreview)
         // The timeout doesn't include the creation of preview images.
         order.onChecked = { @Sendable in self.queue.async { @Sendable in self.timer?.cancel() } }
         let work = performer.perform(order) { @Sendable outcome in
@@ -335,9 +357,9 @@ final class JobExecutor: @unchecked Sendable {
     private func end(_ outcome: WorkOutcome) -> JobOutcome {
         do {
             let findings = try findings(of: outcome)
-            guard findings.outputs.count == unfinishedOutputs.count else {
-                throw MediaError.misuse(
-                    "\(findings.outputs.count) results for \(unfinishedOutputs.count) outputs")
+            let count = unfinishedOutputs.reduce(0) { $0 + $1.files.count }
+            guard findings.outputs.count == count else {
+                throw MediaError.misuse("\(findings.outputs.count) results for \(count) files")
             }
             // Discards these outputs if another process published the same ones in the meantime.
             if findings.isAsExpected, unfinishedOutputs.flatMap(\.publisher.parts).allSatisfy(\.isUpToDate) {
@@ -354,7 +376,16 @@ final class JobExecutor: @unchecked Sendable {
         }
     }
 
-    private func discard() { for output in unfinishedOutputs { output.file.discard() } }
+    private func discard() { for file in unfinishedOutputs.flatMap(\.files) { file.discard() } }
+
+    /// Returns the findings on each unfinished output, one for each of its files.
+    private func grouped(_ findings: WorkFindings) -> [[OutputFindings]] {
+        var rest = findings.outputs[...]
+        return unfinishedOutputs.map { output in
+            defer { rest = rest.dropFirst(output.files.count) }
+            return Array(rest.prefix(output.files.count))
+        }
+    }
 
     // MARK: Publishing
 
@@ -362,33 +393,32 @@ final class JobExecutor: @unchecked Sendable {
     /// fails, the outputs already published are withdrawn.
     private func publish(_ findings: WorkFindings) throws -> [OutputResult] {
         try SourceCheck(plan).check(when: "while it was read")
+        let owners = unfinishedOutputs.flatMap { output in output.files.map { (output.publisher, $0) } }
         let failure = failure(of: findings) { index in
             guard keepsFailed else { return nil }
-            return unfinishedOutputs[index].publisher.keep(unfinishedOutputs[index].file)
+            return owners[index].0.keep(owners[index].1)
         }
         if let failure { throw failure }
-        var parts: [(output: Int, publisher: OutputPublisher, file: TemporaryFile)] = []
-        for (index, (publisher, file)) in unfinishedOutputs.enumerated() {
-            for part in try publisher.splitFiles(of: file, findings.outputs[index], in: root) {
-                parts.append((index, part.publisher, part.file))
+        let written = zip(unfinishedOutputs, grouped(findings)).map { $0.written($1) }
+        var parts: [(output: Int, publisher: OutputPublisher, item: any PublishableItem)] = []
+        for (index, output) in unfinishedOutputs.enumerated() {
+            if isCancelled { throw CancellationError() }
+            for part in try output.publisher.items(of: written[index], reusing: output.reused, in: root) {
+                parts.append((index, part.publisher, part.item))
             }
         }
         for index in parts.indices {
             if isCancelled { throw CancellationError() }
-            try parts[index].publisher.prepare(parts[index].file, findings.outputs[parts[index].output])
+            try parts[index].publisher.prepare(parts[index].item, written[parts[index].output])
         }
-        let published = try TemporaryFile.publishTogether(parts.map(\.file)) { index, keepsReplaced in
-            try parts[index].publisher.publish(parts[index].file, keepsReplaced: keepsReplaced)
+        let published = try TemporaryFile.publishTogether(parts.map(\.item)) { index, keepsReplaced in
+            try parts[index].publisher.publish(parts[index].item, keepsReplaced: keepsReplaced)
         }
-        for index in published {
-            guard let digest = parts[index].publisher.digest else { continue }
-            state?.succeeded(parts[index].publisher.task, digest: digest, seconds: elapsed)
-        }
+        for index in published { parts[index].publisher.recordSuccess(seconds: elapsed) }
         return unfinishedOutputs.indices.compactMap { index in
             state?.succeeded(whole: unfinishedOutputs[index].publisher.task)
-            let files = published.map { parts[$0] }.filter { $0.output == index }.map(\.file)
-            return files.isEmpty
-                ? nil : unfinishedOutputs[index].publisher.result(files, findings.outputs[index])
+            let items = published.map { parts[$0] }.filter { $0.output == index }.map(\.item)
+            return items.isEmpty ? nil : unfinishedOutputs[index].publisher.result(items, written[index])
         }
     }
 }

@@ -8,10 +8,20 @@ internal import Locking
 internal import Media
 internal import FileSystem
 internal import Publishing
+internal import Streaming
 
 /// The error of an output that is skipped because an existing file at its destination must be kept.
 struct SkippedOutput: Error {
     let reason: String
+}
+
+/// A file that was written for an output, with the findings on it: the output, or a rendition of a package.
+struct WrittenFile {
+    let task: OutputTask
+    let file: TemporaryFile
+    let findings: OutputFindings
+
+    var warnings: JobWarnings { JobWarnings(task: task, findings: findings) }
 }
 
 /// The publisher of one output of a job. Replaces only files that the job may replace.
@@ -24,6 +34,9 @@ struct OutputPublisher {
     let state: RunState?
     /// Digest of everything that determines the output; nil if it is unknown.
     var digest: PlanDigest?
+
+    /// Renditions of an assembled package.
+    private var renditions: [StreamingRendition] = []
 
     private var output: OutputPlan { task.output }
 
@@ -46,10 +59,26 @@ struct OutputPublisher {
         }
     }
 
-    /// Splits the written file into the files to publish.
-    func splitFiles(
+    /// Returns what is published: the written file, the files that it is split into, or the folder of a package, for which
+    /// `reused` renditions are taken from the folder at the destination.
+    func items(
+        of written: [WrittenFile], reusing reused: [String: StreamingRendition], in root: PathRoot
+    ) throws -> [(publisher: OutputPublisher, item: any PublishableItem)] {
+        if let package = output.package {
+            let assembler = PackageAssembler(
+                package: package, location: output.location, destination: destination, root: root)
+            let (folder, renditions) = try assembler.assemble(written, reusing: reused)
+            var publisher = self
+            publisher.renditions = renditions
+            return [(publisher, folder)]
+        }
+        guard let only = written.first else { throw MediaError.misuse("an output without its file") }
+        return try splitFiles(of: only.file, only.findings, in: root)
+    }
+
+    private func splitFiles(
         of file: TemporaryFile, _ findings: OutputFindings, in root: PathRoot
-    ) throws -> [(publisher: OutputPublisher, file: TemporaryFile)] {
+    ) throws -> [(publisher: OutputPublisher, item: any PublishableItem)] {
         let parts = parts
         guard parts.count > 1 else { return [(self, file)] }
         // Parts must be contiguous or repeat the previous part, so that no more bytes are copied than were written.
@@ -79,11 +108,24 @@ struct OutputPublisher {
             ?? false
     }
 
-    /// Sets the modification time and the mark of a finished file and syncs it to disk. Only the rename remains.
-    mutating func prepare(_ file: TemporaryFile, _ findings: OutputFindings) throws {
-        if JobWarnings(task: task, findings: findings).reportsDamage { digest = digest?.afterDamage }
+    /// Records that the output was published, with the seconds that its job took.
+    func recordSuccess(seconds: Double) {
+        guard let digest else { return }
+        state?.succeeded(task, digest: digest, seconds: seconds)
+        if !renditions.isEmpty { state?.published(renditions, of: task) }
+    }
+
+    /// Sets the modification time and the mark of a finished file or folder and syncs it to disk. Only the rename
+    /// remains.
+    mutating func prepare(_ file: any PublishableItem, _ written: [WrittenFile]) throws {
+        if written.contains(where: \.warnings.reportsDamage) {
+            digest = digest?.afterDamage
+            renditions = []
+        }
         // The time is set first, because the mark contains a fingerprint with it.
-        if output.keepsFileTimes, let source = FileIdentity(path: task.input.sourceName) {
+        if output.keepsFileTimes, let source = FileIdentity(path: task.input.sourceName),
+            let file = file as? TemporaryFile
+        {
             try file.setModified(seconds: source.modified, nanoseconds: source.modifiedNanoseconds)
         }
         let mark = DestinationPath.Mark(
@@ -100,7 +142,7 @@ struct OutputPublisher {
 
     /// Renames a prepared file to its destination. Returns false if another process has just published the same output.
     /// `keepsReplaced`: see `TemporaryFile.publishTogether`.
-    func publish(_ file: TemporaryFile, keepsReplaced: Bool) throws -> Bool {
+    func publish(_ file: any PublishableItem, keepsReplaced: Bool) throws -> Bool {
         // If another file was published in the meantime, the check whether it may be replaced runs again.
         for _ in 0..<2 {
             let replaces = try replacesExisting()
@@ -127,15 +169,20 @@ struct OutputPublisher {
     }
 
     /// Returns the result of the output for the report.
-    func result(_ files: [TemporaryFile], _ findings: OutputFindings) -> OutputResult {
-        let lines = JobWarnings(task: task, findings: findings).lines
+    func result(_ files: [any PublishableItem], _ written: [WrittenFile]) -> OutputResult {
+        let findings = written.map(\.findings)
+        let lines = written.map(\.warnings).flatMap { warnings in
+            warnings.task.output.id.map { id in warnings.lines.map { "\(id): \($0)" } } ?? warnings.lines
+        }
         return OutputResult(
             id: output.id, destination: destination, size: files.reduce(0) { $0 + $1.size },
             output: files.first?.fingerprint ?? "?",
-            duration: findings.tracks.map(\.end).max() ?? .zero, tracks: findings.tracks,
-            warnings: output.id.map { id in lines.map { "\(id): \($0)" } } ?? lines,
-            expectations: findings.expectations, loudness: findings.loudness, preview: findings.preview,
-            images: zip(output.images?.stills ?? [], findings.imageTimes).map { image, actual in
+            duration: findings.flatMap(\.tracks).map(\.end).max() ?? .zero,
+            tracks: findings.flatMap(\.tracks),
+            warnings: lines, expectations: findings.flatMap(\.expectations),
+            loudness: findings.flatMap(\.loudness),
+            preview: findings.lazy.compactMap(\.preview).first,
+            images: zip(output.images?.stills ?? [], findings.flatMap(\.imageTimes)).map { image, actual in
                 // Both times are relative to time zero of the source. Without ranges, output times equal source times.
                 let requested = task.input.extent.ranges.isEmpty ? image.time : image.sourceTime
                 return OutputResult.Image(requested: requested, actual: actual, path: image.destination)
@@ -145,6 +192,7 @@ struct OutputPublisher {
     /// Publishes an output that failed its expectations in its destination's folder as `<name>.failed.<extension>`.
     /// Replaces only such a file of the same job. Returns the result as a clause for the failure's message.
     func keep(_ file: TemporaryFile) -> String {
+        if output.package != nil { return "; not kept, since it is a rendition of a package" }
         let name = destination.pathParts.last ?? "output"
         let (stem, ending) = name.nameParts
         let kept = stem + ".failed" + (ending.map { ".\($0)" } ?? "")
@@ -179,17 +227,22 @@ struct OutputPublisher {
         }
         // An output that is up to date can be replaced without loss, even if another job file created it.
         let owner = isUpToDate ? nil : RunState.owner(task.file, at: destination)
-        switch DestinationPath.occupant(of: destination, owner: owner) {
+        let kind = output.destinationKind
+        switch DestinationPath.occupant(of: destination, owner: owner, kind: kind) {
         case .nothing: return false
         case .published: return true
-        case .notAFile:
+        case .wrongKind:
             throw JobFailure(
-                "the destination is not a regular file: \(destination)",
+                "the destination is not a \(kind == .file ? "regular file" : "folder"): \(destination)",
                 at: output.destinationLocation,
                 rule: .destinationExists)
         case .foreign where state?.owns(destination, for: task.file) == true: return true
         case .foreign:
             switch output.ifExists {
+            case .replace where kind == .folder && !SystemDisk().isMarked(destination):
+                throw JobFailure(
+                    "the folder exists, and Tandem did not publish it: \(destination)",
+                    at: output.destinationLocation, rule: .destinationExists)
             case .replace: return true
             case .skip: throw SkippedOutput(reason: "the destination exists")
             case .fail:

@@ -54,11 +54,14 @@ extension RunReport.Job {
                 return "its output is missing or changed: \(path) doesn't exist"
             }
             if isSkipped { continue }
-            guard status.st_mode & S_IFMT == S_IFREG else {
-                return "its output is missing or changed: \(path) is not a regular file"
+            let isFolder = task.output.destinationKind == .folder
+            guard status.st_mode & S_IFMT == (isFolder ? S_IFDIR : S_IFREG) else {
+                return
+                    "its output is missing or changed: \(path) is not a \(isFolder ? "folder" : "regular file")"
             }
             if let mismatch = Self.markMismatch(of: file, at: path) { return mismatch }
-            total = total.addingReportingOverflow(Int64(status.st_size)).partialValue
+            let bytes = isFolder ? TemporaryFolder.size(ofPublished: path) : Int64(status.st_size)
+            total = total.addingReportingOverflow(bytes).partialValue
         }
         guard let output, TemporaryFile.fingerprint(path: destination) == output else {
             return "its output is missing or changed"

@@ -231,7 +231,7 @@ package struct RunReport: Codable, Sendable {
         let timeline = task.timeline
         job.timeline = timeline.isEmpty ? nil : timeline
         let samples = result?.tracks.map(\.appendedSamples) ?? []
-        job.tracks = task.output.tracks.enumerated().map { index, track in
+        job.tracks = task.output.allTracks.enumerated().map { index, track in
             let (action, settings) = describe(track.action)
             return Track(
                 source: LedgerText.name(track.source), action: action, settings: settings,

@@ -122,7 +122,9 @@ extension RunState {
             })?.key.text,
             isStray(record, of: file, in: stray.folder)
         else { return false }
-        guard unlink(stray.path) == 0 else {
+        let isFolder = FileIdentity(path: stray.path)?.isDirectory == true
+        guard isFolder ? TemporaryFolder.remove(stray.path, in: environment.root) : unlink(stray.path) == 0
+        else {
             throw StateError("\(stray.path) can't be removed: \(String(cString: strerror(errno)))")
         }
         try stores[stray.folder]?.deleteRecord(name, at: stray.path)

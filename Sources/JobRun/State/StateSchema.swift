@@ -11,6 +11,14 @@ enum StateSchema {
             let existing = try statements(of: db)
             for statement in tables where !existing.contains(statement) { try db.execute(sql: statement) }
         }
+        migrator.registerMigration("3") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE renditions (
+                        destination TEXT NOT NULL, id TEXT NOT NULL, digest TEXT NOT NULL, output TEXT NOT NULL,
+                        description TEXT NOT NULL, PRIMARY KEY (destination, id)) WITHOUT ROWID
+                    """)
+        }
         return migrator
     }
 

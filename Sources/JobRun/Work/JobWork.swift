@@ -40,6 +40,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         var reports: [TrackReport]
         var evidence: [CutEvidence]
         var stop: MediaTime?
+        var recorder: SegmentRecorder?
     }
     /// Media files that are written but not verified yet, by output index; accessed on `queue` only.
     private var writtenOutputs: [Int: Written] = [:]
@@ -206,7 +207,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
 
     private func encode(_ input: Int, _ index: Int) throws {
         let builder = builder(input)
-        let session = try builder.build(
+        let (session, recorders) = try builder.build(
             files: order.outputs, loudness: loudness, passes: passes[input]?.tracks ?? [:])
         try run(session, of: input, index) {
             self.passes[input] = nil
@@ -215,7 +216,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
                 let count = self.plan.outputs[output].tracks.count
                 self.writtenOutputs[output] = Written(
                     reports: Array(reports.prefix(count)), evidence: Array(evidence.prefix(count)),
-                    stop: writer.stop)
+                    stop: writer.stop, recorder: recorders[output])
                 (reports, evidence) = (reports.dropFirst(count), evidence.dropFirst(count))
             }
         }
@@ -297,8 +298,13 @@ final class JobWork: WorkHandle, @unchecked Sendable {
         case .complete(let found): losses = found
         case .defective(let problem): throw JobFailure(prefixed(problem, of: output), at: output.location)
         }
+        let inspector = written.recorder.map {
+            RenditionInspector(plan: output, file: file, recorder: $0, environment: environment)
+        }
         findingsByOutput[index] = OutputFindings(
-            tracks: reports, stop: stop, losses: losses, expectations: try evaluateExpectations(task, file),
+            tracks: reports, stop: stop, parts: inspector?.parts ?? [],
+            rendition: try inspector?.description(),
+            losses: losses, expectations: try evaluateExpectations(task, file),
             loudness: loudness.filter { $0.key.output == index }.sorted { $0.key.track < $1.key.track }.map {
                 OutputResult.Normalization(
                     track: $0.key.track, before: $0.value.before, after: $0.value.after)

@@ -20,18 +20,22 @@ struct SessionBuilder {
         plan.outputs.indices.filter { plan.outputs[$0].input == input && plan.outputs[$0].isMedia }
     }
 
-    /// Builds the session of the input. `files` are the files of all outputs, `loudness` the measured loudness of each
+    /// Builds the session of the input, with the recorders of the outputs that are written in segments. `files` are the files of all outputs, `loudness` the measured loudness of each
     /// track, and `passes` the statistics of the first pass.
     func build(
         files: [TemporaryFile], loudness: [TrackIndex: LoudnessNormalizer.Result],
         passes: [TrackIndex: EncoderPass]
-    ) throws -> ReencodeSession {
+    ) throws -> (session: ReencodeSession, recorders: [Int: SegmentRecorder]) {
         let asset = Asset(source.assetSource, timing: .fast, environment: environment)
         let contents = try asset.loadSynchronously()
         try checkRemote(contents)
         let reader = try AssetReader(asset: asset)
         reader.extent = source.extent
-        let writers = try outputs.map { try writer(for: plan.outputs[$0], to: files[$0]) }
+        var recorders: [Int: SegmentRecorder] = [:]
+        for index in outputs where plan.outputs[index].segmentation != nil {
+            recorders[index] = SegmentRecorder(files[index])
+        }
+        let writers = try outputs.map { try writer(for: plan.outputs[$0], to: files[$0], recorders[$0]) }
         guard let first = writers.first else { throw MediaError.misuse("an input without an output") }
         let session = ReencodeSession(reader: reader, writer: first, others: Array(writers.dropFirst()))
         for (index, writer) in zip(outputs, writers) {
@@ -45,7 +49,7 @@ struct SessionBuilder {
                     to: session, writer, isPart: plan.outputs[index].sizeLimit != nil)
             }
         }
-        return session
+        return (session, recorders)
     }
 
     /// Returns a track with loudness tags. If the container has no track tags, or the track is its only one, they are
@@ -101,16 +105,25 @@ struct SessionBuilder {
             planned: planned, encoding: encoding, file: file, limits: environment.sources.limits,
             cancellation: cancellation)
         switch output.kind {
-        case .media, .check: break
+        case .media, .check, .package: break
         case .images(let images): return ImagesWork(source, images: images)
         case .waveform(let waveform): return WaveformWork(source, waveform: waveform)
         }
         throw MediaError.misuse("an output without a kind")
     }
 
-    private func writer(for output: OutputPlan, to file: TemporaryFile) throws -> AssetWriter {
+    private func writer(
+        for output: OutputPlan, to file: TemporaryFile, _ recorder: SegmentRecorder?
+    ) throws -> AssetWriter {
         guard let container = ContainerType.named(output.container) else {
             throw MediaError.misuse("unknown container \(output.container)")
+        }
+        if let recorder, let segmentation = output.segmentation {
+            let writer = AssetWriter(segments: .cmaf, delegate: recorder)
+            writer.metadata = output.metadata
+            writer.preferredOutputSegmentInterval = segmentation.interval
+            writer.segmentStartTimes = segmentation.boundaries
+            return writer
         }
         let writer = AssetWriter(output: file, container: container)
         writer.metadata = output.metadata

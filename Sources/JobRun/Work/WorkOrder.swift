@@ -2,6 +2,7 @@ package import JobPlan
 internal import LibAV
 package import Media
 package import Publishing
+package import Streaming
 
 /// The order for a job's work: the steps from the sources to verified temporary files. It is executed in this process
 /// or in a worker.
@@ -51,6 +52,9 @@ package struct OutputFindings: Codable, Sendable {
     package var imageTimes: [MediaTime] = []
     /// Byte ranges of the output's files within the written file; empty if the output is one file.
     package var parts: [TemporaryFile.Part] = []
+    /// Description of a rendition of a package with its segments, whose byte ranges are the second and later elements of
+    /// `parts`; nil for other outputs and for subtitles.
+    package var rendition: StreamingRendition?
     /// Data of the source that the plan keeps and the output lacks; one line for each loss.
     package var losses: [String] = []
     /// Results of all expectations.

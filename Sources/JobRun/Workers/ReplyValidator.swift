@@ -2,6 +2,7 @@ internal import JobPlan
 internal import LibAV
 internal import Media
 internal import Publishing
+internal import Streaming
 
 /// The validation of a worker's replies: a hostile source may have compromised the worker.
 enum ReplyValidator {
@@ -94,6 +95,15 @@ enum ReplyValidator {
         return .finished(findings)
     }
 
+    /// Times and sizes are validated again with the package (`StreamingPackage.validate`).
+    private static func isValid(_ rendition: StreamingRendition) -> Bool {
+        rendition.segments.count <= 100_000
+            && rendition.segments.allSatisfy {
+                (.zero...maxTime).contains($0.start) && (.zero...maxTime).contains($0.duration)
+                    && (1...1 << 40).contains($0.size)
+            }
+    }
+
     private static func isValid(_ findings: OutputFindings, tracks: Int) -> Bool {
         guard findings.tracks.count == tracks else { return false }
         for report in findings.tracks {
@@ -104,7 +114,8 @@ enum ReplyValidator {
             guard numbers.allSatisfy(counts.contains) else { return false }
         }
         guard findings.imageTimes.allSatisfy({ (minTime...maxTime).contains($0) }),
-            findings.parts.count <= 10_000,
+            findings.parts.count <= 100_000,
+            findings.rendition.map(isValid) ?? true,
             findings.parts.allSatisfy({
                 (0...1 << 50).contains($0.offset) && (1...1 << 40).contains($0.length)
             })

@@ -25,6 +25,9 @@ struct JobDecoder {
         var scope = scope
         scope.makesImages = OutputKindKey.namesImages(parts.job)
         DestinationCheck(scope: scope, reader: reader).check(parts.job, as: Language.job)
+        if let package = parts.job[key: "package"] {
+            DestinationCheck(scope: scope, reader: reader).check(package, as: Language.package)
+        }
         let node = Substitution(scope: scope, reader: reader).apply(to: parts.job)
         let type = isPartial ? Language.job.partial() : Language.job
         guard let fields = reader.fields(parts.complete(of: node), as: type) else { return nil }
@@ -46,7 +49,7 @@ struct JobDecoder {
             needs: needs ?? [], scheduling: scheduling, outputs: outputs, isTemplate: isTemplate)
         checkCut(job)
         if !fields.has("composition") { checkChapters(job) }
-        for output in outputs {
+        for output in job.renditions {
             ContainerCheck.check(output, into: &reader.sink)
             ImagesCheck.check(output, into: &reader.sink)
             if let size = output.sizeLimit, decoded.isComplete {
@@ -61,8 +64,9 @@ struct JobDecoder {
     /// output has errors or values that are not known yet.
     private func outputs(_ fields: Fields, _ parts: OutputNodes) -> (specs: [OutputSpec], isComplete: Bool) {
         guard let entry = parts.outputs else {
+            let hasPackage = fields["package"].map { refusePackage($0) } ?? false
             guard let output = decoder(nil, scope).output(fields) else { return ([], false) }
-            return ([output.spec], output.isComplete)
+            return ([output.spec], output.isComplete && !hasPackage)
         }
         let named = reader.named(entry, "an output")
         if case .mapping(let entries) = entry.value.content, entries.isEmpty {
@@ -77,22 +81,74 @@ struct JobDecoder {
                 at: entry.keyRange)
             return ([], false)
         }
-        let outputs = named.compactMap { output -> OutputDecoder.Result? in
+        let package = fields["package"]
+        var renditions: [OutputDecoder.Result] = []
+        var outputs: [OutputDecoder.Result] = []
+        for output in named {
             var scope = scope
             scope.output = output.key
             let written = parts.output(output.value)
             scope.makesImages = OutputKindKey.namesImages(written)
-            DestinationCheck(scope: scope, reader: reader).check(written, as: Language.output)
-            let node = Substitution(scope: scope, reader: reader).apply(to: written)
-            guard let fields = reader.fields(node, as: Language.output) else { return nil }
+            let isRendition = package != nil && written[key: "destination"] == nil
             var decoder = decoder(Located(output.key, at: output.keyRange), scope)
             decoder.ownRange = output.value.range
-            return decoder.output(fields)
+            guard !isRendition else {
+                let node = Substitution(scope: scope, reader: reader).apply(to: output.value)
+                if let rendition = decoder.rendition(node, at: package?.keyRange) {
+                    renditions.append(rendition)
+                }
+                continue
+            }
+            DestinationCheck(scope: scope, reader: reader).check(written, as: Language.output)
+            let node = Substitution(scope: scope, reader: reader).apply(to: written)
+            guard let fields = reader.fields(node, as: Language.output) else { continue }
+            if let result = decoder.output(fields) { outputs.append(result) }
         }
-        guard case .mapping(let entries) = entry.value.content, !outputs.isEmpty else { return ([], false) }
-        return (
-            outputs.map(\.spec), outputs.count == entries.count && outputs.allSatisfy(\.isComplete)
+        guard case .mapping(let entries) = entry.value.content, !outputs.isEmpty || !renditions.isEmpty else {
+            return ([], false)
+        }
+        var isComplete =
+            outputs.count + renditions.count == entries.count
+            && (outputs + renditions).allSatisfy(\.isComplete)
+        var specs = outputs.map(\.spec)
+        if let package {
+            let folder = self.package(package, of: named, renditions.map(\.spec), decoder(nil, scope))
+            isComplete = isComplete && folder != nil
+            if let folder { specs.append(folder) } else { specs += renditions.map(\.spec) }
+        }
+        return (specs, isComplete)
+    }
+
+    /// Reports a `package` without `outputs`. One from `defaults` applies only to jobs with `outputs`. Returns whether it
+    /// is an error.
+    private func refusePackage(_ entry: YAMLNode.Entry) -> Bool {
+        guard !entry.keyRange.isDefault, !isPartial else { return false }
+        reader.sink.error(
+            .missingKey, "`package` requires `outputs`, which describe its renditions", at: entry.keyRange,
+            help: "write `outputs: { video: { tracks: […] }, audio: { tracks: […] } }`, without `destination`"
         )
+        return true
+    }
+
+    /// Returns the package of a job as an output; nil after an error is reported.
+    private func package(
+        _ entry: YAMLNode.Entry, of outputs: [YAMLNode.Entry], _ renditions: [OutputSpec],
+        _ decoder: OutputDecoder
+    ) -> OutputSpec? {
+        if let other = outputs.first(where: { $0.key == PackageDecoder.id }) {
+            reader.sink.error(
+                .conflictingKeys, "the id `\(PackageDecoder.id)` is that of the job's `package`",
+                at: other.keyRange,
+                notes: [Diagnostic.Note("`package` is here", at: entry.keyRange)])
+            return nil
+        }
+        if renditions.isEmpty {
+            reader.sink.error(
+                .conflictingKeys, "every output has a `destination`, so the `package` has no rendition",
+                at: entry.keyRange, help: "remove `destination` from the outputs that belong to the package")
+            return nil
+        }
+        return PackageDecoder(reader: reader, entry: entry).output(renditions) { decoder.folderSpec($0) }
     }
 
     private func decoder(_ id: Located<String>?, _ scope: Scope) -> OutputDecoder {
@@ -107,7 +163,7 @@ struct JobDecoder {
         guard let cut = job.cut, cut.value != .exact, !cut.range.isDefault else {
             return
         }
-        let all = job.outputs.flatMap(\.tracks)
+        let all = job.renditions.flatMap(\.tracks)
         let rules = all.filter { $0.mediaType == .video }
         guard let first = rules.first, !rules.contains(where: \.action.isCopy) else { return }
         // Smart cuts also apply to copied audio, which is cut at packet boundaries.
@@ -144,7 +200,7 @@ struct JobDecoder {
                 "`on_damage: skip` can't be combined with a smart cut, which requires undamaged packets",
                 at: location, notes: [Diagnostic.Note("`cut` is here", at: cut.range)])
         }
-        for expectation in job.outputs.flatMap(\.expectations) {
+        for expectation in job.renditions.flatMap(\.expectations) {
             guard case .similarity = expectation.check else { continue }
             reader.sink.error(
                 .conflictingKeys,

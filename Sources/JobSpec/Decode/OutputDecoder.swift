@@ -73,6 +73,26 @@ struct OutputDecoder {
         return Result(spec: spec, isComplete: isComplete)
     }
 
+    /// Decodes an output of a `package`, which has no destination; nil after an error is reported. `package` is the
+    /// location of the key.
+    func rendition(_ node: YAMLNode, at package: SourceRange?) -> Result? {
+        guard let package, let fields = reader.fields(node, as: Language.rendition) else { return nil }
+        let tracks = fields["tracks"].map { rules($0) }
+        let leftover = reader.choice("leftover", of: fields, as: Leftover.self)
+        let expectations = fields["expect"].map { ExpectDecoder(reader: reader).expectations($0.value) } ?? []
+        let isText = tracks?.rules.first?.mediaType == .subtitle
+        let spec = OutputSpec(
+            id: id, tracks: tracks?.rules ?? [], kind: .media,
+            container: ContainerType.named(isText ? "webvtt" : "mp4").map { Located($0, at: package) },
+            optimizeForNetwork: nil,
+            // Segments are fragments; the package determines their duration.
+            fragmentInterval: isText ? nil : Located(MediaTime(value: 6, timescale: 1), at: package),
+            metadata: MetadataSpec(keep: .none), chapters: Located(.drop, at: package), durationLimit: nil,
+            sizeLimit: nil,
+            expectations: expectations, leftover: leftover, destination: nil)
+        return Result(spec: spec, isComplete: tracks?.isComplete == true)
+    }
+
     /// Keys of media outputs, which `images` and `waveform` don't support.
     static let mediaKeys = [
         "container", "optimize_for_network", "fragment", "metadata", "chapters", "limit", "expect",
@@ -295,45 +315,60 @@ struct OutputDecoder {
 
     // MARK: Destination
 
-    private func destinationSpec(_ node: YAMLNode) -> DestinationSpec? {
+    /// Decodes the destination of a package, which may end with `/`.
+    func folderSpec(_ node: YAMLNode) -> DestinationSpec? {
+        guard var spec = destinationSpec(node, isFolder: true) else { return nil }
+        while spec.path.value.count > 1, spec.path.value.utf8.last == 0x2f { spec.path.value.removeLast() }
+        return spec
+    }
+
+    private func destinationSpec(_ node: YAMLNode, isFolder: Bool = false) -> DestinationSpec? {
         if node.text != nil {
-            guard let path = destinationPath(node) else { return nil }
+            guard let path = destinationPath(node, isFolder: isFolder) else { return nil }
             return DestinationSpec(
                 path: path, ifExists: .fail, makesDirectories: true, isTemplate: node.isDeferred)
         }
         guard let fields = reader.fields(node, as: Language.destination) else { return nil }
         let ifExists = reader.choice("if_exists", of: fields, as: IfExists.self)
         let makes = reader.boolean("make_directories", of: fields)
-        guard let path = fields["path"].flatMap({ destinationPath($0.value) }) else { return nil }
+        guard let path = fields["path"].flatMap({ destinationPath($0.value, isFolder: isFolder) }) else {
+            return nil
+        }
         return DestinationSpec(
             path: path, ifExists: ifExists?.value ?? .fail,
             makesDirectories: makes?.value ?? true,
             isTemplate: fields.value("path")?.isDeferred == true)
     }
 
-    private func destinationPath(_ node: YAMLNode) -> Located<String>? {
+    private func destinationPath(_ node: YAMLNode, isFolder: Bool) -> Located<String>? {
         // A partial path is sufficient while a pattern's matches are unknown.
         if node.isDeferred, isTemplate, let text = node.text { return Located(text, at: node.range) }
         guard let path = reader.text(node, "a destination") else { return nil }
-        let name = Self.lastPart(of: path.value)
+        let slashes = isFolder ? path.value.utf8.reversed().prefix { $0 == 0x2f }.count : 0
+        let name = Self.lastPart(of: String(path.value.dropLast(slashes)))
+        let thing = isFolder ? "folder" : "file"
         let problem: String? =
             if path.value.utf8.count > 4096 {
                 "the destination has \(path.value.utf8.count) bytes; at most 4096 are allowed"
             } else if path.value.isEmpty {
-                "the destination is empty; it must name a file"
+                "the destination is empty; it must name a \(thing)"
+            } else if name.isEmpty, isFolder {
+                "the destination is the root folder; it must name a folder"
             } else if name.isEmpty {
                 "the destination ends with `/`; it must name a file"
             } else if name == "." || name == ".." {
-                "the destination is a folder; it must name a file"
+                isFolder
+                    ? "the destination `\(name)` is an existing folder; it must name one of its own"
+                    : "the destination is a folder; it must name a file"
             } else if name.utf8.count > 255 {
-                "the file name has \(name.utf8.count) bytes; at most 255 are allowed"
+                "the \(thing) name has \(name.utf8.count) bytes; at most 255 are allowed"
             } else {
                 nil
             }
         guard let problem else { return path }
         reader.sink.error(
             .invalidValue, problem, at: path.range,
-            help: name.isEmpty && !path.value.isEmpty
+            help: name.isEmpty && !path.value.isEmpty && !isFolder
                 ? "use `\(path.value)${asset.stem}.mp4` to name the file after the source" : nil)
         return nil
     }

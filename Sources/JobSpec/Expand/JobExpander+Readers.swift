@@ -97,6 +97,8 @@ extension JobExpander {
                 (place, what) = (images.range, "still images, which can't be read as an asset")
             case .waveform(let waveform):
                 (place, what) = (waveform.range, "a waveform, which can't be read as an asset")
+            case .package(let package):
+                (place, what) = (package.range, "a package, which can't be read as an asset")
             case .check(let check):
                 (place, what) = (check.range, "no output, because it is a check")
             }

@@ -115,6 +115,10 @@ extension Language {
                 "Several outputs by id, which share reading and decoding. They are published when all are complete."
             ),
             KeyInfo(
+                "package", .mapping(package),
+                "With `outputs`: a folder for streaming, with the outputs that have no `destination` as renditions."
+            ),
+            KeyInfo(
                 "on_damage", .word(DamagePolicy.allCases.map(\.rawValue)),
                 "Damaged data of the source: `fail` fails the job, `skip` omits, counts and reports the data.",
                 default: "fail"),
@@ -144,7 +148,7 @@ extension Language {
                 default: "exact"
             ),
         ],
-        reservedKeys: ["package", "when", "publish_if", "group"],
+        reservedKeys: ["when", "publish_if", "group"],
         alternatives: [
             .exactlyOne(["asset", "composition"]),
             .exactlyOne(OutputKindKey.names() + ["outputs"]),

@@ -33,7 +33,7 @@ package struct JobFile: Sendable {
     /// Settings that only a dry open of encoders and filters can validate, each once for each location.
     package var settingsChecks: [SettingsCheck] {
         var seen: [SettingsValidation: Set<SourceRange>] = [:]
-        return jobs.flatMap(\.outputs).flatMap { $0.tracks.flatMap(\.action.settingsChecks) }.filter {
+        return jobs.flatMap(\.renditions).flatMap { $0.tracks.flatMap(\.action.settingsChecks) }.filter {
             seen[$0.trial, default: []].insert($0.range).inserted
         }
     }

@@ -68,6 +68,9 @@ extension JobSpec {
     /// Location of the first range in the job file.
     package var rangeLocation: SourceRange? { ranges.first?.range }
 
+    /// All outputs, with the renditions of a package in place of the package.
+    package var renditions: [OutputSpec] { outputs.flatMap { $0.package?.renditions ?? [$0] } }
+
     /// Returns the output with an id; nil selects the only output of a job without `outputs`.
     package func output(_ id: String?) -> OutputSpec? { outputs.first { $0.id?.value == id } }
 }

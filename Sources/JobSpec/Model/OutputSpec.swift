@@ -38,17 +38,24 @@ package struct OutputSpec: Sendable {
         case waveform(WaveformSpec)
         /// A check of the source, without an output.
         case check(CheckSpec)
+        /// A folder of renditions with manifests.
+        case package(PackageSpec)
     }
 
     /// Whether the container depends on the matches of a pattern.
     package var lacksContainer: Bool {
         switch kind {
         case .media, .images, .waveform: container == nil
-        case .check: false
+        case .check, .package: false
         }
     }
 
     package var isCheck: Bool { if case .check = kind { true } else { false } }
+
+    /// Package; nil for other kinds.
+    package var package: PackageSpec? {
+        if case .package(let package) = kind { package } else { nil }
+    }
 
     /// Image output; nil for other kinds.
     package var images: ImagesSpec? {

@@ -195,6 +195,8 @@ package struct EncoderModel: Sendable {
     package var bFramesOption = SettingOption.option("bf")
     /// Whether the keyframe interval can be set; otherwise every frame is a keyframe.
     package var acceptsKeyframeInterval = true
+    /// Whether the encoder writes a keyframe where one is requested for a frame, with a configuration.
+    package var honorsKeyframeRequests: @Sendable (EncoderConfiguration) -> Bool = { _ in true }
     /// Function that returns the setting with which keyframes that are requested for single frames are random-access
     /// points; nil if they are without it, or can't be requested.
     package var forcedKeyframes: @Sendable (EncoderConfiguration) -> (option: SettingOption, value: String)? =

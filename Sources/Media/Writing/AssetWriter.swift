@@ -46,6 +46,9 @@ public final class AssetWriter: @unchecked Sendable {
     /// video begins with the packet nearest to the time. Nil for segments that `flushSegment` ends. Set before writing
     /// starts. Default: 6 s.
     public var preferredOutputSegmentInterval: MediaTime? = MediaTime(value: 6, timescale: 1)
+    /// Start times of the second and later segments, ascending, in place of multiples of the interval: a segment begins
+    /// at the first keyframe at or after each of them. Set before writing starts.
+    package var segmentStartTimes: [MediaTime]?
     /// Time of the session's start on the segments' time line (`initialSegmentStartTime`), from which the decoding times
     /// of segments (`tfdt`) count; for example the end of an earlier writer's segments. Set before writing starts.
     /// Default: 0.

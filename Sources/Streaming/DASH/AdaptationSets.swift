@@ -28,7 +28,7 @@ struct AdaptationSets {
         switch (a.kind, b.kind) {
         case (.video(let first), .video(let second)):
             return a.codec?.family == b.codec?.family && first.accessPoint == second.accessPoint
-                && CodePoints(first.color) == CodePoints(second.color)
+                && CodePoints(first.color).isEquivalent(to: CodePoints(second.color))
                 && haveEqualAspect(first, second) && areAligned(a, b)
         case (.audio(let first), .audio(let second)):
             return a.codec == b.codec && first == second && areAligned(a, b)

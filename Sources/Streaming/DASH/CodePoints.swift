@@ -25,6 +25,11 @@ struct CodePoints: Hashable {
         isFullRange = color.range == "pc"
     }
 
+    /// Whether players show two renditions in the same colors: unspecified properties are those of BT.709.
+    func isEquivalent(to other: CodePoints) -> Bool {
+        self == other || isStandard && other.isStandard && isFullRange == other.isFullRange
+    }
+
     /// Whether primaries, transfer and matrix are those of BT.709, or unspecified.
     var isStandard: Bool { [primaries, transfer, matrix].allSatisfy { $0 == 1 || $0 == Self.unspecified } }
 }

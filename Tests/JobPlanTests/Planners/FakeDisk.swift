@@ -66,9 +66,11 @@ struct FakeDisk: DiskQueries {
     func freeSpace(in folder: String) -> Int64? { space }
     func isWritable(_ folder: String) -> Bool { !readOnly.contains(folder) }
 
-    func occupant(of path: String, owner: String?) -> DestinationPath.Occupant {
+    func occupant(
+        of path: String, owner: String?, kind: DestinationPath.Kind
+    ) -> DestinationPath.Occupant {
         guard let path = realPath(of: path) else { return .nothing }
-        guard files.contains(path) else { return .notAFile }
+        guard files.contains(path) else { return .wrongKind }
         guard let mark = marks[path] else { return .foreign }
         return owner == nil || mark.owner == owner ? .published : .foreign
     }

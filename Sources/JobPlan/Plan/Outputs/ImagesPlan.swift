@@ -64,6 +64,7 @@ extension OutputPlan {
         case .images(let images): return tracks.count == 1 && Self.isValid(images)
         case .waveform(let waveform): return tracks.count == 1 && waveform.isValid
         case .check: return !tracks.isEmpty
+        case .package(let package): return tracks.isEmpty && package.isValid
         }
     }
 

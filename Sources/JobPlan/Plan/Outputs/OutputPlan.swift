@@ -17,6 +17,8 @@ public struct OutputPlan: Codable, Hashable, Sendable {
     package var optimizesForNetwork: Bool
     /// Duration of the file's fragments; nil for an unfragmented file.
     package var fragmentInterval: MediaTime?
+    /// Division into segments; nil unless the output is a rendition of a package.
+    package var segmentation: SegmentationPlan?
     /// Tags of the output.
     public var metadata: [MetadataEntry]
     /// Keys of the tags that the job sets, in lower case. If one of them is missing in the finished file, the job fails;
@@ -42,13 +44,15 @@ public struct OutputPlan: Codable, Hashable, Sendable {
     @Annotation package var makesDirectories: Bool
     /// Tracks of the output, in order.
     package var tracks: [TrackPlan]
-    /// Still images; nil unless `kind` is `images`. The properties `images`, `waveform` and `check` are the encoded
-    /// form of `kind`, which sets them.
+    /// Still images; nil unless `kind` is `images`. The properties `images`, `waveform`, `check` and `package` are the
+    /// encoded form of `kind`, which sets them.
     package internal(set) var images: ImagesPlan?
     /// Waveform; nil unless `kind` is `waveform`.
     var waveform: WaveformPlan?
     /// Check; nil unless `kind` is `check`.
     var check: CheckPlan?
+    /// Package; nil unless `kind` is `package`.
+    package internal(set) var package: PackagePlan?
     /// Expectations that the output must meet before it is published.
     @Annotation package var expectations: [Expectation]
     /// Account of all items of the source.
@@ -86,10 +90,12 @@ extension OutputPlan {
 
     /// Whether new expectations of an existing output can be evaluated without creating it again. An output
     /// with a size limit may have ended early, so the plan doesn't determine the range that it contains. A check
-    /// has no output and reads its source again.
-    package var isReevaluable: Bool { sizeLimit == nil && !isCheck }
+    /// has no output and reads its source again. A package no longer contains the files that were evaluated.
+    package var isReevaluable: Bool { sizeLimit == nil && !isCheck && package == nil }
 
     package var hasTwoPasses: Bool {
-        tracks.contains { if case .encode(let encoding) = $0.action { encoding.hasTwoPasses } else { false } }
+        allTracks.contains { track in
+            if case .encode(let encoding) = track.action { encoding.hasTwoPasses } else { false }
+        }
     }
 }

@@ -14,6 +14,7 @@ struct DestinationCheck {
     /// Reports the errors of a destination of a job file.
     func check(
         _ destination: DestinationPath, as written: DestinationSpec, of file: String,
+        kind: DestinationPath.Kind,
         into sink: inout DiagnosticSink
     ) {
         let location = written.path.range
@@ -32,11 +33,19 @@ struct DestinationCheck {
                 at: location)
             return
         }
-        switch disk.occupant(of: destination.path, owner: owner) {
+        switch disk.occupant(of: destination.path, owner: owner, kind: kind) {
         case .nothing, .published: break
-        case .notAFile:
+        case .wrongKind:
             sink.error(
-                .destinationExists, "the destination \(destination.path) is not a regular file",
+                .destinationExists,
+                "the destination \(destination.path) is not a \(kind == .file ? "regular file" : "folder")",
+                at: location)
+        case .foreign where kind == .folder && !disk.isMarked(destination.path):
+            // `if_exists: replace` must not remove a folder of other files.
+            guard written.ifExists != .skip, !memory.owns(destination.path, for: file) else { break }
+            sink.error(
+                .destinationExists,
+                "the folder \(destination.path) exists, and Tandem did not publish it; a package needs a folder of its own",
                 at: location)
         case .foreign:
             // A file that another job file published may equal the requested output; `checkOwner` decides once the

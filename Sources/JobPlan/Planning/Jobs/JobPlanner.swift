@@ -38,10 +38,13 @@ struct JobPlanner {
             id: job.id.value, base: job.base, needs: job.needs.map(\.value), file: file.path,
             location: job.id.range, inputs: [], outputs: [], scheduling: job.scheduling)
         for (position, (output, destination)) in zip(job.outputs, targets).enumerated() {
-            if let destination, let written = output.destination, output.container != nil,
+            if let destination, let written = output.destination,
+                output.container != nil || output.package != nil,
                 !output.namesEachImage
             {
-                destinationCheck?.check(destination, as: written, of: file.path, into: &sink)
+                destinationCheck?.check(
+                    destination, as: written, of: file.path, kind: output.package == nil ? .file : .folder,
+                    into: &sink)
             }
             guard
                 let decision = decide(output, from: input, at: destination, cover: covers[position])
@@ -54,7 +57,7 @@ struct JobPlanner {
             guard let destination else { continue }
             let task = OutputTask(
                 job: plan.id, file: plan.file, input: planned.input, output: planned.output)
-            ExpectationForecast(task).report(into: &sink)
+            for written in task.written { ExpectationForecast(written).report(into: &sink) }
             checkFiles(of: task, output, at: destination, into: &sink)
         }
         return plan
@@ -68,9 +71,15 @@ struct JobPlanner {
             return CheckPlanner(job: job, output: output, spec: spec, input: input, prober: catalog.prober)
                 .decide()
         }
-        guard let container = output.container, let written = output.destination, let destination else {
-            return nil
+        guard let written = output.destination, let destination else { return nil }
+        if case .package(let spec) = output.kind {
+            return PackagePlanner(
+                job: job, output: output, spec: spec, input: input, destination: destination,
+                written: written,
+                prober: catalog.prober
+            ).decide()
         }
+        guard let container = output.container else { return nil }
         return OutputPlanner(
             job: job, output: output, container: container, input: input, destination: destination,
             as: written, prober: catalog.prober, cover: cover
@@ -99,7 +108,7 @@ struct JobPlanner {
         for (index, part) in task.files.enumerated() {
             let path = part.output.destination?.pathParts.last.map { destination.sibling($0) } ?? destination
             if index > 0 || output.namesEachImage {
-                check.check(path, as: written, of: file.path, into: &sink)
+                check.check(path, as: written, of: file.path, kind: .file, into: &sink)
                 if sink.hasErrors { break }
             }
             check.checkOwner(of: part, at: path, as: written, into: &sink)

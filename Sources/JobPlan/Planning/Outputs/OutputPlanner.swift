@@ -67,7 +67,7 @@ struct OutputPlanner {
         case .media: break
         case .images(let images): plan.become(stills(images, of: tracks, extent))
         case .waveform(let waveform): drawn(waveform, as: &plan)
-        case .check: break
+        case .check, .package: break
         }
         return Decision(reasons.hasErrors ? nil : (InputPlan(job: job, input, extent), plan), reasons)
     }

@@ -13,7 +13,7 @@ extension EncoderModel {
         model.minimumSide = 64
         model.roundsToChroma = true
         model.isShared = true
-        // Requests are supported with constant quality only.
+        model.honorsKeyframeRequests = { $0.bitRate == nil }
         model.forcedKeyframes = { configuration in
             configuration.bitRate == nil ? (.entry("enable-force-key-frames", of: "svtav1-params"), "1") : nil
         }

@@ -29,10 +29,11 @@ extension AssetWriter {
     func makeSegmentStarts() throws -> FragmentScheduler.SegmentStarts? {
         guard let segments else { return nil }
         try checkSettings(for: segments.profile)
+        let schedule: SegmentSchedule =
+            segmentStartTimes.map { .at($0) } ?? preferredOutputSegmentInterval.map { .every($0) } ?? .manual
         let lead = FragmentScheduler.lead(of: inputs.map(\.mediaType))
         for input in inputs where input.encodesVideo || input.index == lead {
-            input.boundaries = SegmentBoundaries(
-                interval: preferredOutputSegmentInterval, isLead: input.index == lead)
+            input.boundaries = SegmentBoundaries(schedule, isLead: input.index == lead)
         }
         return inputs[lead].boundaries.map {
             FragmentScheduler.SegmentStarts(boundaries: $0, isRegular: !inputs[lead].encodesVideo)

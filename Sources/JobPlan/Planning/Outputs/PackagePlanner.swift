@@ -1,0 +1,312 @@
+internal import Diagnostics
+internal import ExactStrings
+internal import JobSpec
+internal import LibAV
+internal import Media
+internal import Publishing
+
+/// The planner of a package: plans each rendition as an output, and checks that their segments can begin at the same
+/// times.
+struct PackagePlanner {
+    let job: JobSpec
+    let output: OutputSpec
+    let spec: PackageSpec
+    let input: ResolvedInput
+    let destination: DestinationPath
+    let written: DestinationSpec
+    let prober: any SourceProber
+
+    /// Maximum number of segments of a rendition.
+    static let mostSegments = 50_000
+
+    /// A planned rendition with its description in the job file.
+    private struct Rendition {
+        let spec: OutputSpec
+        var plan: OutputPlan
+        let input: InputPlan
+
+        var track: TrackPlan? { plan.tracks.first }
+        var mediaType: MediaType? { track?.source.mediaType }
+        var location: SourceRange { spec.id?.range ?? plan.location }
+        var name: String { plan.id ?? "" }
+    }
+
+    /// Returns the plan of the package and the input that all renditions read; nil after an error.
+    func decide() -> Decision<(input: InputPlan, output: OutputPlan)> {
+        var reasons = Reasons()
+        var renditions = renditions(&reasons)
+        checkInputs(renditions, &reasons)
+        checkFrameRates(renditions, &reasons)
+        checkKeyframeControl(renditions, &reasons)
+        checkLength(renditions, &reasons)
+        let boundaries = boundaries(renditions, &reasons)
+        guard !reasons.hasErrors, let first = renditions.first else { return Decision(nil, reasons) }
+        for index in renditions.indices where renditions[index].mediaType != .subtitle {
+            renditions[index].plan.segmentation = SegmentationPlan(
+                interval: spec.segment.value, boundaries: boundaries)
+            // Segments are fragments, as which the finished file is verified.
+            renditions[index].plan.fragmentInterval = spec.segment.value
+        }
+        return Decision((first.input, assemble(renditions, reasons)), reasons)
+    }
+
+    // MARK: Renditions
+
+    private func renditions(_ reasons: inout Reasons) -> [Rendition] {
+        var renditions: [Rendition] = []
+        for spec in spec.renditions {
+            if lacksTrack(spec) {
+                reasons.note("\(spec.id?.value ?? ""): optional, and the source has no such track")
+                continue
+            }
+            guard let container = spec.container, let id = spec.id else { continue }
+            let planner = OutputPlanner(
+                job: job, output: Self.stored(spec), container: container, input: input,
+                destination: destination.child(id.value), as: written, prober: prober, cover: nil)
+            let decision = planner.decide()
+            reasons.diagnostics.add(decision.reasons.diagnostics)
+            guard let (input, plan) = decision.value else { continue }
+            guard plan.tracks.count == 1 else {
+                reasons.error(
+                    .noSuchTrack,
+                    "an output of a `package` has one track; the rule selects \(plan.tracks.count)",
+                    at: spec.tracks.first?.selection.range ?? id.range,
+                    help: "use `first`, or a selection such as `{ language: eng }`")
+                continue
+            }
+            renditions.append(Rendition(spec: spec, plan: plan, input: input))
+        }
+        if !reasons.hasErrors, !renditions.contains(where: { $0.mediaType != .subtitle }) {
+            reasons.error(
+                .noSuchTrack, "the source has no track for the `package`", at: self.spec.range)
+        }
+        return renditions
+    }
+
+    /// Returns the output without the properties of its track that the package's manifests describe and its container
+    /// can't.
+    private static func stored(_ spec: OutputSpec) -> OutputSpec {
+        var spec = spec
+        for index in spec.tracks.indices {
+            spec.tracks[index].disposition = nil
+            guard spec.tracks[index].mediaType == .subtitle else { continue }
+            (spec.tracks[index].language, spec.tracks[index].title) = (nil, nil)
+        }
+        return spec
+    }
+
+    /// Whether an optional rule selects no track, so that the package lacks the rendition.
+    private func lacksTrack(_ spec: OutputSpec) -> Bool {
+        guard let rule = spec.tracks.first, rule.isOptional else { return false }
+        return input.description.tracks(of: rule.mediaType, matching: rule.selection.value).isEmpty
+    }
+
+    // MARK: Checks
+
+    private func checkInputs(_ renditions: [Rendition], _ reasons: inout Reasons) {
+        guard let first = renditions.first else { return }
+        for other in renditions.dropFirst() where other.input != first.input {
+            reasons.error(
+                .invalidRange,
+                "`\(other.name)` and `\(first.name)` read different ranges, so their segments can't be aligned",
+                at: other.location, notes: [Diagnostic.Note("`\(first.name)` is here", at: first.location)],
+                help: "use `cut: exact`, or the same action for both")
+        }
+    }
+
+    /// Reports encoded video renditions whose frames at the starts of segments have different times.
+    private func checkFrameRates(_ renditions: [Rendition], _ reasons: inout Reasons) {
+        let encoded = renditions.compactMap { rendition -> (rendition: Rendition, rate: Rational?)? in
+            guard case .encode(let encoding) = rendition.track?.action, rendition.mediaType == .video else {
+                return nil
+            }
+            return (rendition, encoding.encoder.frameRate)
+        }
+        guard let first = encoded.first else { return }
+        for other in encoded.dropFirst() where other.rate != first.rate {
+            // With whole numbers of frames in a segment, the first frame of each has the same time at both rates.
+            let isAligned = [first.rate, other.rate].allSatisfy { rate in
+                rate.map { isWhole(spec.segment.value, at: $0) } ?? false
+            }
+            if isAligned { continue }
+            reasons.error(
+                .invalidValue,
+                "`\(other.rendition.name)` and `\(first.rendition.name)` have different frame rates (\(text(other.rate)), \(text(first.rate))), and segments of \(spec.segment.value) s don't have a whole number of frames at both",
+                at: other.rendition.location,
+                notes: [
+                    Diagnostic.Note("`\(first.rendition.name)` is here", at: first.rendition.location),
+                    Diagnostic.Note("the duration of segments is determined here", at: spec.segment.range),
+                ])
+        }
+    }
+
+    private func isWhole(_ time: MediaTime, at rate: Rational) -> Bool {
+        let frames = Int128(time.value) * Int128(rate.num)
+        return frames % (Int128(time.timescale) * Int128(max(1, rate.den))) == 0
+    }
+
+    private func text(_ rate: Rational?) -> String { rate.map { "\($0)" } ?? "variable" }
+
+    /// Reports encoders that don't write a keyframe where one is requested.
+    private func checkKeyframeControl(_ renditions: [Rendition], _ reasons: inout Reasons) {
+        for rendition in renditions where rendition.mediaType == .video {
+            guard case .encode(let encoding) = rendition.track?.action,
+                !EncoderModel.of(encoding.encoder.encoder).honorsKeyframeRequests(encoding.encoder)
+            else { continue }
+            reasons.error(
+                .codecSetting,
+                "\(encoding.encoder.encoder) ignores requested keyframes with these settings, so segments can't begin at the same times",
+                at: rendition.track?.location ?? rendition.location, help: "use `crf`")
+        }
+    }
+
+    private func checkLength(_ renditions: [Rendition], _ reasons: inout Reasons) {
+        let duration = renditions.map(\.plan.expectedDuration).max() ?? .zero
+        let segments = duration.seconds / spec.segment.value.seconds
+        guard segments > Double(Self.mostSegments) else { return }
+        reasons.error(
+            .invalidValue,
+            "the package would have \(Int(segments)) segments per rendition; at most \(Self.mostSegments) are supported",
+            at: spec.segment.range, help: "use longer segments")
+    }
+
+    /// Returns the start times of segments if video is copied; nil for the multiples of the segments' duration.
+    private func boundaries(_ renditions: [Rendition], _ reasons: inout Reasons) -> [MediaTime]? {
+        let copied = renditions.filter { rendition in
+            guard rendition.mediaType == .video, case .copy? = rendition.track?.action else { return false }
+            return true
+        }
+        var found: (rendition: Rendition, times: [MediaTime])?
+        for rendition in copied {
+            guard let times = keyframes(of: rendition, &reasons) else { return nil }
+            guard let earlier = found else {
+                found = (rendition, times)
+                continue
+            }
+            guard
+                let other = zip(times, earlier.times).first(where: { $0 != $1 })
+                    ?? lastDifference(times, earlier.times)
+            else { continue }
+            reasons.error(
+                .copyRange,
+                "the keyframes of `\(rendition.name)` and `\(earlier.rendition.name)` have different times (\(other.0) s, \(other.1) s), so their segments can't be aligned",
+                at: rendition.location,
+                notes: [
+                    Diagnostic.Note("`\(earlier.rendition.name)` is here", at: earlier.rendition.location)
+                ],
+                help: "use `encode` for one of them")
+        }
+        return found?.times
+    }
+
+    private func lastDifference(_ first: [MediaTime], _ second: [MediaTime]) -> (MediaTime, MediaTime)? {
+        guard first.count != second.count else { return nil }
+        let shorter = min(first.count, second.count)
+        let end = (first.count > shorter ? first : second)[shorter]
+        return (end, end)
+    }
+
+    /// Returns the times of the keyframes at which segments of a copied track begin, on the output's time line: the first
+    /// at or after each multiple of the segments' duration.
+    private func keyframes(of rendition: Rendition, _ reasons: inout Reasons) -> [MediaTime]? {
+        guard let track = rendition.track else { return nil }
+        guard case .file(let path, _) = input.source, rendition.input.joinedRanges.isEmpty else {
+            reasons.error(
+                .copyRange,
+                "video can be copied into a `package` only from a file, and without joined ranges",
+                at: track.location, help: "use `encode`")
+            return nil
+        }
+        let all: [MediaTime]
+        do throws(SourceProblem) {
+            all = try prober.keyFrames(track.source.index, of: path, limit: Self.mostKeyframes)
+        } catch {
+            reasons.error(.sourceUnreadable, "\(path): \(error)", at: job.asset.range)
+            return nil
+        }
+        guard all.count < Self.mostKeyframes else {
+            reasons.error(
+                .copyRange, "the source has more than \(Self.mostKeyframes) keyframes", at: track.location,
+                help: "use `encode`")
+            return nil
+        }
+        let range = rendition.input.range
+        let start = range?.start ?? .zero
+        let inside = all.filter { $0 > start && range.map { $0.end } ?? .longest > $0 }.map { $0 - start }
+        return Self.starts(inside, every: spec.segment.value)
+    }
+
+    private static let mostKeyframes = 100_000
+
+    /// Returns the first of some ascending times at or after each multiple of an interval.
+    static func starts(_ times: [MediaTime], every interval: MediaTime) -> [MediaTime] {
+        var next = interval
+        return times.filter { time in
+            guard time >= next else { return false }
+            next = time.nextMultiple(of: interval)
+            return true
+        }
+    }
+
+    // MARK: Plan
+
+    private func assemble(_ renditions: [Rendition], _ reasons: Reasons) -> OutputPlan {
+        let described = renditions.map { rendition in
+            var plan = rendition.plan
+            (plan.notes, plan.ledger) = ([], [])
+            let rule = rendition.spec.tracks.first
+            let source = rendition.track?.source
+            return PackagePlan.Rendition(
+                output: plan, language: rule?.language?.value ?? source?.language,
+                title: rule?.title?.value ?? source?.title,
+                disposition: rule?.disposition?.value ?? source?.disposition ?? [])
+        }
+        let plans = described.map(\.output)
+        let package = PackagePlan(
+            formats: spec.formats.map(\.value), files: spec.files, segment: spec.segment.value,
+            variants: variants(renditions), hasKeyframePlaylists: spec.keyframePlaylists != nil,
+            renditions: described, location: spec.range)
+        let sizes = plans.map(\.expectedSize)
+        let size: Int64? =
+            sizes.contains { $0 == nil } ? nil : sizes.reduce(Int64(0)) { $0.adding(upToLimit: $1 ?? 0) }
+        var notes = reasons.notes
+        for rendition in renditions { notes += rendition.plan.notes.map { "\(rendition.name): \($0)" } }
+        return OutputPlan(
+            id: output.id?.value, location: output.id?.range ?? job.id.range, input: 0, container: "mp4",
+            optimizesForNetwork: false, fragmentInterval: nil, metadata: [], chapters: [], covers: [],
+            attachments: [], destination: destination.path, destinationLocation: written.path.range,
+            ifExists: written.ifExists, makesDirectories: written.makesDirectories, tracks: [],
+            package: package,
+            expectations: [],
+            ledger: LedgerCollector.ledger(renditions.flatMap(\.plan.ledger), of: input.description),
+            expectedDuration: plans.map(\.expectedDuration).max() ?? .zero, expectedSize: size,
+            sizeLimit: nil,
+            sizeLimitLocation: nil, notes: notes)
+    }
+
+    /// Returns the variants of the job file that have all their renditions; without any, every video with every audio.
+    private func variants(_ renditions: [Rendition]) -> [PackagePlan.Variant] {
+        func ids(_ type: MediaType) -> [String] {
+            renditions.filter { $0.mediaType == type }.map(\.name)
+        }
+        let (videos, audios) = (ids(.video), ids(.audio))
+        guard spec.variants.isEmpty else {
+            let known = Set((videos + audios).map(\.exact))
+            var variants: [PackagePlan.Variant] = []
+            for written in spec.variants {
+                // An optional rendition may be missing.
+                let variant = PackagePlan.Variant(
+                    video: written.video.map(\.value).flatMap { known.contains($0.exact) ? $0 : nil },
+                    audio: written.audio.map(\.value).flatMap { known.contains($0.exact) ? $0 : nil })
+                guard variant.video != nil || variant.audio != nil, !variants.contains(variant) else {
+                    continue
+                }
+                variants.append(variant)
+            }
+            return variants
+        }
+        if videos.isEmpty { return audios.map { PackagePlan.Variant(video: nil, audio: $0) } }
+        if audios.isEmpty { return videos.map { PackagePlan.Variant(video: $0, audio: nil) } }
+        return videos.flatMap { video in audios.map { PackagePlan.Variant(video: video, audio: $0) } }
+    }
+}

@@ -1,0 +1,255 @@
+internal import Diagnostics
+internal import ExactStrings
+internal import JobPlan
+internal import JobSpec
+internal import LibAV
+internal import Media
+internal import FileSystem
+internal import Publishing
+internal import Streaming
+
+/// Assembles the folder of a package from the files of its renditions, and writes its manifests.
+struct PackageAssembler {
+    let package: PackagePlan
+    /// Location of the package in the job file.
+    let location: SourceRange
+    /// Absolute path of the folder.
+    let destination: String
+    let root: PathRoot
+
+    /// Maximum size of a subtitle rendition in bytes.
+    private static let mostSubtitles: Int64 = 64 << 20
+
+    /// The origin of a rendition's files.
+    private enum Origin {
+        case written(WrittenFile)
+        /// The published folder of an earlier run.
+        case published(PublishedFolder)
+    }
+
+    /// Returns the complete folder, which is not published yet, and the descriptions of all renditions. `reused` renditions,
+    /// by id, are taken from the folder at the destination; all others from written files.
+    func assemble(
+        _ written: [WrittenFile], reusing reused: [String: StreamingRendition]
+    ) throws -> (folder: TemporaryFolder, renditions: [StreamingRendition]) {
+        let files = Dictionary(
+            written.map { ($0.task.output.id ?? "", $0) }, uniquingKeysWith: { first, _ in first })
+        let earlier = reused.isEmpty ? nil : try PublishedFolder(destination, in: root)
+        var renditions: [StreamingRendition] = []
+        var origins: [Origin] = []
+        var texts: [Int: [UInt8]] = [:]
+        for (index, rendition) in package.renditions.enumerated() {
+            let id = rendition.output.id ?? ""
+            var description: StreamingRendition?
+            if let known = reused[id], let earlier {
+                origins.append(.published(earlier))
+                description = known
+            } else if let file = files[id] {
+                origins.append(.written(file))
+                description = file.findings.rendition
+            } else {
+                throw MediaError.misuse("a rendition without its file")
+            }
+            if isText(rendition) {
+                let text = try text(of: id, from: origins[index])
+                texts[index] = text
+                description = StreamingRendition(
+                    id: id, kind: .subtitles(.init(fileSize: Int64(text.count))), codec: nil, timescale: 1000,
+                    initializationSize: 0, segments: [])
+            }
+            guard let description else { throw MediaError.misuse("a rendition without its segments") }
+            renditions.append(labelled(description, as: rendition))
+        }
+        try checkAlignment(of: renditions)
+        var description = StreamingPackage(
+            formats: package.formats.map(\.streaming), files: package.files.streaming,
+            segmentDuration: package.segment, renditions: renditions,
+            variants: package.variants.map { StreamingVariant(video: $0.video, audio: $0.audio) },
+            hasKeyframePlaylists: package.hasKeyframePlaylists)
+        let folder = try TemporaryFolder(destination: destination, in: root)
+        for (index, origin) in origins.enumerated() {
+            if let text = texts[index] {
+                try add(text, of: &description, at: index, to: folder)
+                continue
+            }
+            switch origin {
+            case .written(let file):
+                try add(
+                    renditions[index], from: file.file, file.findings.parts, description.layout, to: folder)
+            case .published(let earlier):
+                try take(renditions[index], from: earlier, description.layout, to: folder)
+            }
+        }
+        for manifest in try description.manifests() {
+            try folder.add(manifest.path, [.bytes(Array(manifest.text.utf8))])
+        }
+        for file in written { file.file.empty() }
+        return (folder, renditions)
+    }
+
+    private func isText(_ rendition: PackagePlan.Rendition) -> Bool {
+        rendition.output.tracks.first?.source.mediaType == .subtitle
+    }
+
+    private func isAudio(_ rendition: PackagePlan.Rendition) -> Bool {
+        rendition.output.tracks.first?.source.mediaType == .audio
+    }
+
+    // MARK: Descriptions
+
+    /// Returns a rendition that a worker described, with the id and the labels of the plan.
+    private func labelled(
+        _ found: StreamingRendition, as planned: PackagePlan.Rendition
+    ) -> StreamingRendition {
+        var rendition = found
+        rendition.id = planned.output.id ?? ""
+        rendition.language = planned.language.flatMap { LanguageTag($0) }
+        rendition.title = planned.title
+        rendition.isDefault = planned.disposition.contains("default")
+        rendition.roles = StreamingRole.roles(
+            ofDisposition: planned.disposition, isAudio: isAudio(planned))
+        return rendition
+    }
+
+    /// Verifies that segments of all video renditions begin at the same times, so that players can change between them.
+    private func checkAlignment(of renditions: [StreamingRendition]) throws {
+        var first: StreamingRendition?
+        for rendition in renditions {
+            guard case .video = rendition.kind else { continue }
+            for (index, segment) in rendition.segments.enumerated() where segment.keyframe == nil {
+                throw failure(
+                    "segment \(index + 1) of `\(rendition.id)` doesn't begin with a keyframe, at \(segment.start) s"
+                )
+            }
+            guard let other = first else {
+                first = rendition
+                continue
+            }
+            let (starts, others) = (rendition.segments.map(\.start), other.segments.map(\.start))
+            if let index = zip(starts, others).enumerated().first(where: { $1.0 != $1.1 })?.offset {
+                throw failure(
+                    "segment \(index + 1) begins at \(starts[index]) s in `\(rendition.id)` and at \(others[index]) s in `\(other.id)`"
+                )
+            }
+            if starts.count != others.count {
+                throw failure(
+                    "`\(rendition.id)` has \(starts.count) segments, `\(other.id)` has \(others.count)")
+            }
+        }
+    }
+
+    private func failure(_ problem: String) -> JobFailure {
+        JobFailure("the segments of the package can't be aligned: \(problem)", at: location)
+    }
+
+    // MARK: Files
+
+    private func add(
+        _ rendition: StreamingRendition, from file: TemporaryFile, _ parts: [TemporaryFile.Part],
+        _ layout: PackageLayout, to folder: TemporaryFolder
+    ) throws {
+        // The parts follow one another, so that no more bytes are copied than were written.
+        var end: Int64 = 0
+        let isInOrder = parts.allSatisfy { part in
+            defer { end = part.offset + part.length }
+            return part.offset == end && part.length > 0
+        }
+        let sizes = [rendition.initializationSize] + rendition.segments.map(\.size)
+        guard isInOrder, end <= file.size, parts.map(\.length) == sizes, let first = parts.first else {
+            throw MediaError.misuse(
+                "\(parts.count) parts of a rendition with \(rendition.segments.count) segments")
+        }
+        guard package.files == .many else {
+            let media = TemporaryFile.Part(offset: first.length, length: end - first.length)
+            return try folder.add(
+                layout.initialization(of: rendition.id),
+                [.part(file, first), .bytes(try SegmentIndex(rendition).bytes), .part(file, media)])
+        }
+        try folder.add(layout.initialization(of: rendition.id), [.part(file, first)])
+        for (index, part) in parts.dropFirst().enumerated() {
+            try folder.add(layout.segment(index, of: rendition.id), [.part(file, part)])
+        }
+    }
+
+    /// Adds the files of a subtitle rendition, and its segments to the description.
+    private func add(
+        _ text: [UInt8], of description: inout StreamingPackage, at index: Int, to folder: TemporaryFolder
+    ) throws {
+        let (id, layout) = (description.renditions[index].id, description.layout)
+        try folder.add(layout.subtitles(of: id), [.bytes(text)])
+        guard description.dividesSubtitles else { return }
+        let ranges = self.ranges(of: description)
+        let divided = try WebVTTDocument(text).divided(into: ranges)
+        for (number, (range, text)) in zip(ranges, divided).enumerated() {
+            try folder.add(layout.subtitleSegment(number, of: id), [.bytes(text)])
+            description.renditions[index].segments.append(
+                StreamingSegment(start: range.start, duration: range.duration, size: Int64(text.count)))
+        }
+    }
+
+    /// Returns the time ranges of subtitle segments: those of the first rendition's segments, from 0 on.
+    private func ranges(of description: StreamingPackage) -> [TimeRange] {
+        let segments =
+            description.renditions.first { rendition in
+                if case .subtitles = rendition.kind { false } else { true }
+            }?.segments ?? []
+        guard let last = segments.last else { return [] }
+        let starts = [.zero] + segments.dropFirst().map(\.start)
+        let ends = segments.dropFirst().map(\.start) + [last.start + last.duration]
+        return zip(starts, ends).map { TimeRange(start: $0, end: $1) }
+    }
+
+    /// Takes over the files of a rendition from the published folder.
+    private func take(
+        _ rendition: StreamingRendition, from earlier: PublishedFolder, _ layout: PackageLayout,
+        to folder: TemporaryFolder
+    ) throws {
+        guard package.files == .many else {
+            let index = try SegmentIndex(rendition).bytes
+            let sizes = [rendition.initializationSize, Int64(index.count)] + rendition.segments.map(\.size)
+            let size = sizes.reduce(Int64(0)) { $0.adding(upToLimit: $1) }
+            return try folder.take(layout.initialization(of: rendition.id), of: size, from: earlier)
+        }
+        try folder.take(
+            layout.initialization(of: rendition.id), of: rendition.initializationSize, from: earlier)
+        for (index, segment) in rendition.segments.enumerated() {
+            try folder.take(layout.segment(index, of: rendition.id), of: segment.size, from: earlier)
+        }
+    }
+
+    /// Returns the WebVTT text of a subtitle rendition.
+    private func text(of id: String, from origin: Origin) throws -> [UInt8] {
+        switch origin {
+        case .published(let earlier):
+            return try earlier.contents(
+                of: PackageLayout(files: package.files.streaming).subtitles(of: id), limit: Self.mostSubtitles
+            )
+        case .written(let written):
+            let size = written.file.size
+            guard size <= Self.mostSubtitles else {
+                throw JobFailure(
+                    "`\(id)` has \(size) bytes of subtitles; at most \(Self.mostSubtitles) are supported",
+                    at: location)
+            }
+            return try written.file.bytes(of: TemporaryFile.Part(offset: 0, length: size))
+        }
+    }
+}
+
+extension PackageFormat {
+    fileprivate var streaming: StreamingFormat {
+        switch self {
+        case .hls: .hls
+        case .dash: .dash
+        }
+    }
+}
+
+extension PackageDivision {
+    fileprivate var streaming: PackageFiles {
+        switch self {
+        case .many: .many
+        case .single: .single
+        }
+    }
+}

@@ -1,0 +1,75 @@
+internal import JobPlan
+internal import LibAV
+internal import Media
+internal import Publishing
+internal import Streaming
+
+/// Describes a finished rendition of a package, from its file and from the segments that were recorded while it was
+/// written.
+struct RenditionInspector {
+    let plan: OutputPlan
+    let file: TemporaryFile
+    let recorder: SegmentRecorder
+    let environment: MediaEnvironment
+
+    /// Byte ranges of the initialization section and of the segments in the file.
+    var parts: [TemporaryFile.Part] {
+        [TemporaryFile.Part(offset: 0, length: recorder.initialization)] + recorder.segments.map(\.part)
+    }
+
+    /// Returns the description of the rendition.
+    ///
+    /// - Throws: `MediaError` if the file has no track of the planned type.
+    func description() throws -> StreamingRendition {
+        let asset = Asset(.file(file.reopenPath), timing: .fast, environment: environment)
+        guard let id = plan.id, let planned = plan.tracks.first,
+            let track = try asset.loadSynchronously().tracks.first,
+            track.mediaType == planned.source.mediaType
+        else { throw MediaError.misuse("a rendition without its track") }
+        return StreamingRendition(
+            id: id, kind: kind(of: track, planned), codec: CodecString(track.format.parameters),
+            timescale: track.timeBase.den, initializationSize: recorder.initialization, segments: segments)
+    }
+
+    private func kind(of track: AssetTrack, _ planned: TrackPlan) -> StreamingRendition.Kind {
+        let format = track.format
+        guard track.mediaType == .video else {
+            return .audio(
+                .init(
+                    sampleRate: format.sampleRate,
+                    layout: format.channelLayout ?? format.parameters.channelLayout))
+        }
+        // Encoders close the GOP at a requested keyframe; frames before it in presentation order may follow it.
+        let isEncoded = if case .encode = planned.action { true } else { false }
+        let isTurned = planned.transform?.isQuarterTurn == true
+        return .video(
+            .init(
+                width: isTurned ? format.height : format.width,
+                height: isTurned ? format.width : format.height,
+                sampleAspectRatio: format.pixelAspectRatio.map { isTurned ? $0.inverted : $0 },
+                frameRate: frameRate(of: planned), color: format.color,
+                accessPoint: isEncoded ? .leading : .open))
+    }
+
+    /// Returns the frame rate that the plan predicts; nil for a variable one.
+    private func frameRate(of planned: TrackPlan) -> Rational? {
+        if case .encode(let encoding) = planned.action, let rate = encoding.encoder.frameRate { return rate }
+        return planned.source.frameRate
+    }
+
+    /// Segments with the times at which they are presented. The first segment of audio begins with the encoder delay,
+    /// which an edit list hides.
+    private var segments: [StreamingSegment] {
+        recorder.segments.map { segment in
+            let start = segment.report.earliestPresentationTime
+            let end = start + segment.report.duration
+            let shown = max(.zero, start)
+            return StreamingSegment(
+                start: shown, duration: max(.zero, end - shown), size: segment.part.length,
+                keyframe: segment.report.firstVideoSample.flatMap { sample in
+                    sample.isKeyframe
+                        ? ByteRange(offset: 0, length: Int64(sample.offset) + Int64(sample.length)) : nil
+                })
+        }
+    }
+}

@@ -1,0 +1,199 @@
+internal import Diagnostics
+internal import ExactStrings
+internal import LibAV
+internal import Media
+internal import YAMLDocument
+
+/// Decoder of a job's `package`, and of the outputs that become its renditions.
+struct PackageDecoder {
+    let reader: NodeReader
+    /// The entry of `package` in the job.
+    let entry: YAMLNode.Entry
+
+    /// Id of a package among the outputs of its job.
+    static let id = "package"
+    private static let defaultSegment = MediaTime(value: 6, timescale: 1)
+
+    /// Returns the package as an output of its job; nil after an error is reported.
+    func output(_ renditions: [OutputSpec], destination decode: (YAMLNode) -> DestinationSpec?) -> OutputSpec?
+    {
+        guard let fields = reader.fields(entry.value, as: Language.package) else { return nil }
+        let errors = reader.sink.errorCount
+        let spec = PackageSpec(
+            formats: formats(fields),
+            segment: reader.length(
+                "segment", of: fields, "must be a time from 1 s to 60 s, such as 6s or 4000ms")
+                ?? Located(Self.defaultSegment, at: entry.value.range),
+            files: reader.choice("files", of: fields, as: PackageDivision.self)?.value ?? .many,
+            variants: variants(fields, renditions), keyframePlaylists: keyframePlaylists(fields),
+            renditions: renditions, range: entry.keyRange)
+        checkRenditions(renditions)
+        checkKeyframePlaylists(spec)
+        let destination = fields["destination"].flatMap { decode($0.value) }
+        guard let destination, reader.sink.errorCount == errors else { return nil }
+        return OutputSpec(
+            id: Located(Self.id, at: entry.keyRange), tracks: [], kind: .package(spec), container: nil,
+            optimizeForNetwork: nil, fragmentInterval: nil, metadata: MetadataSpec(), chapters: nil,
+            durationLimit: nil, sizeLimit: nil, expectations: [], leftover: nil, destination: destination)
+    }
+
+    private func formats(_ fields: Fields) -> [Located<PackageFormat>] {
+        guard let written = fields["formats"] else {
+            return PackageFormat.allCases.map { Located($0, at: entry.value.range) }
+        }
+        var formats: [Located<PackageFormat>] = []
+        for item in reader.list(written.value) {
+            guard let word = reader.word(item, "`formats`", of: PackageFormat.allCases.map(\.rawValue)),
+                let format = PackageFormat(rawValue: word.value)
+            else { continue }
+            if formats.contains(where: { $0.value == format }) {
+                reader.sink.error(.invalidValue, "the format `\(word.value)` is listed twice", at: word.range)
+            }
+            formats.append(Located(format, at: word.range))
+        }
+        if case .sequence(let items) = written.value.content, items.isEmpty {
+            reader.sink.error(
+                .missingKey, "`formats` is empty; expected `hls`, `dash` or both", at: written.value.range)
+        }
+        return formats
+    }
+
+    private func keyframePlaylists(_ fields: Fields) -> SourceRange? {
+        reader.boolean("iframes", of: fields).flatMap { $0.value ? $0.range : nil }
+    }
+
+    private func checkKeyframePlaylists(_ spec: PackageSpec) {
+        guard let location = spec.keyframePlaylists else { return }
+        if !spec.formats.isEmpty, !spec.formats.contains(where: { $0.value == .hls }) {
+            reader.sink.error(.conflictingKeys, "`iframes` requires the format `hls`", at: location)
+        }
+        if !spec.renditions.contains(where: { $0.tracks.first?.mediaType == .video }) {
+            reader.sink.error(.conflictingKeys, "`iframes` requires an output with video", at: location)
+        }
+    }
+
+    // MARK: Renditions
+
+    private func checkRenditions(_ renditions: [OutputSpec]) {
+        for rendition in renditions {
+            guard let rule = rendition.tracks.first else { continue }
+            let location = rendition.id?.range ?? rule.range
+            if rendition.tracks.count > 1 {
+                reader.sink.error(
+                    .conflictingKeys,
+                    "an output of a `package` has one track rule; this one has \(rendition.tracks.count)",
+                    at: location, notes: [Diagnostic.Note("`package` is here", at: entry.keyRange)],
+                    help: "write each track as an output of its own, or set `destination`")
+            }
+            if let (key, _) = rule.metadata.first(where: { $0.key.value.lowercased() == "timecode" }) {
+                reader.sink.error(
+                    .containerSetting, "a `package` can't store a timecode", at: key.range,
+                    notes: [Diagnostic.Note("`package` is here", at: entry.keyRange)])
+            }
+            switch rule.mediaType {
+            case .video, .audio: checkFrames(of: rule)
+            case .subtitle: checkSubtitles(rule)
+            default:
+                reader.sink.error(
+                    .conflictingKeys,
+                    "a `package` can't contain \(rule.mediaType.rawValue) tracks; expected video, audio or subtitles",
+                    at: rule.range)
+            }
+        }
+        if !renditions.isEmpty, renditions.allSatisfy({ $0.tracks.first?.mediaType == .subtitle }) {
+            reader.sink.error(
+                .missingKey, "the `package` has no output with video or audio", at: entry.keyRange)
+        }
+    }
+
+    /// Reports a setting of a video or audio rule that segments don't support.
+    private func checkFrames(of rule: TrackRule) {
+        guard case .copy(let range, let otherwise?) = rule.action else { return }
+        reader.sink.error(
+            .conflictingKeys,
+            "a `package` can't combine `copy` with `encode`: a segment would change its format",
+            at: otherwise.range, notes: [Diagnostic.Note("`copy` is here", at: range)])
+    }
+
+    private func checkSubtitles(_ rule: TrackRule) {
+        if case .encodeSubtitle(let spec) = rule.action, spec.codec.value == .webvtt { return }
+        reader.sink.error(
+            .conflictingKeys, "subtitles of a `package` must be WebVTT", at: rule.action.range,
+            help: "use `encode: { codec: webvtt }`")
+    }
+
+    // MARK: Variants
+
+    private func variants(_ fields: Fields, _ renditions: [OutputSpec]) -> [PackageSpec.Variant] {
+        guard let written = fields["variants"] else { return [] }
+        guard case .sequence(let items) = written.value.content else {
+            reader.sink.error(
+                .wrongType, "`variants` must be a list, not \(written.value.kind)", at: written.value.range,
+                help: "write it as `variants: [ { video: hd, audio: main } ]`")
+            return []
+        }
+        var variants: [PackageSpec.Variant] = []
+        for item in items {
+            guard let fields = reader.fields(item, as: Language.packageVariant) else { continue }
+            let variant = PackageSpec.Variant(
+                video: id("video", .video, of: fields, renditions),
+                audio: id("audio", .audio, of: fields, renditions))
+            if let earlier = variants.first(where: { $0.hasSameRenditions(as: variant) }) {
+                reader.sink.error(
+                    .invalidValue, "two variants have the same renditions", at: item.range,
+                    notes: (earlier.video ?? earlier.audio).map {
+                        [Diagnostic.Note("the first one is here", at: $0.range)]
+                    } ?? [])
+            }
+            variants.append(variant)
+        }
+        checkVariants(variants, of: written, renditions)
+        return variants
+    }
+
+    /// Returns the id of a rendition that a variant names; nil after an error is reported, or if it names none.
+    private func id(
+        _ key: String, _ type: MediaType, of fields: Fields, _ renditions: [OutputSpec]
+    ) -> Located<String>? {
+        guard let node = fields.value(key), let id = reader.text(node, "`\(key)`") else { return nil }
+        guard let rendition = renditions.first(where: { $0.id?.value.exact == id.value.exact }) else {
+            let ids = renditions.filter { $0.tracks.first?.mediaType == type }.compactMap(\.id?.value)
+            reader.sink.error(
+                .undefinedName, "the `package` has no output `\(id.value)`", at: id.range,
+                help: Suggestion.help(for: id.value, among: ids)
+                    ?? (ids.isEmpty ? nil : "expected one of \(ids.joined(separator: ", "))"))
+            return nil
+        }
+        guard let found = rendition.tracks.first?.mediaType, found != type else { return id }
+        reader.sink.error(
+            .invalidValue, "the output `\(id.value)` has \(found.rawValue), not \(type.rawValue)",
+            at: id.range,
+            notes: rendition.id.map { [Diagnostic.Note("the output is here", at: $0.range)] } ?? [])
+        return nil
+    }
+
+    /// Reports renditions that no variant uses.
+    private func checkVariants(
+        _ variants: [PackageSpec.Variant], of written: YAMLNode.Entry, _ renditions: [OutputSpec]
+    ) {
+        if variants.isEmpty {
+            reader.sink.error(
+                .missingKey, "`variants` is empty; expected at least one entry", at: written.value.range)
+            return
+        }
+        let used = Set(variants.flatMap { [$0.video?.value.exact, $0.audio?.value.exact] }.compactMap { $0 })
+        for rendition in renditions where rendition.tracks.first?.mediaType != .subtitle {
+            guard let id = rendition.id, !used.contains(id.value.exact) else { continue }
+            reader.sink.error(
+                .conflictingKeys, "no entry of `variants` has the output `\(id.value)`", at: id.range,
+                notes: [Diagnostic.Note("`variants` is here", at: written.keyRange)],
+                help: "add it to `variants`, or remove the output")
+        }
+    }
+}
+
+extension PackageSpec.Variant {
+    fileprivate func hasSameRenditions(as other: PackageSpec.Variant) -> Bool {
+        video?.value.exact == other.video?.value.exact && audio?.value.exact == other.audio?.value.exact
+    }
+}

@@ -1,0 +1,44 @@
+/// The keys of `package`.
+extension Language {
+    static let packageVariant = MappingType(
+        "packageVariant", "an entry of `variants`", "A combination of renditions that players can choose.",
+        keys: [
+            KeyInfo("video", .identifier, "The id of an output with a video track."),
+            KeyInfo("audio", .identifier, "The id of an output with an audio track."),
+        ], alternatives: [.atLeastOne(["video", "audio"])])
+    static let package = MappingType(
+        "package", "`package`",
+        "A folder for streaming: the outputs without `destination` become its renditions, in segments that HLS and DASH share (CMAF). Each rendition has one track rule: video, audio, or a subtitle track with `encode: { codec: webvtt }`. Encoded video gets a keyframe at the start of each segment. The folder is published as a whole and replaces an earlier version in one step.",
+        keys: [
+            KeyInfo(
+                "formats", .list(.word(PackageFormat.allCases.map(\.rawValue))),
+                "Formats of the manifests: `hls` writes `master.m3u8` and a playlist for each rendition, `dash` writes `manifest.mpd`.",
+                default: "[hls, dash]"),
+            KeyInfo(
+                "segment", length(1...60),
+                "Duration of segments, 1 s to 60 s. A segment of video begins with the first keyframe at or after each multiple of it, a segment of audio with the packet nearest to it.",
+                default: "6s"),
+            KeyInfo(
+                "files", .word(PackageDivision.allCases.map(\.rawValue)),
+                "`many`: a file for each segment; `single`: a file for each rendition, with byte ranges.",
+                default: "many"),
+            KeyInfo(
+                "variants", .list(.mapping(packageVariant)),
+                "The combinations that players can choose, best first.",
+                default: "every video rendition with every audio rendition"),
+            KeyInfo(
+                "iframes", .boolean,
+                "Playlists of keyframes for fast seeking (`EXT-X-I-FRAMES-ONLY`); `hls` only.",
+                default: "false"),
+            KeyInfo(
+                "destination", .oneOf([.string(mayBeEmpty: false), .mapping(destination)]),
+                "The folder, relative to the job file. An existing folder is replaced only if Tandem published it.",
+                required: true),
+        ])
+
+    /// Keys of an output without a destination, in a job with `package`.
+    static let rendition = MappingType(
+        "rendition", "an output of a `package`", "A rendition of a `package`.",
+        keys: output.keys.filter { ["tracks", "leftover", "expect"].contains($0.name) },
+        alternatives: [.exactlyOne(["tracks"])])
+}

@@ -1,0 +1,42 @@
+package import Diagnostics
+package import Media
+
+/// A streaming package of a job: a folder with the renditions that the job's outputs without a destination describe,
+/// and the manifests that list them.
+package struct PackageSpec: Sendable {
+    /// Formats of the manifests, without duplicates.
+    package var formats: [Located<PackageFormat>]
+    /// Duration of segments.
+    package var segment: Located<MediaTime>
+    package var files: PackageDivision
+    /// Combinations of video and audio that are offered; empty for every video with every audio rendition.
+    package var variants: [Variant]
+    /// Location of the request for playlists of keyframes; nil without them.
+    package var keyframePlaylists: SourceRange?
+    /// Outputs without a destination, each with one track; never empty.
+    package var renditions: [OutputSpec]
+    /// The value's location in the job file.
+    package var range: SourceRange
+
+    /// A combination of renditions, by the ids of their outputs.
+    package struct Variant: Sendable {
+        package var video: Located<String>?
+        package var audio: Located<String>?
+    }
+}
+
+/// A format of manifests.
+package enum PackageFormat: String, Codable, Hashable, Sendable, CaseIterable {
+    /// Playlists of HTTP Live Streaming (RFC 8216).
+    case hls
+    /// A media presentation description (ISO/IEC 23009-1).
+    case dash
+}
+
+/// The division of a rendition into files.
+package enum PackageDivision: String, Codable, Hashable, Sendable, CaseIterable {
+    /// One file for each segment.
+    case many
+    /// One file, whose byte ranges are the segments.
+    case single
+}

@@ -1,0 +1,294 @@
+internal import CLinux
+internal import ExactStrings
+package import FileSystem
+internal import Glibc
+internal import SystemPackage
+
+/// A folder that is complete or absent at its destination: it is filled under a temporary name beside the destination,
+/// `.name.<attempt>.part`, and renamed when it is complete and on disk. It replaces an existing folder in one step
+/// (`renameat2` with `RENAME_EXCHANGE`).
+///
+/// A lock marks the folder as in use and distinguishes it from those of killed runs. Not synchronized: used by one
+/// thread at a time.
+package final class TemporaryFolder: PublishableItem {
+    /// Path under which the folder will be published.
+    package let destination: String
+    private let descriptor: Int32
+    private let parent: Int32
+    private let name: String
+    /// Temporary name; nil once the folder is published or discarded.
+    private var partName: String?
+    /// Temporary name of the replaced folder; nil if there is none, and after its removal.
+    private var replaced: String?
+    /// Locked descriptor of the replaced folder. The lock prevents other runs from removing the folder as abandoned.
+    private var replacedLock: Int32 = -1
+    /// Open subfolders by name.
+    private var subfolders: [String: Int32] = [:]
+    private var fileCount = 0
+
+    package private(set) var isPublished = false
+    /// Size of all added files in bytes.
+    package private(set) var size: Int64 = 0
+
+    /// Number of files up to which each one is written to disk separately; beyond it, the whole file system is synced
+    /// once, which costs less than a journal commit per file.
+    private static let separateSyncs = 64
+
+    /// Creates an empty folder beside the destination, whose parent must exist.
+    /// - Throws: `SystemError` if it can't be created.
+    package init(destination: String, in root: PathRoot) throws {
+        let path = FilePath(destination)
+        let folder = path.removingLastComponent()
+        let directory = folder.isEmpty ? "." : folder.string
+        name = path.lastComponent?.string ?? ""
+        self.destination = destination
+        let parent = root.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard parent >= 0 else { throw SystemError("opening the folder \(directory)", errno: errno) }
+        let part = TemporaryFile.partName(for: name)
+        guard mkdirat(parent, part, 0o777) == 0 else {
+            let code = errno
+            close(parent)
+            throw SystemError("creating a folder in \(directory)", errno: code)
+        }
+        let descriptor = openat(parent, part, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else {
+            let code = errno
+            unlinkat(parent, part, AT_REMOVEDIR)
+            close(parent)
+            throw SystemError("opening a folder in \(directory)", errno: code)
+        }
+        flock(descriptor, LOCK_EX | LOCK_NB)
+        (self.parent, self.descriptor, partName) = (parent, descriptor, part)
+    }
+
+    /// Returns the size of all files of a published folder in bytes; 0 if it can't be read.
+    package static func size(ofPublished path: String) -> Int64 {
+        let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+        guard folder >= 0 else { return 0 }
+        defer { close(folder) }
+        return FolderTree.size(of: folder)
+    }
+
+    /// Removes a published folder with everything in it. Returns false if something remains.
+    package static func remove(_ path: String, in root: PathRoot) -> Bool {
+        let path = FilePath(path)
+        guard let name = path.lastComponent?.string else { return false }
+        let parent = root.open(path.removingLastComponent().string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard parent >= 0 else { return false }
+        defer { close(parent) }
+        return FolderTree.remove(name, in: parent)
+    }
+
+    deinit {
+        discard()
+        for (_, subfolder) in subfolders { close(subfolder) }
+        close(descriptor)
+        close(parent)
+    }
+
+    // MARK: Content
+
+    /// Contents of a file in the folder.
+    package enum Content {
+        case bytes([UInt8])
+        /// Part of a temporary file, whose data is shared if the file system supports it.
+        case part(TemporaryFile, TemporaryFile.Part)
+    }
+
+    /// Creates a file from contents that follow one another. `path` is a name, or a subfolder and a name.
+    /// - Throws: `SystemError` if the file exists or can't be written.
+    package func add(_ path: String, _ contents: [Content]) throws {
+        guard fileCount < FolderTree.entryLimit / 2 else {
+            throw SystemError("adding the file \(path)", errno: EMFILE)
+        }
+        let (folder, name) = try location(of: path)
+        let file = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
+        guard file >= 0 else { throw SystemError("creating the file \(path)", errno: errno) }
+        defer { close(file) }
+        var end: Int64 = 0
+        for content in contents {
+            switch content {
+            case .bytes(let bytes):
+                try bytes.withUnsafeBytes { try TemporaryFile.write($0, to: file, at: end) }
+                end += Int64(bytes.count)
+            case .part(let source, let part): end = try source.copy(part, to: file, at: end)
+            }
+        }
+        size += end
+        fileCount += 1
+        if fileCount <= Self.separateSyncs, fdatasync(file) != 0 {
+            throw SystemError("writing the file \(path)", errno: errno)
+        }
+    }
+
+    /// Takes over a file of a published folder, by a hard link, or by a copy on a file system without links.
+    /// - Throws: `SystemError` if there is no regular file of that size at the path.
+    package func take(_ path: String, of size: Int64, from published: PublishedFolder) throws {
+        let (folder, name) = try location(of: path)
+        var status = stat()
+        guard fstatat(published.descriptor, path, &status, AT_SYMLINK_NOFOLLOW) == 0,
+            status.st_mode & S_IFMT == S_IFREG, Int64(status.st_size) == size
+        else { throw SystemError("taking over the file \(path)", errno: ENOENT) }
+        if linkat(published.descriptor, path, folder, name, 0) != 0 {
+            guard [EPERM, EMLINK, EOPNOTSUPP, ENOSYS, EXDEV].contains(errno) else {
+                throw SystemError("linking the file \(path)", errno: errno)
+            }
+            let source = openat(published.descriptor, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+            guard source >= 0 else { throw SystemError("opening the file \(path)", errno: errno) }
+            let file = TemporaryFile(passed: source)
+            return try add(path, [.part(file, TemporaryFile.Part(offset: 0, length: size))])
+        }
+        self.size += size
+        fileCount += 1
+    }
+
+    /// Returns the folder of a file, which is created, and the file's name.
+    private func location(of path: String) throws -> (folder: Int32, name: String) {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard (1...2).contains(parts.count), !parts.contains(where: { ["", ".", ".."].contains($0) }) else {
+            throw SystemError("creating the file \(path)", errno: EINVAL)
+        }
+        guard parts.count == 2 else { return (descriptor, parts[0]) }
+        if let known = subfolders[parts[0]] { return (known, parts[1]) }
+        guard mkdirat(descriptor, parts[0], 0o777) == 0 else {
+            throw SystemError("creating the folder \(parts[0])", errno: errno)
+        }
+        let folder = openat(descriptor, parts[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+        guard folder >= 0 else { throw SystemError("opening the folder \(parts[0])", errno: errno) }
+        subfolders[parts[0]] = folder
+        return (folder, parts[1])
+    }
+
+    // MARK: Publishing
+
+    package var fingerprint: String { FolderTree.fingerprint(of: descriptor) }
+
+    @discardableResult
+    package func setAttribute(_ name: String, _ value: String) -> Bool {
+        let bytes = Array(value.utf8)
+        return tandem_fsetxattr(descriptor, name, bytes, bytes.count) == 0
+    }
+
+    package func synchronize() throws {
+        if fileCount > Self.separateSyncs, tandem_sync_file_system(descriptor) != 0 {
+            throw SystemError("syncing the file system", errno: errno)
+        }
+        for folder in Array(subfolders.values) + [descriptor] where fsync(folder) != 0 {
+            throw SystemError("fsync of the folder", errno: errno)
+        }
+    }
+
+    package func isAt(_ path: String) -> Bool {
+        var (own, other) = (stat(), stat())
+        return fstat(descriptor, &own) == 0 && lstat(path, &other) == 0 && own.st_dev == other.st_dev
+            && own.st_ino == other.st_ino
+    }
+
+    package func publish(replacing: Bool, keepsReplaced: Bool) throws {
+        guard let part = partName, !isPublished else { return }
+        if replacing {
+            try exchange(part)
+        } else if tandem_renameat2(parent, part, parent, name, 1) != 0 {
+            // Network file systems and FUSE often don't support an exclusive rename. `rename` replaces an empty folder
+            // only.
+            if [EINVAL, ENOSYS, EOPNOTSUPP].contains(errno) || isEmptyFolder(name) {
+                guard renameat(parent, part, parent, name) == 0 else { throw renameError() }
+            } else {
+                throw renameError()
+            }
+        }
+        (isPublished, partName) = (true, nil)
+        guard fsync(parent) == 0 else { throw SystemError("fsync of the folder", errno: errno) }
+        if !keepsReplaced { removeReplaced() }
+    }
+
+    private func renameError() -> any Error {
+        [EEXIST, ENOTEMPTY, ENOTDIR].contains(errno)
+            ? PublishingError.destinationExists : SystemError("renaming the folder", errno: errno)
+    }
+
+    private func isEmptyFolder(_ name: String) -> Bool {
+        let folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+        guard folder >= 0 else { return false }
+        defer { close(folder) }
+        return FolderTree.isEmpty(folder)
+    }
+
+    /// Exchanges the folder with the one at the destination, which gets the temporary name.
+    private func exchange(_ part: String) throws {
+        replacedLock = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+        guard replacedLock >= 0 else {
+            guard errno == ENOENT else { throw SystemError("opening the replaced folder", errno: errno) }
+            // It was removed in the meantime.
+            guard renameat(parent, part, parent, name) == 0 else { throw renameError() }
+            return
+        }
+        flock(replacedLock, LOCK_SH | LOCK_NB)
+        if tandem_exchange(parent, part, name) == 0 {
+            replaced = part
+            return
+        }
+        guard [EINVAL, ENOSYS, EOPNOTSUPP].contains(errno) else {
+            throw SystemError("exchanging the folders", errno: errno)
+        }
+        // Without an atomic exchange, the destination is absent between two renames. If the process is killed there,
+        // the next run gives the old folder its name back.
+        let kept = TemporaryFile.partName(for: name, suffix: TemporaryFile.asideSuffix)
+        guard renameat(parent, name, parent, kept) == 0 else {
+            throw SystemError("keeping the replaced folder", errno: errno)
+        }
+        guard renameat(parent, part, parent, name) == 0 else {
+            let error = renameError()
+            renameat(parent, kept, parent, name)
+            throw error
+        }
+        replaced = kept
+    }
+
+    package func withdraw() {
+        guard isPublished, isInPlace else { return }
+        let part = TemporaryFile.partName(for: name)
+        if let replaced {
+            if tandem_exchange(parent, replaced, name) == 0 {
+                partName = replaced
+            } else if renameat(parent, name, parent, part) == 0 {
+                partName = part
+                guard renameat(parent, replaced, parent, name) == 0 else { return }
+            } else {
+                return
+            }
+        } else {
+            guard renameat(parent, name, parent, part) == 0 else { return }
+            partName = part
+        }
+        (isPublished, replaced) = (false, nil)
+        unlockReplaced()
+        fsync(parent)
+        discard()
+    }
+
+    /// Whether the folder has its final name.
+    private var isInPlace: Bool {
+        var (own, other) = (stat(), stat())
+        return fstat(descriptor, &own) == 0 && fstatat(parent, name, &other, AT_SYMLINK_NOFOLLOW) == 0
+            && own.st_dev == other.st_dev && own.st_ino == other.st_ino
+    }
+
+    package func removeReplaced() {
+        unlockReplaced()
+        if let replaced { FolderTree.remove(replaced, in: parent) }
+        replaced = nil
+    }
+
+    private func unlockReplaced() {
+        if replacedLock >= 0 { close(replacedLock) }
+        replacedLock = -1
+    }
+
+    package func discard() {
+        guard !isPublished else { return removeReplaced() }
+        if let partName { FolderTree.remove(partName, in: parent) }
+        partName = nil
+        unlockReplaced()
+    }
+}
