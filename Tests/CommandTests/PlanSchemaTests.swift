@@ -90,7 +90,10 @@ import FileSystem
             schema, *documents = (json.load(open(p)) for p in sys.argv[1:])
             jsonschema.Draft7Validator.check_schema(schema)
             def check(value, rule, path):
-                rule = schema["definitions"][rule["$ref"].split("/")[-1]] if "$ref" in rule else rule
+                if "$ref" in rule:
+                    steps = rule["$ref"].split("/")[1:]
+                    rule = schema
+                    for step in steps: rule = rule[step]
                 if isinstance(value, list):
                     for item in value: check(item, rule.get("items", {}), path)
                 elif isinstance(value, dict) and "properties" in rule:

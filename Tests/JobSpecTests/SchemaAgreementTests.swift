@@ -128,11 +128,23 @@ private struct DocumentGenerator {
         }
         for key in type.keys {
             let location = "\(path).\(key.name)"
+            let instance = Self.instance(of: type, from: instance, for: key)
             for value in Self.samples(key.type) + Self.invalid {
                 add(location, whole(instance.with(key.name, value)))
             }
             descend(key.type, location) { wrap(instance.with(key.name, $0)) }
         }
+    }
+
+    /// Returns an instance that has the keys on which a key depends.
+    private static func instance(of type: MappingType, from instance: Sample, for key: KeyInfo) -> Sample {
+        guard case .mapping(let entries) = instance,
+            let dependency = type.dependencies.first(where: { $0.key == key.name }),
+            let rules = entries.first(where: { $0.0 == "tracks" })
+        else { return instance }
+        let output = Sample.mapping([("abc", .mapping([rules]))])
+        return .mapping(entries.filter { $0.0 != "tracks" && $0.0 != "destination" }).with(
+            dependency.required, output)
     }
 
     private mutating func descend(

@@ -83,7 +83,7 @@ import Testing
             ], "#EXT-X-MEDIA")
         #expect(
             media.map { value("NAME", $0) } == [
-                "English", "Isolated score", "English (audio description)", "Unknown", "tlh",
+                "English", "Isolated score", "English (audio description)", "Audio", "tlh",
                 "Chinese (Hant)", "Chinese (Hant) 2",
             ])
         #expect(media.map { value("AUTOSELECT", $0) } == ["YES", "NO", "YES", "YES", "YES", "YES", "NO"])

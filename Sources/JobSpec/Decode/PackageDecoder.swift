@@ -115,8 +115,9 @@ struct PackageDecoder {
             at: otherwise.range, notes: [Diagnostic.Note("`copy` is here", at: range)])
     }
 
+    /// Reports copied subtitles. `ContainerCheck` reports other text formats.
     private func checkSubtitles(_ rule: TrackRule) {
-        if case .encodeSubtitle(let spec) = rule.action, spec.codec.value == .webvtt { return }
+        if case .encodeSubtitle = rule.action { return }
         reader.sink.error(
             .conflictingKeys, "subtitles of a `package` must be WebVTT", at: rule.action.range,
             help: "use `encode: { codec: webvtt }`")
@@ -133,11 +134,17 @@ struct PackageDecoder {
             return []
         }
         var variants: [PackageSpec.Variant] = []
+        var hasErrors = false
         for item in items {
+            let errors = reader.sink.errorCount
             guard let fields = reader.fields(item, as: Language.packageVariant) else { continue }
             let variant = PackageSpec.Variant(
                 video: id("video", .video, of: fields, renditions),
                 audio: id("audio", .audio, of: fields, renditions))
+            guard reader.sink.errorCount == errors else {
+                hasErrors = true
+                continue
+            }
             if let earlier = variants.first(where: { $0.hasSameRenditions(as: variant) }) {
                 reader.sink.error(
                     .invalidValue, "two variants have the same renditions", at: item.range,
@@ -147,7 +154,7 @@ struct PackageDecoder {
             }
             variants.append(variant)
         }
-        checkVariants(variants, of: written, renditions)
+        if !hasErrors { checkVariants(variants, of: written, renditions) }
         return variants
     }
 

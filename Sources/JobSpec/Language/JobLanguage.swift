@@ -154,6 +154,7 @@ extension Language {
             .exactlyOne(OutputKindKey.names() + ["outputs"]),
             .atLeastOne(["destination"] + OutputKindKey.names { !$0.hasDestination } + ["outputs"]),
         ],
+        dependencies: [.init(key: "package", required: "outputs")],
         stricter: [
             // The outputs may set the path of a destination that they share.
             .init(

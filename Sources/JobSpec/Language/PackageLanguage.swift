@@ -11,7 +11,11 @@ extension Language {
         "A folder for streaming: the outputs without `destination` become its renditions, in segments that HLS and DASH share (CMAF). Each rendition has one track rule: video, audio, or a subtitle track with `encode: { codec: webvtt }`. Encoded video gets a keyframe at the start of each segment. The folder is published as a whole and replaces an earlier version in one step.",
         keys: [
             KeyInfo(
-                "formats", .list(.word(PackageFormat.allCases.map(\.rawValue))),
+                "formats",
+                .oneOf([
+                    .word(PackageFormat.allCases.map(\.rawValue)),
+                    .list(.word(PackageFormat.allCases.map(\.rawValue))),
+                ]),
                 "Formats of the manifests: `hls` writes `master.m3u8` and a playlist for each rendition, `dash` writes `manifest.mpd`.",
                 default: "[hls, dash]"),
             KeyInfo(
@@ -24,7 +28,7 @@ extension Language {
                 default: "many"),
             KeyInfo(
                 "variants", .list(.mapping(packageVariant)),
-                "The combinations that players can choose, best first.",
+                "The combinations that players can choose.",
                 default: "every video rendition with every audio rendition"),
             KeyInfo(
                 "iframes", .boolean,

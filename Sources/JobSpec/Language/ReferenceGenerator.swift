@@ -171,6 +171,9 @@ package enum ReferenceGenerator {
             default: text += "\nAt most one of \(names).\n"
             }
         }
+        for dependency in type.dependencies {
+            text += "\n`\(dependency.key)` requires `\(dependency.required)`.\n"
+        }
         if !type.reservedKeys.isEmpty {
             text +=
                 "\nReserved, but not supported in this version: \(type.reservedKeys.map { "`\($0)`" }.joined(separator: ", ")).\n"

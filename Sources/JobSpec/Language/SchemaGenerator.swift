@@ -352,6 +352,13 @@ package enum SchemaGenerator {
         ]
         let required = mapping.keys.filter(\.isRequired).map { JSON.string($0.name) }
         if !required.isEmpty { members.append(("required", .array(required))) }
+        if !mapping.dependencies.isEmpty {
+            members.append(
+                (
+                    "dependencies",
+                    .object(mapping.dependencies.map { ($0.key, .array([.string($0.required)])) })
+                ))
+        }
         let stricter = mapping.stricter.map { special in
             JSON.object([
                 ("if", .object([("not", Self.required(special.without))])),

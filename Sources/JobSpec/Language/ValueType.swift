@@ -97,10 +97,18 @@ package final class MappingType: Sendable {
     package let reservedKeys: [String]
     /// Groups of keys with a required or maximum number.
     package let alternatives: [KeyGroup]
+    /// Keys that require another key.
+    let dependencies: [Dependency]
     /// Keys that have another type if another key is absent.
     let stricter: [StricterType]
     /// Key that a scalar in place of the mapping sets; nil if a scalar is not allowed.
     package let shortForm: String?
+
+    /// A key that requires another key.
+    struct Dependency: Sendable {
+        let key: String
+        let required: String
+    }
 
     /// The type of a key if another key is absent.
     struct StricterType: Sendable {
@@ -116,8 +124,10 @@ package final class MappingType: Sendable {
 
     init(
         _ name: String, _ title: String, _ summary: String, keys: [KeyInfo], reservedKeys: [String] = [],
-        alternatives: [KeyGroup] = [], stricter: [StricterType] = [], shortForm: String? = nil
+        alternatives: [KeyGroup] = [], dependencies: [Dependency] = [], stricter: [StricterType] = [],
+        shortForm: String? = nil
     ) {
+        self.dependencies = dependencies
         self.stricter = stricter
         self.name = name
         self.title = title

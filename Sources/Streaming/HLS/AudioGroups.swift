@@ -111,7 +111,8 @@ struct AudioGroups {
     private static func names(_ members: [Member]) -> [String] {
         RenditionNames.distinct(
             members.map { member in
-                member.title ?? RenditionNames.name(language: member.language, roles: member.roles)
+                member.title
+                    ?? RenditionNames.name(language: member.language, roles: member.roles, unknown: "Audio")
             })
     }
 }

@@ -188,7 +188,10 @@ struct MultivariantPlaylist {
     private var subtitleMedia: [String] {
         let renditions = package.renditions.filter { $0.subtitles != nil }
         let names = RenditionNames.distinct(
-            renditions.map { $0.title ?? RenditionNames.name(language: $0.language, roles: $0.roles) })
+            renditions.map {
+                $0.title
+                    ?? RenditionNames.name(language: $0.language, roles: $0.roles, unknown: "Subtitles")
+            })
         // Forced subtitles belong to the audio, so that they aren't a default.
         let standard = renditions.firstIndex { $0.isDefault && !$0.roles.contains(.forced) }
         var automatic = AutomaticSelection()

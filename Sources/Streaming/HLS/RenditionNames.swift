@@ -1,8 +1,8 @@
 /// Names that players show for audio and subtitles.
 enum RenditionNames {
-    /// Returns the name of a language, followed by the roles.
-    static func name(language: LanguageTag?, roles: Set<StreamingRole>) -> String {
-        let name = language?.name ?? "Unknown"
+    /// Returns the name of a language, followed by the roles. `unknown` is the name without a language.
+    static func name(language: LanguageTag?, roles: Set<StreamingRole>, unknown: String) -> String {
+        let name = language?.name ?? unknown
         let labels = StreamingRole.allCases.filter(roles.contains).compactMap(\.label)
         return labels.isEmpty ? name : "\(name) (\(labels.joined(separator: ", ")))"
     }

@@ -9,7 +9,7 @@ package struct PackagePlan: Codable, Hashable, Sendable {
     package var files: PackageDivision
     /// Duration of segments.
     package var segment: MediaTime
-    /// Combinations of renditions that players can choose, best first.
+    /// Combinations of renditions that players can choose.
     package var variants: [Variant]
     /// Whether playlists of keyframes are written.
     package var hasKeyframePlaylists: Bool

@@ -37,6 +37,7 @@ struct PackagePlanner {
         var renditions = renditions(&reasons)
         checkInputs(renditions, &reasons)
         checkFrameRates(renditions, &reasons)
+        checkCodecs(renditions, &reasons)
         checkKeyframeControl(renditions, &reasons)
         checkLength(renditions, &reasons)
         let boundaries = boundaries(renditions, &reasons)
@@ -146,6 +147,28 @@ struct PackagePlanner {
     }
 
     private func text(_ rate: Rational?) -> String { rate.map { "\($0)" } ?? "variable" }
+
+    /// Reports codecs that manifests can't name, so that players couldn't choose the renditions.
+    private func checkCodecs(_ renditions: [Rendition], _ reasons: inout Reasons) {
+        for rendition in renditions where rendition.mediaType != .subtitle {
+            guard let track = rendition.track, let codec = Self.codec(of: track),
+                BitstreamTraits.of(codec).manifestString == nil
+            else { continue }
+            reasons.error(
+                .containerCodec, "\(codec) has no `CODECS` string (RFC 6381), which manifests require",
+                at: track.location,
+                help: "use h264, hevc, av1 or vp9 for video, and aac, ac3, eac3, opus or flac for audio")
+        }
+    }
+
+    /// Returns FFmpeg's name of the codec of a rendition's track; nil for subtitles.
+    private static func codec(of track: TrackPlan) -> String? {
+        switch track.action {
+        case .copy, .smartCut: track.source.codec
+        case .encode(let encoding): EncoderModel.of(encoding.encoder.encoder).codec
+        case .subtitle, .read: nil
+        }
+    }
 
     /// Reports encoders that don't write a keyframe where one is requested.
     private func checkKeyframeControl(_ renditions: [Rendition], _ reasons: inout Reasons) {

@@ -51,10 +51,14 @@ struct RenditionInspector {
                 accessPoint: isEncoded ? .leading : .open))
     }
 
-    /// Returns the frame rate that the plan predicts; nil for a variable one.
+    /// Returns the frame rate that the plan predicts; for a variable one, the average.
     private func frameRate(of planned: TrackPlan) -> Rational? {
         if case .encode(let encoding) = planned.action, let rate = encoding.encoder.frameRate { return rate }
-        return planned.source.frameRate
+        if planned.source.hasConstantFrameRate, let rate = planned.source.frameRate { return rate }
+        let frames = recorder.segments.reduce(0) { $0 + $1.report.sampleCount }
+        let seconds = recorder.segments.reduce(0.0) { $0 + $1.report.duration.seconds }
+        let thousandths = Double(frames) * 1000 / seconds
+        return thousandths >= 1 && thousandths < 1e9 ? Rational(Int32(thousandths.rounded()), 1000) : nil
     }
 
     /// Segments with the times at which they are presented. The first segment of audio begins with the encoder delay,

@@ -1,0 +1,267 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Packages are judged by ffmpeg, ffprobe and xmllint.
+@Suite struct PackageTests {
+    /// Creates a folder with a source `a.mp4` of 5 s: video with B-frames, audio in two languages, and subtitles.
+    private func folder(rate: String = "25") throws -> Scratch {
+        let scratch = try Scratch()
+        try scratch.write(
+            "1\n00:00:00,500 --> 00:00:03,000\nOne\n\n2\n00:00:04,000 --> 00:00:04,500\nTwo\n", to: "a.srt")
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=128x96:rate=\(rate):duration=5", "-f", "lavfi", "-i",
+            "sine=duration=5:sample_rate=48000", "-f", "lavfi", "-i", "sine=frequency=880:duration=5", "-i",
+            scratch.file("a.srt"), "-map", "0", "-map", "1", "-map", "2", "-map", "3", "-c:v", "libx264",
+            "-preset", "veryfast", "-bf", "2", "-g", "30", "-c:a", "aac", "-c:s", "mov_text",
+            "-metadata:s:a:0", "language=eng", "-metadata:s:a:1", "language=deu", scratch.file("a.mp4"))
+        return scratch
+    }
+
+    private func jobs(_ package: String = "", crf: Int = 30, video: String = "") -> String {
+        """
+        version: 1
+        jobs:
+          one:
+            asset: ./a.mp4
+            outputs:
+              hd: { tracks: [ { video: first, encode: { codec: h264, preset: ultrafast, crf: 30\(video) } } ] }
+              sd: { tracks: [ { video: first, encode: { codec: h264, preset: ultrafast, size: 64x, crf: \(crf)\(video) } } ] }
+              en: { tracks: [ { audio: { language: eng }, encode: { codec: aac } } ] }
+              de: { tracks: [ { audio: { language: deu }, language: deu, encode: { codec: aac } } ] }
+              text: { tracks: [ { subtitle: first, language: eng, encode: { codec: webvtt } } ] }
+            package: { segment: 2s, destination: out/p\(package.isEmpty ? "" : ", " + package) }
+        """
+    }
+
+    private func run(_ scratch: Scratch, status: Int32 = 0) throws {
+        let result = try tandem("run", "jobs.yaml", in: scratch)
+        try #require(result.status == status, "\(result.errors)")
+    }
+
+    private func lines(_ scratch: Scratch, _ path: String) throws -> [String] {
+        try String(contentsOfFile: scratch.file("out/p/" + path), encoding: .utf8).split(separator: "\n").map(
+            String.init)
+    }
+
+    private func durations(_ scratch: Scratch, _ id: String) throws -> [Double] {
+        try lines(scratch, "\(id)/playlist.m3u8").compactMap {
+            $0.hasPrefix("#EXTINF:") ? Double($0.dropFirst(8).dropLast()) : nil
+        }
+    }
+
+    private func names(_ scratch: Scratch, _ folder: String = "out") throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: scratch.file(folder)).sorted()
+    }
+
+    private func inode(_ scratch: Scratch, _ path: String) -> UInt64 {
+        var status = stat()
+        return stat(scratch.file("out/p/" + path), &status) == 0 ? UInt64(status.st_ino) : 0
+    }
+
+    /// ffmpeg reads all frames of all renditions, from the playlists and from the manifest.
+    @Test(arguments: ["25", "30000/1001"], ["many", "single"])
+    func everyFrameIsInThePackage(rate: String, files: String) throws {
+        let scratch = try folder(rate: rate)
+        try scratch.write(jobs("files: \(files), iframes: true"), to: "jobs.yaml")
+        try run(scratch)
+        let frames = try FFmpegFile(scratch.file("a.mp4")).frames().times.count
+        for id in ["hd", "sd"] {
+            let playlist = FFmpegFile(scratch.file("out/p/\(id)/playlist.m3u8"))
+            #expect(try playlist.frames().times.count == frames, "\(id)")
+            #expect(try playlist.decodeErrors() == "", "\(id)")
+            let keyframes = try lines(scratch, "\(id)/keyframes.m3u8")
+            #expect(keyframes.filter { $0.hasPrefix("#EXT-X-BYTERANGE") }.count == 3)
+        }
+        let (hd, sd, en) = (
+            try durations(scratch, "hd"), try durations(scratch, "sd"), try durations(scratch, "en")
+        )
+        #expect(hd == sd && hd.count == 3)
+        let end = Double(frames) / (rate == "25" ? 25 : 30000.0 / 1001)
+        #expect(abs(hd.reduce(0, +) - end) < 0.000_01)
+        // Segments of audio end within half a packet of those of video.
+        #expect(abs(en[0] - hd[0]) < 0.03 && abs(en[0] + en[1] - hd[0] - hd[1]) < 0.03)
+        let manifest = scratch.file("out/p/manifest.mpd")
+        #expect(try program("/usr/bin/xmllint", ["--noout", manifest]).status == 0)
+        let probed = try FFmpegFile(manifest).probe([
+            "-allowed_extensions", "ALL", "-select_streams", "v", "-count_packets", "-show_entries",
+            "stream=width,nb_read_packets",
+        ])
+        let streams = try #require(probed["streams"] as? [[String: Any]])
+        #expect(Set(streams.compactMap { $0["width"] as? Int }) == [64, 128])
+    }
+
+    /// Each segment can be decoded after the initialization section alone, with the first frame at its playlist time.
+    @Test func segmentsAreIndependent() throws {
+        let scratch = try folder()
+        try scratch.write(jobs(), to: "jobs.yaml")
+        try run(scratch)
+        var start = 0.0
+        for (index, duration) in try durations(scratch, "hd").enumerated() {
+            let parts = ["init.mp4", "0000\(index + 1).m4s"].map { scratch.file("out/p/hd/" + $0) }
+            let bytes = try parts.reduce(Data()) { try $0 + Data(contentsOf: URL(fileURLWithPath: $1)) }
+            let path = scratch.file("segment.mp4")
+            try bytes.write(to: URL(fileURLWithPath: path))
+            let file = FFmpegFile(path)
+            #expect(try file.decodeErrors() == "")
+            let times = try file.frames().times
+            #expect(times.count == Int((duration * 25).rounded()))
+            #expect(abs((times.first ?? -1) - start) < 0.001)
+            start += duration
+        }
+    }
+
+    @Test func subtitlesAreDividedAtTheSameTimes() throws {
+        let scratch = try folder()
+        try scratch.write(jobs(), to: "jobs.yaml")
+        try run(scratch)
+        #expect(try durations(scratch, "text") == durations(scratch, "hd"))
+        let texts = try (1...3).map { try lines(scratch, "text/0000\($0).vtt").joined(separator: " ") }
+        // The cue from 0.5 s to 3 s is in both segments, with its own times.
+        #expect(texts[0].contains("00:00.500 --> 00:03.000") && texts[1].contains("00:00.500 --> 00:03.000"))
+        #expect(texts[2].contains("Two") && !texts[2].contains("One"))
+        let master = try lines(scratch, "master.m3u8").filter { $0.contains("TYPE=SUBTITLES") }
+        #expect(master.count == 1 && master[0].contains("LANGUAGE=\"en\""))
+    }
+
+    @Test func copiedVideoDeterminesTheSegments() throws {
+        let scratch = try folder()
+        try scratch.write(
+            """
+            version: 1
+            jobs:
+              one:
+                asset: ./a.mp4
+                outputs:
+                  copy: { tracks: [ { video: first, copy: true } ] }
+                  low: { tracks: [ { video: first, encode: { codec: h264, preset: ultrafast, size: 64x } } ] }
+                package: { segment: 1s, destination: out/p }
+            """, to: "jobs.yaml")
+        try run(scratch)
+        // Keyframes every 30 frames, 1.2 s.
+        #expect(try durations(scratch, "copy") == [1.2, 1.2, 1.2, 1.2, 0.2])
+        #expect(try durations(scratch, "low") == durations(scratch, "copy"))
+        let (source, copy) = (
+            FFmpegFile(scratch.file("a.mp4")), FFmpegFile(scratch.file("out/p/copy/playlist.m3u8"))
+        )
+        #expect(try copy.decodedFrames().map(\.hash) == source.decodedFrames().map(\.hash))
+    }
+
+    // MARK: Reruns
+
+    @Test func rerun_createsOnlyTheRenditionThatChanged() throws {
+        let scratch = try folder()
+        try scratch.write(jobs(), to: "jobs.yaml")
+        try run(scratch)
+        let again = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(again.errors.contains("1 of them up to date"), "\(again.errors)")
+        let before = ["hd/00001.m4s", "sd/00001.m4s", "en/init.mp4"].map { inode(scratch, $0) }
+        try scratch.write(jobs(crf: 35), to: "jobs.yaml")
+        let why = try tandem("explain", "jobs.yaml", "one", in: scratch)
+        #expect(why.text.contains("rendition sd crf: 30 → 35"), "\(why.text)")
+        try run(scratch)
+        let after = ["hd/00001.m4s", "sd/00001.m4s", "en/init.mp4"].map { inode(scratch, $0) }
+        #expect(before[0] == after[0] && before[1] != after[1] && before[2] == after[2])
+        #expect(try names(scratch) == ["p"])
+        #expect(try FFmpegFile(scratch.file("out/p/hd/playlist.m3u8")).decodeErrors() == "")
+        // Only the manifests change.
+        try scratch.write(jobs("iframes: true", crf: 35), to: "jobs.yaml")
+        try run(scratch)
+        #expect(inode(scratch, "sd/00001.m4s") == after[1])
+        #expect(try names(scratch, "out/p/hd").contains("keyframes.m3u8"))
+    }
+
+    @Test func changedFolder_isNotReplaced() throws {
+        let scratch = try folder()
+        try scratch.write(jobs(), to: "jobs.yaml")
+        try run(scratch)
+        try scratch.write("mine", to: "out/p/hd/notes.txt")
+        let result = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(result.status != 0 && result.errors.contains("was changed since Tandem published it"))
+        #expect(try lines(scratch, "hd/notes.txt") == ["mine"])
+    }
+
+    @Test func folderOfOtherFiles_isNeverReplaced() throws {
+        let scratch = try folder()
+        try scratch.write("mine", to: "out/p/notes.txt")
+        try scratch.write(
+            jobs().replacingOccurrences(
+                of: "destination: out/p", with: "destination: { path: out/p, if_exists: replace }"),
+            to: "jobs.yaml")
+        let result = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(
+            result.status != 0 && result.errors.contains("a package needs a folder of its own"),
+            "\(result.errors)")
+        #expect(try names(scratch, "out/p") == ["notes.txt"])
+    }
+
+    @Test func folderWithASource_isRefused() throws {
+        let scratch = try folder()
+        try FileManager.default.createDirectory(
+            atPath: scratch.file("out/p"), withIntermediateDirectories: true)
+        try FileManager.default.moveItem(atPath: scratch.file("a.mp4"), toPath: scratch.file("out/p/a.mp4"))
+        try scratch.write(
+            jobs().replacingOccurrences(of: "./a.mp4", with: "./out/p/a.mp4"), to: "jobs.yaml")
+        let result = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(result.status != 0 && result.errors.contains("contains a source"), "\(result.errors)")
+    }
+
+    @Test func clean_removesThePackageOfAJobThatIsGone() throws {
+        let scratch = try folder()
+        try scratch.write(jobs(), to: "jobs.yaml")
+        try run(scratch)
+        try scratch.write(jobs().replacingOccurrences(of: "out/p", with: "out/q"), to: "jobs.yaml")
+        try run(scratch)
+        let listed = try tandem("clean", "jobs.yaml", in: scratch)
+        #expect(listed.text.contains("out/p"), "\(listed.text)\(listed.errors)")
+        #expect(try tandem("clean", "--yes", "jobs.yaml", in: scratch).status == 0)
+        #expect(try names(scratch) == ["q"])
+    }
+
+    @Test func failedExpectation_keepsTheEarlierPackage() throws {
+        let scratch = try folder()
+        try scratch.write(jobs(), to: "jobs.yaml")
+        try run(scratch)
+        let before = inode(scratch, "hd/init.mp4")
+        let text = jobs(crf: 33).replacingOccurrences(
+            of: "sd: {", with: "sd: { expect: { size: { max: 10kB } },")
+        try scratch.write(text, to: "jobs.yaml")
+        let result = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(result.status != 0 && result.errors.contains("expectation-failed"), "\(result.errors)")
+        #expect(inode(scratch, "hd/init.mp4") == before)
+        #expect(try names(scratch) == ["p"])
+    }
+
+    /// A run that is killed at any moment leaves the old package or the new one, and the next run removes the rest.
+    @Test func killedRun_leavesACompletePackage() throws {
+        let scratch = try folder()
+        try scratch.write(jobs("iframes: true"), to: "jobs.yaml")
+        try run(scratch)
+        func crf() throws -> Set<String> {
+            Set(try lines(scratch, "master.m3u8").filter { $0.contains("BANDWIDTH") })
+        }
+        let old = try crf()
+        for delay in stride(from: 50, to: 900, by: 85) {
+            try scratch.write(jobs("iframes: true", crf: 20), to: "jobs.yaml")
+            _ = try program(
+                "/usr/bin/timeout",
+                ["-s", "KILL", "\(Double(delay) / 1000)", TestPaths.tandem, "run", "--force", "jobs.yaml"],
+                directory: scratch.path)
+            let playlist = FFmpegFile(scratch.file("out/p/hd/playlist.m3u8"))
+            #expect(try playlist.frames().times.count == 125, "\(delay) ms")
+            #expect(try !crf().isEmpty)
+        }
+        try run(scratch)
+        #expect(try names(scratch) == ["p"])
+        #expect(try crf() != old)
+    }
+
+    @Test func severalShards_collectAPackage() throws {
+        let scratch = try folder()
+        try scratch.write(jobs(), to: "jobs.yaml")
+        #expect(try tandem("plan", "--out", "plan", "--shards", "1", "jobs.yaml", in: scratch).status == 0)
+        #expect(try tandem("run", "--plan", "plan", "--shard", "0", in: scratch).status == 0)
+        let result = try tandem("collect", "plan", in: scratch)
+        #expect(result.status == 0, "\(result.errors)")
+    }
+}

@@ -1,0 +1,181 @@
+import Diagnostics
+import JobSpec
+import LibAV
+import Media
+import Publishing
+import TestSupport
+import Testing
+
+@testable import JobPlan
+
+/// Tests the plan of a package: its renditions, their segments and variants.
+@Suite struct PackagePlannerTests {
+    private static let source = SourceDescription.file(
+        .video(), .audio(), .other(2) { $0.language = "deu" })
+
+    /// Plans a package with the given outputs.
+    private func decide(
+        _ outputs: [String], _ package: String = "", _ keys: String = "",
+        of description: SourceDescription = source, in input: InputPlan.Source = .file,
+        prober: FakeProber? = nil
+    ) throws -> (decision: Decision<(input: InputPlan, output: OutputPlan)>, findings: [String]) {
+        let lines = ["outputs:"] + outputs.map { "  " + $0 }
+        let snippet = try JobSnippet(
+            lines.joined(separator: "\n    "),
+            "package: { destination: out/p\(package.isEmpty ? "" : ", " + package) }",
+            keys, to: nil)
+        guard let output = snippet.job.outputs.last, let spec = output.package,
+            let written = output.destination
+        else { throw ProgramError(message: "no package") }
+        let decision = PackagePlanner(
+            job: snippet.job, output: output, spec: spec, input: ResolvedInput(input, description),
+            destination: try #require(DestinationPath("/jobs/out/p", on: FakeDisk(folders: ["/jobs"]))),
+            written: written,
+            prober: prober
+                ?? FakeProber { request in
+                    if case .trial = request.subject { return .success(.verdict(.valid)) }
+                    return .success(.presence(true))
+                }
+        ).decide()
+        return (decision, snippet.findings(decision.reasons))
+    }
+
+    private static let hd = "hd: { tracks: [ { video: first, encode: { codec: h264 } } ] }"
+    private static let sd = "sd: { tracks: [ { video: first, encode: { codec: h264, size: 640x } } ] }"
+    private static let main = "main: { tracks: [ { audio: first, language: eng, encode: { codec: aac } } ] }"
+    private static let text =
+        "text: { tracks: [ { subtitle: first, title: Untertitel, encode: { codec: webvtt } } ] }"
+
+    @Test func renditionsHaveOneTrackInSegments() throws {
+        let (decision, findings) = try decide([Self.hd, Self.sd, Self.main, Self.text], "segment: 4s")
+        #expect(findings == [])
+        let output = try #require(decision.value?.output)
+        let package = try #require(output.package)
+        #expect(
+            output.destination == "/jobs/out/p" && output.destinationKind == .folder && output.tracks.isEmpty)
+        #expect(package.renditions.map(\.output.id) == ["hd", "sd", "main", "text"])
+        #expect(package.renditions.map(\.output.container) == ["mp4", "mp4", "mp4", "webvtt"])
+        #expect(package.renditions.map(\.output.segmentation?.interval) == [s(4), s(4), s(4), nil])
+        #expect(package.renditions.map(\.language) == [nil, nil, "eng", "deu"])
+        #expect(package.renditions[3].title == "Untertitel")
+        #expect(output.isValid && output.expectedDuration == s(10))
+        #expect(output.written.map(\.id) == ["hd", "sd", "main", "text"])
+    }
+
+    @Test func withoutVariantsEveryVideoHasEveryAudio() throws {
+        let second = "second: { tracks: [ { audio: first, encode: { codec: ac3 } } ] }"
+        let variants = try #require(
+            try decide([Self.hd, Self.sd, Self.main, second]).decision.value?.output.package
+        ).variants
+        #expect(
+            variants.map { [$0.video, $0.audio] } == [
+                ["hd", "main"], ["hd", "second"], ["sd", "main"], ["sd", "second"],
+            ])
+        let alone = try #require(try decide([Self.main]).decision.value?.output.package).variants
+        #expect(alone == [PackagePlan.Variant(video: nil, audio: "main")])
+    }
+
+    @Test func optionalRenditionWithoutATrackIsLeftOut() throws {
+        let optional =
+            "more: { tracks: [ { audio: { language: fra }, optional: true, encode: { codec: aac } } ] }"
+        let (decision, findings) = try decide(
+            [Self.hd, Self.main, optional],
+            "variants: [ { video: hd, audio: main }, { video: hd, audio: more } ]")
+        let package = try #require(decision.value?.output.package)
+        #expect(findings == [] && package.renditions.count == 2)
+        #expect(package.variants.map { [$0.video, $0.audio] } == [["hd", "main"], ["hd", nil]])
+        #expect(decision.reasons.notes.contains { $0.hasPrefix("more: ") })
+    }
+
+    @Test func ruleThatSelectsSeveralTracksIsAnError() throws {
+        let all = "all: { tracks: [ { audio: all, encode: { codec: aac } } ] }"
+        let two = SourceDescription.file(.video(), .audio(), .audio(2))
+        #expect(try decide([Self.hd, all], of: two).findings == ["no-such-track at all"])
+    }
+
+    @Test(arguments: [
+        ("25", "50", "4s", true), ("25", "24", "4s", true), ("25", "24", "1500ms", false),
+        ("25", "30000/1001", "4s", false),
+    ])
+    func frameRatesMustHaveWholeSegments(first: String, second: String, segment: String, isValid: Bool) throws
+    {
+        func output(_ id: String, _ rate: String) -> String {
+            "\(id): { tracks: [ { video: first, encode: { codec: h264, frame_rate: \(rate) } } ] }"
+        }
+        let (decision, findings) = try decide(
+            [output("a", first), output("b", second)], "segment: \(segment)")
+        #expect((decision.value != nil) == isValid)
+        #expect(findings == (isValid ? [] : ["invalid-value at b"]))
+    }
+
+    @Test func encoderWithoutKeyframeControlIsAnError() throws {
+        let output =
+            "a: { tracks: [ { video: first, encode: { codec: av1, encoder: libsvtav1, bitrate: 1M } } ] }"
+        #expect(try decide([output]).findings.map { $0.prefix(13) } == ["codec-setting"])
+    }
+
+    @Test func codecWithoutAManifestStringIsAnError() throws {
+        let output = "a: { tracks: [ { video: first, encode: { codec: prores } } ] }"
+        let findings = try decide([output, Self.main]).findings
+        #expect(findings.count == 1 && findings[0].hasPrefix("container-codec"), "\(findings)")
+        let copy = "a: { tracks: [ { audio: first, copy: true } ] }"
+        #expect(
+            try decide([copy], of: .file(.audio(0, codec: "dts"))).findings.map { $0.prefix(15) } == [
+                "container-codec"
+            ])
+    }
+
+    private static let copy = "copy: { tracks: [ { video: first, copy: true } ] }"
+
+    private func prober(_ keyframes: [Double]) -> FakeProber {
+        FakeProber { request in
+            switch request.subject {
+            case .trial: .success(.verdict(.valid))
+            case .keyFrames: .success(.keyFrames(keyframes.map(s)))
+            case .order: .success(.order(nil))
+            case .presentationTimes: .success(.presentationTimes(true))
+            default: nil
+            }
+        }
+    }
+
+    @Test func keyframesOfACopyDetermineTheSegmentsOfAllRenditions() throws {
+        let (decision, findings) = try decide(
+            [Self.copy, Self.sd, Self.main], "segment: 2s", prober: prober([0, 1, 2.5, 3, 6.2, 7, 8, 9]))
+        #expect(findings == [])
+        let package = try #require(decision.value?.output.package)
+        let boundaries = package.renditions.map(\.output.segmentation?.boundaries)
+        // The first keyframe at or after each multiple of 2 s.
+        #expect(boundaries == Array(repeating: [2.5, 6.2, 8].map(s), count: 3))
+    }
+
+    @Test func startsAreTheFirstTimesAtOrAfterEachMultiple() {
+        #expect(PackagePlanner.starts([1, 2, 3, 3.9, 9, 9.1].map(s), every: s(2)) == [2, 9].map(s))
+        #expect(PackagePlanner.starts([], every: s(2)) == [])
+    }
+
+    @Test func copyFromATestSignalIsAnError() throws {
+        let pattern = InputPlan.Source.job(id: "x", path: "/x.mp4")
+        let findings = try decide([Self.copy], in: pattern).findings
+        #expect(findings.count == 1 && findings[0].hasPrefix("copy-range"))
+    }
+
+    @Test func tooManySegmentsAreAnError() throws {
+        let long = SourceDescription.file(.video(over: span(0, 200_000)))
+        #expect(try decide([Self.hd], "segment: 1s", of: long).findings == ["invalid-value at 1s"])
+    }
+
+    @Test func digestChangesWithSegmentsAndVariantsButNotWithNotes() throws {
+        func digest(_ package: String, _ outputs: [String] = [Self.hd, Self.main]) throws -> String {
+            let (input, output) = try #require(try decide(outputs, package).decision.value)
+            let task = OutputTask(job: "one", file: "jobs.yaml", input: input, output: output)
+            return try PlanDigest(task, programs: []).value.recipe
+        }
+        let plain = try digest("segment: 4s")
+        #expect(try digest("segment: 4000ms") == plain)
+        #expect(try digest("segment: 5s") != plain)
+        #expect(try digest("segment: 4s, formats: [hls]") != plain)
+        #expect(try digest("segment: 4s, files: single") != plain)
+        #expect(try digest("segment: 4s, variants: [ { video: hd }, { audio: main } ]") != plain)
+    }
+}
