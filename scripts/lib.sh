@@ -2,7 +2,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-say() { printf '\033[1m==>\033[0m %s (%d:%02d)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
+heading() { printf '\033[1m==>\033[0m %s (%d:%02d)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
 # Debian packages required for building (the last two lines are dependencies of the Swift toolchain), and those
@@ -28,7 +28,7 @@ need() {
         command -v sudo >/dev/null || die "missing: ${missing[*]}; run as root, or install sudo"
         as_root=(sudo)
     fi
-    say "Installing with apt-get: ${missing[*]}"
+    heading "Installing with apt-get: ${missing[*]}"
     "${as_root[@]}" apt-get update -qq
     DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
@@ -39,7 +39,7 @@ need_swift() {
 
 # Builds for release with the Swift runtime linked statically; sets `tandem` to the program's path.
 build_release() {
-    say "Building (release)" >&2
+    heading "Building (release)" >&2
     # The linker warns about a use of mktemp in Foundation.
     # `scripts/test` sets the folder and the flags: it builds while the tests lock .build, and without optimization.
     local folder=${TANDEM_RELEASE_FOLDER:-.build} flags
@@ -50,7 +50,7 @@ build_release() {
 
 # Builds for debugging, as the tests do; sets `tandem` to the program's path. Encoders are C libraries, so encoding is about as fast.
 build_debug() {
-    say "Building (for debugging; scripts/install builds for release)" >&2
+    heading "Building (for debugging; scripts/install builds for release)" >&2
     swift build --product tandem >&2
     tandem="$(swift build --show-bin-path)/tandem"
 }

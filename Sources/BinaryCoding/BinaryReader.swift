@@ -76,7 +76,7 @@ final class BinaryReader {
     private func members(at position: Int, before limit: Int) throws -> Range<Int> {
         guard limit - position >= 5 else { throw Self.corrupted("no container") }
         let length = (0..<4).reduce(0) { $0 | Int(bytes[position + 1 + $1]) << (8 * $1) }
-        guard length <= limit - position - 5 else { throw Self.corrupted("a container without its end") }
+        guard length <= limit - position - 5 else { throw Self.corrupted("a container is truncated") }
         return position + 5..<position + 5 + length
     }
 

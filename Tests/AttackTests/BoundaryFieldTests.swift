@@ -32,7 +32,7 @@ import Testing
             case .cadence: return .cadence(nil)
             case .cover: throw SourceProblem("no image")
             case .cut, .joinedCut, .clipCut: return .cut(nil)
-            case .trial(.filtered(_, let form, _)): return .verdict(.outputs(form))
+            case .trial(.filtered(_, let format, _)): return .verdict(.outputs(format))
             case .trial: return .verdict(.valid)
             }
         }

@@ -75,7 +75,7 @@ import Testing
     }
 
     /// Tests that a worker that reads a URL can use the network but nothing else.
-    @Test func networkWorkersCanConnectOnly() throws {
+    @Test func networkWorkersCanOnlyConnect() throws {
         let (report, status) = try doctor(["--allow-network"])
         #expect(Set(report.open).isSubset(of: ["connect by TCP", "send by UDP"]) || report.landlock == 0)
         #expect(status == 0 || report.landlock == 0)

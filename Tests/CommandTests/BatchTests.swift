@@ -347,7 +347,7 @@ import Testing
         #expect(scratch.contents == ["a.mp4", "jobs.yaml", "log", "out"])
     }
 
-    @Test func removedOutputFoldersFailTheirJobsOnly() throws {
+    @Test func removedOutputFoldersFailOnlyTheirJobs() throws {
         let scratch = try Scratch()
         let long = "{ pattern: testsrc, size: 1280x720, duration: 8s }"
         try write(

@@ -258,12 +258,12 @@ import Testing
             schema = json.load(open(sys.argv[1]))
             lines = [json.loads(line) for line in open("events")]
             for line in lines: jsonschema.validate(line, schema)
-            stills = [l for l in lines if l["event"] == "job_finished"][0]["stills"]
+            stills = [l for l in lines if l["event"] == "job_finished"][0]["images"]
             # Both are relative to the source's time zero.
             assert [s["requested"] for s in stills] == [1, 1.51], stills
             assert [s["actual"] for s in stills] == [1, 1.48], stills
             assert [s["file"].split("/")[-1] for s in stills] == ["0001.png", "0002.png"], stills
-            assert json.load(open("r.json"))["jobs"][0]["stills"] == stills
+            assert json.load(open("r.json"))["jobs"][0]["images"] == stills
             assert "1.48 s" in open("r.html").read()
             """
         let checked = try program(

@@ -22,7 +22,7 @@ import FileSystem
           two: { asset: { job: one }, needs: [one], tracks: [ { video: first, encode: { codec: ffv1 } } ], destination: two.mkv }
           three:
             asset: { pattern: smpte, duration: 1s, tone: 1kHz }
-            tracks: [ { audio: first, encode: { codec: aac, gain: 3dB, normalize: {} } } ]
+            tracks: [ { audio: first, encode: { codec: aac, gain: 3dB, filters: acompressor, normalize: {} } } ]
             destination: three.m4a
           six:
             asset: ./b.mp4
@@ -137,17 +137,6 @@ import FileSystem
     /// Types with custom coding.
     private static let customCoded = ["SourceRange", "FileIdentity"]
 
-    /// Coding keys of properties that differ from the property's name.
-    private static let keys = [
-        "BatchPlan.upToDateJobs": "settled",
-        "Composition.audioFormat": "audio_form",
-        "Part.copiedFrames": "copied_pictures",
-        "Part.headFrames": "head_pictures",
-        "Part.position": "place",
-        "Part.tailFrames": "tail_pictures",
-        "TextLayer.position": "place",
-    ]
-
     /// Returns the paths of stored properties that the schema lacks, regardless of whether this plan has a value for
     /// them.
     private func missing(_ value: Any, _ rule: [String: Any], _ schema: [String: Any], _ path: String)
@@ -172,15 +161,12 @@ import FileSystem
             }
             // The coding of these types differs from their stored properties.
             if Self.customCoded.contains("\(type(of: value))") { return [] }
-            let owner = "\(type(of: value))"
             return mirror.children.flatMap { child -> [String] in
                 var (label, value) = (child.label.map { $0.replacing(".", with: "_") } ?? "", child.value)
                 if let annotated = annotated(value) {
                     (label, value) = (String(label.dropFirst()), annotated)
                 }
-                let key =
-                    Self.keys["\(owner).\(label)"]
-                    ?? label.replacing(/[A-Z]/) { "_" + $0.output.lowercased() }
+                let key = label.replacing(/[A-Z]/) { "_" + $0.output.lowercased() }
                 guard let inner = known[key] as? [String: Any] else { return ["\(path).\(key)"] }
                 return missing(value, inner, schema, "\(path).\(key)")
             }

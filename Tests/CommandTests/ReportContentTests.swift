@@ -66,7 +66,7 @@ import Testing
         var job = RunReport.Job(
             id: "job[\(index)]", file: "jobs.yaml", line: index + 1, outcome: .succeeded, begun: 0,
             seconds: 1,
-            lane: 0, attempts: 1)
+            slot: 0, attempts: 1)
         job.source = "/media/source-\(index).mp4"
         job.destination = "/out/output-\(index).mp4"
         (job.size, job.duration) = (1000, 2)

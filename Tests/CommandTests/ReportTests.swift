@@ -161,8 +161,8 @@ import Testing
             #expect(model["extensions"] as? [String] == container.extensions)
             for name in container.extensions { #expect(text.contains(" .\(name)")) }
         }
-        let stills = try #require(report["stills"] as? [[String: Any]])
-        #expect(stills.compactMap { $0["format"] as? String } == ["jpeg", "png", "webp"])
+        let images = try #require(report["still_images"] as? [[String: Any]])
+        #expect(images.compactMap { $0["format"] as? String } == ["jpeg", "png", "webp"])
         let animations = try #require(report["animations"] as? [[String: Any]])
         #expect(
             animations.compactMap { $0["format"] as? String } == AnimationFormat.allCases.map(\.rawValue))

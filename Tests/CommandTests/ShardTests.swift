@@ -136,11 +136,11 @@ import Testing
         }
         #expect(try collect() == (0, 0))
         // Results with impossible values are ignored.
-        for (name, change) in [("a", "\"lane\" : -5"), ("b", "\"lane\" : 9223372036854775807")] {
+        for (name, change) in [("a", "\"slot\" : -5"), ("b", "\"slot\" : 9223372036854775807")] {
             let names = try FileManager.default.contentsOfDirectory(atPath: scratch.file("parts/results"))
             let text = try String(contentsOfFile: scratch.file("parts/results/\(names[0])"), encoding: .utf8)
             try scratch.write(
-                text.replacingOccurrences(of: "\"lane\" : 0", with: change), to: "parts/results/\(name).json")
+                text.replacingOccurrences(of: "\"slot\" : 0", with: change), to: "parts/results/\(name).json")
         }
         try scratch.write("{", to: "parts/results/c.json")
         // A FIFO is ignored and doesn't block.

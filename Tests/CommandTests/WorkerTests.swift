@@ -174,9 +174,9 @@ import Testing
         if result.text.contains("this machine lacks") {
             // Verifies by `landlock_create_ruleset`, which returns the ABI version, that the kernel doesn't support
             // Landlock.
-            let asked = try program(
+            let answer = try program(
                 "python3", ["-c", "import ctypes; print(ctypes.CDLL(None).syscall(444, 0, 0, 1))"])
-            #expect(asked.text == "-1\n", "refused, although the kernel supports Landlock: \(result.text)")
+            #expect(answer.text == "-1\n", "refused, although the kernel supports Landlock: \(result.text)")
             return
         }
         let worker = [

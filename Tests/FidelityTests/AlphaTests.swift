@@ -90,7 +90,7 @@ import Testing
         _ = try success(copied)
         #expect(
             try #require(copied.first?.plan).outputs[0].ledger.contains {
-                $0.item.text == "alpha plane" && $0.outcome == .left
+                $0.item.text == "alpha plane" && $0.outcome == .dropped
             })
         let wrong = decode(job("./a.webm", "encode: { codec: vp9, pixel_format: yuva420p }", "c.mp4"))
         #expect(wrong.sink.diagnostics.contains { $0.message.contains("can't store the alpha plane") })

@@ -29,7 +29,7 @@ import Testing
     /// Returns the frequency of a channel's test tone in Hz, low enough for LFE.
     private static func tone(_ channel: Int) -> Double { 24 + 8 * Double(channel) }
 
-    /// One second of each tone, every sixteenth sample.
+    /// Cosine and sine of each test tone over one second at 3 kHz, a sixteenth of the sample rate.
     private static let waves: [[(cos: Double, sin: Double)]] = (0..<8).map { number in
         (0..<3000).map { index in
             let angle = 2 * Double.pi * tone(number) * Double(16 * index) / 48_000

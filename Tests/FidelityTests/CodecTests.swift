@@ -269,7 +269,8 @@ struct Rendition: Sendable, CustomTestStringConvertible {
 
     /// Audio that starts after the video keeps its end: libavformat doesn't report the duration of such a track's last
     /// packet, which may contain hundreds of samples.
-    @Test(arguments: ["mp4", "mov", "mkv"]) func lateAudioKeepsItsEnd(_ container: String) async throws {
+    @Test(arguments: ["mp4", "mov", "mkv"]) func lateAudioEndsAtTheSameTime(_ container: String) async throws
+    {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=3", "-f", "lavfi", "-itsoffset", "1", "-i",

@@ -12,7 +12,7 @@ import Testing
         func isDropped(_ track: Int) -> Bool {
             entries.contains {
                 $0.track == track && !$0.item.hasPrefix("tag ")
-                    && ($0.outcome == "left"
+                    && ($0.outcome == "dropped"
                         && ($0.reason.contains("no rule selects") || $0.reason.contains("format is unknown")
                             || $0.reason.contains("no event")
                             || $0.item.hasPrefix("cover"))
@@ -135,7 +135,7 @@ import Testing
             let (copied, encoded, left) = (
                 account.entries.filter { $0.outcome == "copied" }.count,
                 account.entries.filter { $0.outcome == "encoded" }.count,
-                account.entries.filter { $0.outcome == "left" }.count
+                account.entries.filter { $0.outcome == "dropped" }.count
             )
             rows.append("\(name) | \(copied) copied, \(encoded) encoded, \(left) left")
         }

@@ -60,7 +60,7 @@ import Testing
         let output = try #require(try plan(yaml, in: scratch).output)
         #expect(output.chapters.count == 10)
         let entry = try #require(output.ledger.first { $0.item.text == "990 chapters too short" })
-        #expect(entry.outcome == .left && entry.reason == "mp4 can't store chapters shorter than 0.001 s")
+        #expect(entry.outcome == .dropped && entry.reason == "mp4 can't store chapters shorter than 0.001 s")
         _ = try success(try await run(yaml, in: scratch.path))
         #expect(
             try plan(job("copy: true", to: "o.mka"), in: scratch).output?.chapters.count == 1000)
@@ -86,7 +86,7 @@ import Testing
         let yaml = job("encode: { codec: opus }", to: "o.ogg")
         let output = try #require(try plan(yaml, in: scratch).output)
         #expect(output.chapters.count == 1000)
-        #expect(output.ledger.contains { $0.item.text == "200 chapters too many" && $0.outcome == .left })
+        #expect(output.ledger.contains { $0.item.text == "200 chapters too many" && $0.outcome == .dropped })
         _ = try success(try await run(yaml, in: scratch.path))
         let list = (0..<1001).map { "{ start: \($0)ms, title: x }" }.joined(separator: ", ")
         let own = try plan(
@@ -116,7 +116,7 @@ import Testing
         try write(file, in: scratch)
         let output = try #require(try plan(job("copy: true", to: "o.mka"), in: scratch).output)
         #expect(output.metadata.count == 10_000)
-        let dropped = output.ledger.filter { $0.item.text.hasPrefix("tag K") && $0.outcome == .left }
+        let dropped = output.ledger.filter { $0.item.text.hasPrefix("tag K") && $0.outcome == .dropped }
         #expect(dropped.count == 1000)
         #expect(
             dropped.allSatisfy {

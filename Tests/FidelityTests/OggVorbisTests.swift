@@ -40,7 +40,7 @@ import Testing
             ).output)
     }
 
-    @Test func wrongPagePositionsCutNothing() async throws {
+    @Test func wrongPagePositionsDontShortenTheAudio() async throws {
         let scratch = try Scratch()
         try sources(in: scratch)
         for name in ["right", "off"] {

@@ -195,7 +195,7 @@ import Testing
             let (file, _) = decode(text, directory: scratch.path)
             let planned = BatchPlanner.plan([try #require(file)]).plan
             let ledger = planned.jobs.flatMap(\.outputs).flatMap(\.ledger)
-            let dropped = ledger.filter { $0.outcome == .left }.map(\.item.text).joined(separator: " ")
+            let dropped = ledger.filter { $0.outcome == .dropped }.map(\.item.text).joined(separator: " ")
             #expect(dropped.contains("creation_time") && dropped.contains("location"), "\(ledger)")
             return
         }
@@ -216,7 +216,7 @@ import Testing
         let planned = BatchPlanner.plan([try #require(decode(text, directory: scratch.path).file)]).plan
         #expect(
             planned.jobs[0].outputs[0].ledger.contains {
-                $0.outcome == .left && $0.item.text == "tag CREATION_TIME"
+                $0.outcome == .dropped && $0.item.text == "tag CREATION_TIME"
                     || $0.item.text == "tag creation_time"
             }, "\(planned.jobs[0].outputs[0].ledger)")
     }

@@ -53,7 +53,8 @@ import Testing
                 == "1\n00:00:00,500 --> 00:00:00,900\nRight behind the header\n\n2\n00:00:01,000 --> 00:00:02,000\nTom & Ann\n\n3\n00:00:03,000 --> 00:00:04,000\nLast\n\n"
         )
         let dropped = Set(
-            try #require(records[0].plan?.outputs[0].ledger).filter { $0.outcome == .left }.map(\.item.text))
+            try #require(records[0].plan?.outputs[0].ledger).filter { $0.outcome == .dropped }.map(
+                \.item.text))
         #expect(
             dropped == [
                 "side data comments", "side data regions", "side data styles",
@@ -140,7 +141,7 @@ import Testing
             let text = try String(contentsOfFile: scratch.file(target), encoding: .utf8)
             #expect(text.contains("ten\u{a0}kilometres"), "\(text)")
             let ledger = try #require(records[0].plan?.outputs[0].ledger)
-            #expect(ledger.contains { $0.item.text == "styles" && $0.outcome == .left }, "\(ledger)")
+            #expect(ledger.contains { $0.item.text == "styles" && $0.outcome == .dropped }, "\(ledger)")
         }
     }
 }

@@ -196,7 +196,10 @@ extension FFmpegFile {
         let cues = (1...20).map { "\($0)\n00:00:01,\(100 + $0) --> 00:00:03,000\nCue \($0)\n" }
         try scratch.write(cues.joined(separator: "\n"), to: "crowd.srt")
         let result = try await movText(of: "crowd.srt", in: scratch)
-        #expect(result.warnings.contains { $0.contains("4 cues dropped, because more are shown at once") })
+        #expect(
+            result.warnings.contains {
+                $0.contains("4 subtitle events dropped, because more are shown at once")
+            })
         let last = try #require(try FFmpegFile(scratch.file("out.mp4")).cues().last)
         #expect(last.text.split(whereSeparator: \.isNewline).count == 16)
     }

@@ -187,6 +187,6 @@ import Testing
             result.plan.jobs.first?.outputs.first, "\(rendered(result.diagnostics, yaml))")
         #expect(output.covers.isEmpty && output.cover?.image.width == 32)
         let entry = try #require(output.ledger.first { $0.item.text == "cover png" })
-        #expect(entry.outcome == .left && entry.reason == "replaced by the cover that the job sets")
+        #expect(entry.outcome == .dropped && entry.reason == "replaced by the cover that the job sets")
     }
 }

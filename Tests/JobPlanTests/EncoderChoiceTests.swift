@@ -81,7 +81,7 @@ private struct ProberWithoutDevices: SourceProber {
     }
 
     /// The dry open reports an encoder that can't be opened once, at the key `encoder`, as an error of the environment.
-    @Test(.enabled(if: device)) func hardwareThatDoesNotOpen_isReportedByTheDryOpenAlone() throws {
+    @Test(.enabled(if: device)) func hardwareThatDoesNotOpen_isReportedOnlyByTheDryOpen() throws {
         let encode =
             "codec: h264, encoder: h264_nvenc, profile: high, pixel_format: nv12, options: { zerolatency: true }"
         let sink = ProberWithoutDevices(missing: ["h264_nvenc"]).validateSettings([try file(encode)])

@@ -13,14 +13,14 @@ import Testing
 
     @Test func itemsWithoutADecisionAreListed() {
         let unnamed = LedgerCollector.ledger([], of: source)
-        #expect(unnamed.allSatisfy { $0.outcome == .left && $0.reason == LedgerCollector.unnamed })
+        #expect(unnamed.allSatisfy { $0.outcome == .dropped && $0.reason == LedgerCollector.unnamed })
         #expect(unnamed.contains { $0.track == nil && $0.item == .tag("title") })
         #expect(Set(unnamed.compactMap(\.track)) == [0, 1])
         // Items of a track are listed only if the track is used.
         let audio = LedgerItem.track(source.tracks[1])
         let taken = LedgerCollector.ledger(
             [LedgerEntry(track: 1, item: audio, outcome: .copied, reason: "as track 0")], of: source)
-        #expect(taken.contains { $0.track == 1 && $0.item == .tag("language") && $0.outcome == .left })
+        #expect(taken.contains { $0.track == 1 && $0.item == .tag("language") && $0.outcome == .dropped })
     }
 
     @Test func entriesAreInSourceOrderAndDuplicatesAreMerged() {
@@ -32,9 +32,10 @@ import Testing
         let ledger = LedgerCollector.ledger(
             [
                 LedgerEntry(track: nil, item: .tag("title"), outcome: .copied, reason: "kept"),
-                copied, entry(video, .copied, "as track 0"), entry(.tag("title"), .left, "set by the rule"),
-                copied, entry(video, .encoded, "as track 1"), entry(.tag("x"), .left, "one"),
-                entry(.tag("x"), .left, "two"),
+                copied, entry(video, .copied, "as track 0"),
+                entry(.tag("title"), .dropped, "set by the rule"),
+                copied, entry(video, .encoded, "as track 1"), entry(.tag("x"), .dropped, "one"),
+                entry(.tag("x"), .dropped, "two"),
             ], of: source)
         let own = ledger.filter { $0.track == 0 && $0.reason != LedgerCollector.unnamed }
         #expect(own.map(\.reason) == ["as track 0", "as track 1", "kept", "one"])

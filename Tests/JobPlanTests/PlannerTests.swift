@@ -24,7 +24,9 @@ import Publishing
         ("./[ab].wav", "${asset.stem}2.wav", false), ("**/[!x]*.wav", "deep/er/y.wav", true),
         ("**/*.wav", ".hidden/${asset.stem}.wav", false),
     ])
-    func patternsThatMatchTheirOutputsAreWarned(_ pattern: String, _ destination: String, _ isWarned: Bool)
+    func patternsThatMatchTheirOutputsCauseAWarning(
+        _ pattern: String, _ destination: String, _ isWarned: Bool
+    )
         throws
     {
         let scratch = try Scratch()
@@ -80,7 +82,7 @@ import Publishing
         ),
         ("- { subtitle: all, copy: true, optional: true }", "a.mkv", false),
     ])
-    func optionalSelection_thatLeavesSourceSilent_isWarned(_ rule: String, _ source: String, _ isWarned: Bool)
+    func optionalSelection_withoutAudio_causesAWarning(_ rule: String, _ source: String, _ isWarned: Bool)
         throws
     {
         let scratch = try Scratch()
@@ -166,12 +168,12 @@ import Publishing
         let tracks = job.outputs[0].ledger.filter {
             !$0.item.text.hasPrefix("tag") && !$0.item.text.hasPrefix("side")
         }
-        #expect(tracks.map(\.outcome) == [.copied, .left, .encoded])
+        #expect(tracks.map(\.outcome) == [.copied, .dropped, .encoded])
         #expect(
             job.outputs[0].metadata == [
                 MetadataEntry(key: "title", value: "T"), MetadataEntry(key: "comment", value: "x"),
             ])
-        #expect(job.outputs[0].ledger.contains { $0.item.text == "tag ARTIST" && $0.outcome == .left })
+        #expect(job.outputs[0].ledger.contains { $0.item.text == "tag ARTIST" && $0.outcome == .dropped })
         let copy = try JSONDecoder().decode(JobPlan.self, from: try JSONEncoder().encode(job))
         #expect(copy == job)
     }

@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func verdictsHaveBounds() {
+    @Test func verdictsOutOfBoundsAreRejected() {
         func holds(_ verdict: SettingsValidation.Outcome) -> Bool {
             ReplyValidator.isValid(.verdict(verdict))
         }

@@ -57,7 +57,8 @@ import Testing
         let entry = try #require(
             output.ledger.first { $0.item.text.uppercased() == "TAG REPLAYGAIN_TRACK_GAIN" })
         #expect(
-            entry.outcome == (areKept ? .copied : .left) && (areKept || entry.reason == LoudnessTags.reason))
+            entry.outcome == (areKept ? .copied : .dropped)
+                && (areKept || entry.reason == LoudnessTags.reason))
     }
 
     @Test func loudnessTags_ofATrack_areDroppedIfLevelsChange() async throws {
@@ -195,7 +196,7 @@ import Testing
             let entry = try plan(yaml, in: scratch).plan.jobs.first?.outputs.first?.ledger.first {
                 $0.item.text.lowercased() == "tag creation_time"
             }
-            #expect(entry?.outcome == (isText ? .copied : .left), "\(target)")
+            #expect(entry?.outcome == (isText ? .copied : .dropped), "\(target)")
             _ = try success(try await run(yaml, in: scratch.path))
             let probed = try program(
                 "ffprobe",

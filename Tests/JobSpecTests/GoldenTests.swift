@@ -30,7 +30,7 @@ import Testing
         // For `validate`, a worker runs these checks.
         for check in file?.settingsChecks ?? [] {
             if case .problem? = check.precondition?.run() { continue }
-            guard case .problem(let words) = check.trial.run() else { continue }
+            guard case .problem(let words) = check.validation.run() else { continue }
             sink.add(check.diagnostic(words))
         }
         let printed = rendered(sink, text, file: name)

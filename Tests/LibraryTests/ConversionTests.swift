@@ -320,7 +320,7 @@ import Testing
         }
     }
 
-    @Test func otherAnglesAreNoDisplayTransform() {
+    @Test func anglesOtherThanRightAnglesAreRejected() {
         for degrees in [1, 45, -91, .max, .min, 89] {
             #expect(DisplayTransform(clockwiseDegrees: degrees) == nil)
         }

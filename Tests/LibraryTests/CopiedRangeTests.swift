@@ -83,7 +83,7 @@ import Testing
     }
 
     /// Packets read from any position on are decodable, because they start at the preceding keyframe.
-    @Test(arguments: [1, 40, 70, 75, 76, 200]) func resumedPacketsBeginAtTheKeyframeBefore(_ frame: Int64)
+    @Test(arguments: [1, 40, 70, 75, 76, 200]) func resumedPacketsBeginAtThePrecedingKeyframe(_ frame: Int64)
         async throws
     {
         guard let media = TestPaths.media else { return }

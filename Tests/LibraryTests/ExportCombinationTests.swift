@@ -106,7 +106,7 @@ import Testing
     }
 
     /// One of the two leaves the other kind of tracks to the preset.
-    @Test func eachIsIndependentOfTheOther() async throws {
+    @Test func mixAndCompositionAreIndependent() async throws {
         let scratch = try Scratch()
         let asset = try Self.source(in: scratch)
         let mixed = ExportSession(asset: asset, preset: .m4a)

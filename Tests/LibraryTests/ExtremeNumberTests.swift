@@ -16,7 +16,7 @@ import Testing
     }
     private static let ratios = scales.flatMap { num in scales.map { Rational(num, $0) } }
 
-    @Test func timesAndRatios() {
+    @Test func timesAndRatiosDontTrap() {
         for a in Self.times {
             _ = (a.seconds, a.description, a.hashValue, a.bounded)
             for b in Self.times {
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func waveforms() {
+    @Test func numbersOfWaveformsDontTrap() {
         let integers = Self.integers.map { Int(clamping: $0) }
         for channels in integers {
             for count in [0, 1, 2, 3, 5, 8] {
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func framesAndSamples() throws {
+    @Test func numbersOfFramesDontTrap() throws {
         for start in Self.integers {
             for count in Self.integers {
                 let frame = try Frame.audio(format: .float, layout: .mono, sampleRate: 48_000, samples: 100)
@@ -93,7 +93,8 @@ import Testing
     }
 
     /// Tests the numeric properties of encoder configurations.
-    @Test(arguments: ["libx264", "mjpeg", "aac", "libmp3lame", "flac"]) func encoders(_ name: String) throws {
+    @Test(arguments: ["libx264", "mjpeg", "aac", "libmp3lame", "flac"])
+    func numbersOfEncoderConfigurationsDontTrap(_ name: String) throws {
         let scratch = try Scratch()
         let isVideo = ["libx264", "mjpeg"].contains(name)
         func attempt(_ change: (inout EncoderConfiguration) -> Void) {
@@ -143,7 +144,7 @@ import Testing
     }
 
     /// Tests the times of samples, sessions, fragments and adaptors.
-    @Test(arguments: [true, false]) func writers(_ isVideo: Bool) throws {
+    @Test(arguments: [true, false]) func timesOfWritersDontTrap(_ isVideo: Bool) throws {
         let scratch = try Scratch()
         var video = EncoderConfiguration(encoder: "libx264", mediaType: .video, timeBase: Rational(1, 25))
         (video.width, video.height, video.pixelFormat) = (64, 48, .yuv420p)
@@ -185,7 +186,7 @@ import Testing
     }
 
     /// Tests the ranges, rates and times of readers, generators and compositions.
-    @Test(.timeLimit(.minutes(15))) func readers() async throws {
+    @Test(.timeLimit(.minutes(15))) func numbersOfReadersDontTrap() async throws {
         let pattern = TestPattern(
             name: "testsrc", width: 64, height: 48, frameRate: Rational(25, 1),
             duration: MediaTime(value: 1, timescale: 1), toneFrequency: 440)

@@ -105,12 +105,12 @@ import Testing
                 bytes.indices.last { $0 + 4 <= bytes.count && Array(bytes[$0..<$0 + 4]) == pattern })
         }
         let entry = try position("avc1")
-        func size(at place: Int) -> Int { bytes[place - 4..<place].reduce(0) { $0 << 8 | Int($1) } }
+        func size(at offset: Int) -> Int { bytes[offset - 4..<offset].reduce(0) { $0 << 8 | Int($1) } }
         let end = entry - 4 + size(at: entry)
         for name in ["moov", "trak", "mdia", "minf", "stbl", "stsd", "avc1"] {
-            let place = try position(name)
-            let new = Int32(size(at: place) + clap.count)
-            withUnsafeBytes(of: new.bigEndian) { bytes.replaceSubrange(place - 4..<place, with: $0) }
+            let offset = try position(name)
+            let new = Int32(size(at: offset) + clap.count)
+            withUnsafeBytes(of: new.bigEndian) { bytes.replaceSubrange(offset - 4..<offset, with: $0) }
         }
         bytes.insert(contentsOf: clap, at: end)
         try Data(bytes).write(to: url)

@@ -63,9 +63,10 @@ import Testing
             asset = Asset(.pattern(pattern), environment: MediaEnvironment())
             tracks = try asset.loadSynchronously().tracks
             reader = try AssetReader(asset: asset)
-            let form = VideoOutputSettings(pixelFormat: Bool.random(using: &random) ? .yuv420p : .rgb24)
+            let readerSettings = VideoOutputSettings(
+                pixelFormat: Bool.random(using: &random) ? .yuv420p : .rgb24)
             outputs = [
-                AssetReaderTrackOutput(track: tracks[0], settings: .video(form)),
+                AssetReaderTrackOutput(track: tracks[0], settings: .video(readerSettings)),
                 AssetReaderTrackOutput(track: tracks[1], settings: .audio(AudioOutputSettings())),
                 AssetReaderTrackOutput(track: tracks[0]),
                 try AssetReaderVideoCompositionOutput(
@@ -80,7 +81,7 @@ import Testing
             let container = types.randomElement(using: &random) ?? .mp4
             writer = try AssetWriter(
                 url: URL(fileURLWithPath: scratch.file("o")), container: container,
-                publishing: container.hasFragments && form.pixelFormat == .rgb24
+                publishing: container.hasFragments && readerSettings.pixelFormat == .rgb24
                     ? .immediately : .whenFinished)
             var settings = EncoderConfiguration(
                 encoder: "libx264", mediaType: .video, timeBase: Rational(1, 25))

@@ -133,7 +133,7 @@ import Testing
     // MARK: Planes
 
     /// Rows have the components of all pixels and no padding; another type is an error.
-    @Test func rowsHaveTheComponentsOfTheirPixels() async throws {
+    @Test func rowsContainAllComponentsWithoutPadding() async throws {
         let formats: [(String, plane: Int, bytes: Int, perRow: Int, rows: Int)] = [
             ("yuv420p", 0, 1, 66, 50), ("yuv420p", 1, 1, 33, 25), ("nv12", 1, 1, 66, 25),
             ("rgb24", 0, 1, 198, 50), ("gray", 0, 1, 66, 50), ("yuv420p10le", 2, 2, 33, 25),
@@ -316,7 +316,7 @@ import Testing
     }
 
     /// Loading many files at once doesn't occupy the threads of Swift's pool: another task resumes before any of them ends.
-    @Test(.timeLimit(.minutes(10))) func loadingBlocksNoOtherTask() async throws {
+    @Test(.timeLimit(.minutes(10))) func loadingDoesNotBlockOtherTasks() async throws {
         let scratch = try Scratch()
         let url = try await ArticleTests.endlessMovie(in: scratch)
         let (ends, continuation) = AsyncStream<String>.makeStream()

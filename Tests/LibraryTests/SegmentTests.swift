@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    /// Encoders are asked for keyframes at the times of segments; the frames are those of a file.
+    /// Keyframes are requested from encoders at the times of segments; the frames are those of a file.
     @Test(
         .timeLimit(.minutes(15)),
         arguments: [

@@ -155,7 +155,7 @@ import Testing
     ]
 
     /// A value out of bounds is refused when the input is created, with its bounds.
-    @Test(arguments: wrongVideo.indices) func wrongVideoValuesNameTheirBounds(_ number: Int) throws {
+    @Test(arguments: wrongVideo.indices) func errorsForVideoValuesStateTheBounds(_ number: Int) throws {
         let (message, change) = Self.wrongVideo[number]
         let scratch = try Scratch()
         let writer = try AssetWriter(url: URL(fileURLWithPath: scratch.file("o.mp4")), container: .mp4)
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func wrongValuesOfOtherCodecsNameTheirBounds() throws {
+    @Test func errorsForOtherCodecsStateTheBounds() throws {
         Self.expect("`crf` is 20.5; expected a whole number from 0 to 63 for AV1") {
             let size = PixelSize(width: 64, height: 64)
             _ = try AssetWriterInput(video: .av1(crf: 20.5, size: size, frameRate: Self.rate))
@@ -224,7 +224,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: wrongAudio.indices) func wrongAudioValuesNameTheirBounds(_ number: Int) {
+    @Test(arguments: wrongAudio.indices) func errorsForAudioValuesStateTheBounds(_ number: Int) {
         let (settings, message) = Self.wrongAudio[number]
         Self.expect(message) { _ = try AssetWriterInput(audio: settings) }
     }

@@ -6,10 +6,12 @@ import Testing
 
 /// Orders of calls of a writer, samples that it rejects, and callers that serve several inputs.
 @Suite struct WriterCallTests {
-    enum Moment: CaseIterable { case beforeAdding, beforeStarting, beforeTheSession, later }
+    enum Stage: CaseIterable { case beforeAdding, beforeStarting, beforeTheSession, later }
 
     /// A request for samples takes effect once the session starts, even if it precedes the session.
-    @Test(.timeLimit(.minutes(15)), arguments: Moment.allCases) func requestsAreFulfilled(_ moment: Moment)
+    @Test(.timeLimit(.minutes(15)), arguments: Stage.allCases) func requestsTakeEffectAtTheSessionStart(
+        _ stage: Stage
+    )
         async throws
     {
         let scratch = try Scratch()
@@ -36,21 +38,21 @@ import Testing
                 }
             }
         }
-        if moment == .beforeAdding { request() }
+        if stage == .beforeAdding { request() }
         try writer.add(input)
-        if moment == .beforeStarting { request() }
+        if stage == .beforeStarting { request() }
         try writer.startWriting()
-        if moment == .beforeTheSession { request() }
+        if stage == .beforeTheSession { request() }
         #expect(!input.isReadyForMoreMediaData)
         try writer.startSession(atSourceTime: .zero)
-        if moment == .later { request() }
+        if stage == .later { request() }
         #expect(await calls.first { _ in true } == "done")
         try await writer.finishWriting()
         #expect(try FFmpegFile(url.path).frames().times.count == 10)
     }
 
     /// A writer that is cancelled, or that can't start, calls the blocks of earlier requests.
-    @Test(.timeLimit(.minutes(15)), arguments: [true, false]) func requestsAreFulfilledAtTheEnd(
+    @Test(.timeLimit(.minutes(15)), arguments: [true, false]) func endingCallsTheBlocksOfRequests(
         _ isCancelled: Bool
     ) async throws {
         let scratch = try Scratch()

@@ -41,7 +41,7 @@ import Testing
 
     /// Dropped leading frames that are references leave gaps in the frame numbers, which reference lists of B-slices
     /// don't support.
-    @Test func leadingReferencesMakeBSlicesUnfit() throws {
+    @Test func leadingReferencesPreventCutsWithBSlices() throws {
         for areReferences in [false, true] {
             let pictures = FieldStream(count: 40, hasLeadingReferences: areReferences).pictures
             let sets = try Self.sets(pictures[0].units)

@@ -81,7 +81,7 @@ import Testing
     }
 
     /// A track whose time base is one sample needs no corrector.
-    @Test func timeBaseOfSamplesHasNoCorrector() throws {
+    @Test func timeBaseOfOneSampleNeedsNoCorrector() throws {
         let scratch = try Scratch()
         let path = scratch.file("a.m4a")
         try ffmpeg("-f", "lavfi", "-i", "sine=d=0.5:r=44100", "-c:a", "aac", path)

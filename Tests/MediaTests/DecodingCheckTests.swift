@@ -79,7 +79,7 @@ import Testing
         #expect(try check.problem(of: .first, isStrict: true) != nil)
     }
 
-    @Test func damagedLastGroup_isFoundThereAlone() throws {
+    @Test func damageOfTheLastGOP_isFoundOnlyThere() throws {
         let scratch = try Scratch()
         let path = scratch.file("a.mp4")
         try ffmpeg(Self.video + Self.h264 + [path])

@@ -13,7 +13,7 @@ import Testing
         #expect(LibraryVersions.all.contains(MetadataEntry(key: "libavfilter", value: version)))
     }
 
-    @Test func existenceOfFiltersIsReported() {
+    @Test func missingFiltersAreDetected() {
         #expect(FilterInfo.exists("scale"))
         #expect(!FilterInfo.exists("no such filter"))
     }

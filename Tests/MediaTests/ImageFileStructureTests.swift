@@ -77,7 +77,7 @@ import Testing
         #expect(problem(Array(text.utf8)) == .otherFormat(name))
     }
 
-    @Test func otherBytesAreNoKnownFormat() {
+    @Test func unknownBytesHaveNoFormatName() {
         for text in ["", "\u{7f}", "hello, world", "ftyp", "    ftypisom"] {
             #expect(problem(Array(text.utf8)) == .otherFormat(nil))
         }

@@ -75,7 +75,7 @@ import Testing
         #expect(leading.missing(before: 12) == 2)
     }
 
-    @Test func errorsBeforeTheFirstKeyframeAreNoDamage() throws {
+    @Test func errorsBeforeTheFirstKeyframeAreNotDamage() throws {
         var leading = try frames("vp9", times: [0])
         #expect(leading.covers(errorAfter: 0))
         leading.note(pts: 1, isKey: true, isHidden: false)

@@ -39,7 +39,7 @@ import Testing
     }
 
     /// A new context has no lines, even if addresses aren't reused, as with AddressSanitizer.
-    @Test func freshContextHasNoLines() {
+    @Test func newContextHasNoLogLines() {
         LogBridge.install()
         var context = avcodec_alloc_context3(nil)
         defer { avcodec_free_context(&context) }

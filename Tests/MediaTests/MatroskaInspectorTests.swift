@@ -37,7 +37,7 @@ import Testing
         #expect(end(Self.header, Self.segment, [0x01] + [UInt8](repeating: 0xff, count: 7)) == nil)
     }
 
-    @Test func otherBytesHaveNoSegmentEnd() {
+    @Test func segmentEndRequiresAMatroskaHeader() {
         #expect(end([0, 0, 0, 0]) == nil)
         #expect(end(Self.header, [0x7f]) == nil)
         #expect(end([0x1a, 0x45, 0xdf, 0xa3, 0xff]) == nil, "a header of unknown size")

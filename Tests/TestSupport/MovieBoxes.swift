@@ -117,11 +117,11 @@ public struct MovieBoxes {
                 let flags = u32(head.lowerBound) & 0xff_ffff
                 var at = head.lowerBound + 8
                 for (flag, size) in [(1, 8), (2, 4)] where flags & flag != 0 { at += size }
-                let usual = flags & 8 != 0 ? u32(at) : 0
+                let defaultDuration = flags & 8 != 0 ? u32(at) : 0
                 return boxes(fragment.body).filter { $0.name == "trun" }.reduce(0) { sum, run in
                     let flags = u32(run.body.lowerBound) & 0xff_ffff
                     let count = u32(run.body.lowerBound + 4)
-                    guard flags & 0x100 != 0 else { return sum + count * usual }
+                    guard flags & 0x100 != 0 else { return sum + count * defaultDuration }
                     var at = run.body.lowerBound + 8
                     for flag in [0x1, 0x4] where flags & flag != 0 { at += 4 }
                     let size = 4 * [0x100, 0x200, 0x400, 0x800].filter { flags & $0 != 0 }.count

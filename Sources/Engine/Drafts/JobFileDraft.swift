@@ -29,7 +29,7 @@ package struct JobFileDraft {
                 for entry in plan?.ledger ?? [] {
                     guard let track = entry.track, template.unruled[track] == nil else { continue }
                     template.unruled[track] =
-                        entry.outcome == .left ? "dropped: \(entry.reason)" : "kept: \(entry.reason)"
+                        entry.outcome == .dropped ? "dropped: \(entry.reason)" : "kept: \(entry.reason)"
                 }
                 break
             }

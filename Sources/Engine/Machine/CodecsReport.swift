@@ -68,11 +68,12 @@ package struct CodecsReport: Encodable, Sendable {
     let codecs: [Codec]
     let containers: [String]
     let models: [Container]
-    let stills: [ImageFormat]
+    let stillImages: [ImageFormat]
     let animations: [ImageFormat]
     let decoders: [String]
     private enum CodingKeys: String, CodingKey {
-        case version, codecs, containers, stills, animations, decoders
+        case version, codecs, containers, animations, decoders
+        case stillImages = "still_images"
         case models = "container_models"
     }
 
@@ -84,7 +85,7 @@ package struct CodecsReport: Encodable, Sendable {
             Self.describe(
                 container, codecs: codecs.filter { $0.containers.contains(container.name) }.map(\.name))
         }
-        stills = CodecCatalog.imageCodecs.map { ImageFormat($0) }
+        stillImages = CodecCatalog.imageCodecs.map { ImageFormat($0) }
         animations = CodecCatalog.animations.map { ImageFormat($0) }
         decoders = CodecNames.decodable
     }
@@ -158,10 +159,10 @@ package struct CodecsReport: Encodable, Sendable {
                 "\(Self.pad(container.name, 10)) \(Self.pad("file", 9)) \(Self.pad(names, 12)) \(facts.joined(separator: ", "))"
             )
         }
-        for (kind, formats) in [("still", stills), ("animation", animations)] {
-            for still in formats {
-                let encoder = still.encoder ?? "no encoder in this build"
-                lines.append("\(Self.pad(still.format, 10)) \(Self.pad(kind, 9)) \(encoder)")
+        for (kind, formats) in [("image", stillImages), ("animation", animations)] {
+            for image in formats {
+                let encoder = image.encoder ?? "no encoder in this build"
+                lines.append("\(Self.pad(image.format, 10)) \(Self.pad(kind, 9)) \(encoder)")
             }
         }
         lines.append("decodes     \(decoders.count) codecs: \(decoders.joined(separator: " "))")

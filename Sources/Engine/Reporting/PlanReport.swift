@@ -11,11 +11,6 @@ package struct PlanReport: Encodable, Sendable {
         let reasons: [String]
         /// Whether the output is kept and only its changed expectations are evaluated.
         let onlyEvaluates: Bool
-
-        private enum CodingKeys: String, CodingKey {
-            case id, file, reasons
-            case onlyEvaluates = "onlyJudges"
-        }
     }
 
     let plan: BatchPlan

@@ -15,11 +15,6 @@ public struct BatchPlan: Codable, Sendable {
     /// Jobs that were rejected during planning, with their diagnostics.
     public var refusals: [Refusal]
 
-    private enum CodingKeys: String, CodingKey {
-        case version, jobs, refusals
-        case upToDateJobs = "settled"
-    }
-
     /// A published output of an up-to-date job, or a check that the source passed.
     public struct Output: Codable, Hashable, Sendable {
         /// The output's id; nil for the only output of a job.

@@ -51,7 +51,7 @@ enum PlanDetails {
     }
 
     /// Keys of job files that correspond to parts of a plan.
-    private static let spoken = [
+    private static let names = [
         "optimizesForNetwork": "optimize_for_network", "fragmentInterval": "fragment",
         "sizeLimit": "limit size",
         "joinedRanges": "range", "attachments": "attachment", "covers": "cover", "chapters": "chapter",
@@ -61,7 +61,7 @@ enum PlanDetails {
     private static let silent: Set<String> = ["_0", "action", "encode", "settings", "input", "output"]
 
     private static func name(_ path: [String]) -> String {
-        path.filter { !silent.contains($0) }.map { spoken[$0] ?? words($0) }.joined(separator: " ")
+        path.filter { !silent.contains($0) }.map { names[$0] ?? words($0) }.joined(separator: " ")
     }
 
     /// Returns `sampleRate` as `sample rate`. A key with characters other than letters is returned unchanged.

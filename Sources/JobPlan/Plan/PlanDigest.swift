@@ -134,7 +134,7 @@ package struct PlanDigest: Codable, Hashable, Sendable {
             MetadataEntry(key: "range", value: ranges.isEmpty ? "all" : ranges.joined(separator: ", ")))
         if let images = plan.images {
             let times = images.stills.map { "\($0.time)" }
-            parts.append(MetadataEntry(key: "stills", value: times.joined(separator: ", ") + " s"))
+            parts.append(MetadataEntry(key: "images", value: times.joined(separator: ", ") + " s"))
         }
         for (name, track) in namedTracks(of: plan) {
             switch track.action {

@@ -77,7 +77,7 @@ extension Composition {
                     "\(described(placement)) in \(position.width)x\(position.height)+\(position.x)+\(position.y)"
                 case .text(let text): "text \(text.text)"
                 case .subtitles(let cues):
-                    "cues of \(identities == nil ? "source \(cues.source)" : sources[cues.source].name) track \(cues.track)"
+                    "subtitles of \(identities == nil ? "source \(cues.source)" : sources[cues.source].name) track \(cues.track)"
                 }
             parts.append(
                 MetadataEntry(
@@ -89,7 +89,7 @@ extension Composition {
         }
         for (index, track) in subtitles.enumerated() {
             for clip in track.clips {
-                parts.append(MetadataEntry(key: "cues \(index)", value: described(clip)))
+                parts.append(MetadataEntry(key: "subtitles \(index)", value: described(clip)))
             }
         }
         for (index, identity) in (identities ?? []).enumerated() where !identity.isEmpty {

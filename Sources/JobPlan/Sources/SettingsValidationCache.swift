@@ -11,21 +11,21 @@ package final class SettingsValidationCache: Sendable {
 
     package init() {}
 
-    subscript(trial: SettingsValidation) -> SettingsValidation.Outcome? {
-        get { known.withLock { $0[trial] } }
-        set { known.withLock { if $0.count < Self.capacity { $0[trial] = newValue } } }
+    subscript(validation: SettingsValidation) -> SettingsValidation.Outcome? {
+        get { known.withLock { $0[validation] } }
+        set { known.withLock { if $0.count < Self.capacity { $0[validation] = newValue } } }
     }
 }
 
 extension SourceProber {
     /// Returns the result of a dry open, from the cache or the prober.
-    func verdict(on trial: SettingsValidation) -> SettingsValidation.Outcome {
-        let trial = trial.cacheKey
+    func verdict(on validation: SettingsValidation) -> SettingsValidation.Outcome {
+        let validation = validation.cacheKey
         let trials = trials
-        if let verdict = trials[trial] { return verdict }
+        if let verdict = trials[validation] { return verdict }
         let verdict: SettingsValidation.Outcome
         do throws(SourceProblem) {
-            let reply = try respond(to: ProbeRequest(path: nil, subject: .trial(trial)))
+            let reply = try respond(to: ProbeRequest(path: nil, subject: .trial(validation)))
             guard case .verdict(let found) = reply else {
                 throw SourceProblem("the reply belongs to another request")
             }
@@ -33,13 +33,13 @@ extension SourceProber {
         } catch {
             verdict = .problem("\(error)")
         }
-        trials[trial] = verdict
+        trials[validation] = verdict
         return verdict
     }
 
     /// Returns the reason why settings are invalid; nil if they are valid.
-    func problem(with trial: SettingsValidation) -> String? {
-        switch verdict(on: trial) {
+    func problem(with validation: SettingsValidation) -> String? {
+        switch verdict(on: validation) {
         case .problem(let text): text
         case .ignored(let other): "the encoder ignores `\(other.setting)` and produces \(other.actual)"
         case .valid, .outputs: nil
@@ -51,7 +51,7 @@ extension SourceProber {
         var sink = DiagnosticSink()
         for check in files.flatMap(\.settingsChecks) {
             if let first = check.precondition, problem(with: first) != nil { continue }
-            guard let problem = problem(with: check.trial) else { continue }
+            guard let problem = problem(with: check.validation) else { continue }
             sink.add(check.diagnostic(problem))
         }
         return sink

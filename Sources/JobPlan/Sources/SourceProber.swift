@@ -116,7 +116,7 @@ package struct CutPossibilities: Codable, Sendable {
     package var obstacle: SmartCut.Obstacle?
     /// Properties of the packets, which must match to join the packets of several sources; nil for a cut of a single
     /// source.
-    package var form: VideoPacketFormat?
+    package var packetFormat: VideoPacketFormat?
 }
 
 /// The reason why a source can't be probed.
@@ -138,7 +138,7 @@ package struct LocalProber: SourceProber {
     package func respond(to request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
         do {
             if case .trial(let trial) = request.subject { return .verdict(trial.run()) }
-            guard let path = request.path else { throw SourceProblem("a probe request without a source") }
+            guard let path = request.path else { throw SourceProblem("the probe request has no source") }
             switch request.subject {
             case .description(let timing):
                 return .description(
@@ -261,7 +261,7 @@ extension CutPossibilities {
     ) {
         do throws(SmartCut.Obstacle) {
             let cut = try SmartCut.plan(scans, track: track, encoder: encoder, clipTick: clipTick)
-            if clipTick != nil { form = VideoPacketFormat(track) }
+            if clipTick != nil { packetFormat = VideoPacketFormat(track) }
             // The dry open runs in this process, not in the requesting one, because the encoder's settings depend on
             // the untrusted source.
             if cut.hasEdges, let problem = EncoderValidation.problem(cut.encoder) { throw .edges(problem) }

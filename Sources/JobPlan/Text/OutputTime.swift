@@ -1,7 +1,8 @@
 internal import JobSpec
 internal import Media
 
-/// The resolution of times on the output's time line, where neither frames nor chapters are known yet.
+/// Conversion of time expressions to times of the output. Frame numbers and chapters are not supported, because they
+/// are not known before the output exists.
 enum OutputTime {
     /// Returns the time; nil for expressions that have no meaning for an output.
     static func resolve(_ written: TimeExpression, duration: MediaTime) -> MediaTime? {

@@ -145,7 +145,7 @@ package enum PlanText {
             }
             let subject = entry.track.map { "track \($0)" } ?? "file"
             return
-                "    \(pad(subject, 9)) \(pad(entry.outcome.text, 8)) \(item): \(entry.reason)"
+                "    \(pad(subject, 9)) \(pad(entry.outcome.rawValue, 8)) \(item): \(entry.reason)"
         }
     }
 

@@ -7,7 +7,7 @@ package struct TimelineSection: Codable, Hashable, Sendable {
         case clip
         /// Packets of a clip that are copied.
         case copied
-        /// Frames, text or cues above the clips.
+        /// Frames, text or subtitles above the clips.
         case layer
         /// An audio item.
         case audio
@@ -55,7 +55,7 @@ extension OutputTask {
                 switch layer.content {
                 case .frames(let placement, _, _): composition.shortName(of: placement.source)
                 case .text(let text): "“\(text.text.prefix(40))”"
-                case .subtitles(let cues): "cues of \(composition.shortName(of: cues.source))"
+                case .subtitles(let cues): "subtitles of \(composition.shortName(of: cues.source))"
                 }
             add(.layer, index, name, layer.timeRange)
         }

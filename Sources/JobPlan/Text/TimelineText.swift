@@ -45,7 +45,7 @@ enum TimelineText {
                     "\(described(placement)), \(position.width)x\(position.height) at \(position.x),\(position.y)"
                 case .text(let text): "text `\(text.text.prefix(60))`"
                 case .subtitles(let cues):
-                    "cues of \(composition.shortName(of: cues.source)), track \(cues.track)"
+                    "subtitles of \(composition.shortName(of: cues.source)), track \(cues.track)"
                 }
             let turned =
                 layer.rotation == 0 ? "" : ", rotated by \(Thousandths.text(layer.rotation)) degrees"
@@ -62,7 +62,7 @@ enum TimelineText {
         for (index, track) in composition.subtitles.enumerated() {
             for clip in track.clips {
                 lines.append(
-                    "  cues \(PlanText.pad("\(index)", 5)) \(span(clip.timeRange)) \(described(clip))\(speed(clip))\(track.language.map { ", \($0)" } ?? "")"
+                    "  subtitle \(PlanText.pad("\(index)", 1)) \(span(clip.timeRange)) \(described(clip))\(speed(clip))\(track.language.map { ", \($0)" } ?? "")"
                 )
             }
         }

@@ -60,7 +60,7 @@ package actor BatchRunner {
     struct Running {
         let executor: JobExecutor
         let cost: JobCost
-        let lane: Int
+        let slot: Int
         let begun: Double
         /// File systems to which the job writes outputs and two-pass statistics, with the estimated bytes.
         let diskUsage: [RunPolicy.FreeSpace]
@@ -321,12 +321,12 @@ package actor BatchRunner {
 
     private func launch(_ plan: JobPlan, _ cost: JobCost, _ space: SpaceEstimate) {
         for output in plan.outputs { removeAbandonedFiles(inFolderOf: output.destination) }
-        let lanes = Set(running.values.map(\.lane))
-        let lane = (0...).first { !lanes.contains($0) } ?? 0
+        let slots = Set(running.values.map(\.slot))
+        let slot = (0...).first { !slots.contains($0) } ?? 0
         begin(
             plan,
             Running(
-                executor: executor(plan, spaceShortage: space.shortage), cost: cost, lane: lane, begun: now,
+                executor: executor(plan, spaceShortage: space.shortage), cost: cost, slot: slot, begun: now,
                 diskUsage: space.usage))
     }
 
@@ -375,7 +375,7 @@ package actor BatchRunner {
             runner.begin(
                 plan,
                 Running(
-                    executor: runner.executor(plan, spaceShortage: nil), cost: job.cost, lane: job.lane,
+                    executor: runner.executor(plan, spaceShortage: nil), cost: job.cost, slot: job.slot,
                     begun: job.begun, diskUsage: job.diskUsage, attempts: job.attempts + 1))
         }
     }
@@ -393,7 +393,7 @@ package actor BatchRunner {
         end(
             JobRecord(
                 id: plan.id, file: plan.file, outcome: outcome, plan: plan, begun: job?.begun,
-                seconds: job.map { now - $0.begun } ?? 0, lane: job?.lane ?? 0, attempts: job?.attempts ?? 0))
+                seconds: job.map { now - $0.begun } ?? 0, slot: job?.slot ?? 0, attempts: job?.attempts ?? 0))
         group.leave()
         if job != nil { admit() }
     }

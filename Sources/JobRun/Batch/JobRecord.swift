@@ -17,8 +17,8 @@ public struct JobRecord: Sendable {
     public var begun: Double?
     /// Wall-clock duration of the job in seconds, including retries.
     public var seconds: Double = 0
-    /// Row of the job in the report's timeline, from 0. Concurrent jobs have different rows.
-    package var lane = 0
+    /// Slot of the job, from 0: concurrent jobs have different slots.
+    package var slot = 0
     /// Number of attempts, including the first; 0 if the job was not started.
     public var attempts = 0
     /// Warnings about the outputs. For outputs that are up to date, the warnings from when they were created.
@@ -35,7 +35,7 @@ public struct JobRecord: Sendable {
 
     init(
         id: String, file: String, outcome: JobOutcome, plan: JobPlan? = nil, begun: Double? = nil,
-        seconds: Double = 0, lane: Int = 0, attempts: Int = 0
+        seconds: Double = 0, slot: Int = 0, attempts: Int = 0
     ) {
         self.id = id
         self.file = file
@@ -43,7 +43,7 @@ public struct JobRecord: Sendable {
         boxed = plan.map(Box.init)
         self.begun = begun
         self.seconds = seconds
-        self.lane = lane
+        self.slot = slot
         self.attempts = attempts
         if case .succeeded(let result) = outcome { warnings = result.warnings }
     }

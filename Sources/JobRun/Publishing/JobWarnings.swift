@@ -73,7 +73,7 @@ struct JobWarnings {
     private func droppedSampleWarning(_ track: TrackPlan, _ report: TrackReport) -> String? {
         guard report.droppedSamples > 0 else { return nil }
         return track.source.mediaType == .subtitle
-            ? "\(counted(report.droppedSamples, "cue")) dropped, because more are shown at once than mov_text supports"
+            ? "\(counted(report.droppedSamples, "subtitle event")) dropped, because more are shown at once than mov_text supports"
             : "\(counted(report.droppedSamples, "frame")) dropped, because their times don't increase"
     }
 

@@ -34,12 +34,12 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         var outcome: RunReport.Job.Outcome?
         var reason: String?
         var rule: String?
-        var place: String?
+        var location: String?
         var attempts: Int?
         var seconds: Double?
         var size: Int64?
         var duration: Double?
-        var stills: [RunReport.Still]?
+        var images: [RunReport.StillImage]?
         var expectations: [RunReport.ExpectationEntry]?
         var warnings: [String]?
         var running: [Running]?
@@ -56,7 +56,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
             var outcome: RunReport.Job.Outcome?
             var size: Int64?
             var duration: Double?
-            var stills: [RunReport.Still]?
+            var images: [RunReport.StillImage]?
         }
 
         struct Running: Encodable, Equatable {
@@ -136,17 +136,17 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         var event = Event(event: "job_finished", time: Self.now)
         (event.job, event.file, event.outcome) = (record.id, job.file, .init(record.outcome))
         event.reason = job.reason
-        (event.rule, event.place, event.attempts, event.seconds) = (
-            job.rule, job.place, job.attempts, job.seconds
+        (event.rule, event.location, event.attempts, event.seconds) = (
+            job.rule, job.location, job.attempts, job.seconds
         )
         if entries.count == 1, job.id == record.id {
             (event.destination, event.size, event.duration) = (job.destination, job.size, job.duration)
-            event.stills = job.stills
+            event.images = job.images
         } else {
             event.outputs = entries.map {
                 Event.Output(
                     id: $0.id, destination: $0.destination, outcome: $0.outcome, size: $0.size,
-                    duration: $0.duration, stills: $0.stills)
+                    duration: $0.duration, images: $0.images)
             }
         }
         let expectations = entries.flatMap(\.expectations)

@@ -209,23 +209,23 @@ package enum HTMLRenderer {
     private static func timeline(_ report: RunReport) -> String {
         let jobs = report.jobs.filter { $0.begun != nil }
         guard !jobs.isEmpty else { return "" }
-        let lanes = (jobs.map(\.lane).max() ?? 0) + 1
+        let slots = (jobs.map(\.slot).max() ?? 0) + 1
         let length = max(0.001, jobs.map { ($0.begun ?? 0) + $0.seconds }.max() ?? report.seconds)
         let (width, left, row) = (1000.0, 70.0, 22.0)
-        let height = Double(lanes) * row + 30
+        let height = Double(slots) * row + 30
         let scale = (width - left - 10) / length
         var text =
             "<section aria-labelledby=\"timeline\">\n<h2 id=\"timeline\">Timeline</h2>\n<div class=\"wide\"><svg viewBox=\"0 0 \(Int(width)) \(Int(height))\" role=\"img\" aria-label=\"Jobs over time, one row per worker: \(jobs.count) jobs in \(Markup.escaped(seconds(length)))\" style=\"min-width: 34rem\">\n"
-        for lane in 0..<lanes {
-            text += "<text x=\"0\" y=\"\(number(Double(lane) * row + 15))\">worker \(lane + 1)</text>\n"
+        for slot in 0..<slots {
+            text += "<text x=\"0\" y=\"\(number(Double(slot) * row + 15))\">worker \(slot + 1)</text>\n"
         }
         for job in jobs {
             let x = left + (job.begun ?? 0) * scale
             let wide = max(1, job.seconds * scale - 1)
             text +=
-                "<rect class=\"\(job.outcome.rawValue)\" x=\"\(number(x))\" y=\"\(number(Double(job.lane) * row + 2))\" width=\"\(number(wide))\" height=\"\(number(row - 5))\" rx=\"2\"><title>\(Markup.escaped("\(job.id): \(job.outcome.rawValue), \(seconds(job.seconds))"))</title></rect>\n"
+                "<rect class=\"\(job.outcome.rawValue)\" x=\"\(number(x))\" y=\"\(number(Double(job.slot) * row + 2))\" width=\"\(number(wide))\" height=\"\(number(row - 5))\" rx=\"2\"><title>\(Markup.escaped("\(job.id): \(job.outcome.rawValue), \(seconds(job.seconds))"))</title></rect>\n"
         }
-        let base = Double(lanes) * row + 6
+        let base = Double(slots) * row + 6
         text +=
             "<line class=\"axis\" x1=\"\(left)\" x2=\"\(width - 10)\" y1=\"\(number(base))\" y2=\"\(number(base))\"/>\n"
         for step in 0...4 {
@@ -252,7 +252,7 @@ package enum HTMLRenderer {
         if let reason = job.reason { text += "<br>\(Markup.escaped(reason))" }
         text += "</summary>\n<div>\n"
         var facts: [(String, String)] = []
-        if let location = job.place {
+        if let location = job.location {
             facts.append(("Location", location))
         } else if job.line > 0 {
             facts.append(("Location", "\(job.file):\(job.line)"))
@@ -261,7 +261,7 @@ package enum HTMLRenderer {
         if let source = job.source { facts.append(("Source", source)) }
         if let destination = job.destination { facts.append(("Destination", destination)) }
         if let size = job.size, let duration = job.duration {
-            let length = job.stills.map { counted($0.count, "image") } ?? "\(seconds(duration)) of media"
+            let length = job.images.map { counted($0.count, "image") } ?? "\(seconds(duration)) of media"
             facts.append(("Output", "\(PlanText.bytes(size)), \(length)"))
         } else if job.kind == .check, let duration = job.duration {
             facts.append(("Checked", "\(seconds(duration)) of media; nothing is written"))
@@ -274,10 +274,12 @@ package enum HTMLRenderer {
             text += "<h3>Expected and measured</h3>\n"
             text += rows(
                 ["", "Expected", "Measured", "Location"],
-                job.expectations.map { [$0.holds ? "holds" : "fails", $0.expected, $0.measured, $0.place] },
+                job.expectations.map {
+                    [$0.holds ? "holds" : "fails", $0.expected, $0.measured, $0.location]
+                },
                 caption: "Expectations")
         }
-        if let stills = job.stills { text += table(of: stills) }
+        if let images = job.images { text += table(of: images) }
         if !job.tracks.isEmpty {
             text += "<h3>Tracks</h3>\n"
             text += rows(
@@ -300,7 +302,7 @@ package enum HTMLRenderer {
             text += rows(
                 ["Item", "Track", "Outcome", "Reason or format"],
                 job.ledger.map {
-                    [$0.item.text, $0.track.map { "\($0)" } ?? "", $0.outcome.text, $0.reason]
+                    [$0.item.text, $0.track.map { "\($0)" } ?? "", $0.outcome.rawValue, $0.reason]
                 },
                 caption: "Ledger of the source")
         }
@@ -308,14 +310,14 @@ package enum HTMLRenderer {
     }
 
     /// Renders a table of at most 200 still images; the JSON report contains all of them.
-    private static func table(of stills: [RunReport.Still]) -> String {
+    private static func table(of images: [RunReport.StillImage]) -> String {
         func time(_ seconds: Double) -> String { "\((seconds * 1000).rounded() / 1000) s" }
-        let shown = stills.prefix(200)
-        var text = "<h3>Stills</h3>\n"
+        let shown = images.prefix(200)
+        var text = "<h3>Images</h3>\n"
         text += rows(
             ["Requested time", "Presentation time", "File"],
-            shown.map { [time($0.requested), time($0.actual), $0.file ?? ""] }, caption: "Stills")
-        if stills.count > shown.count { text += "<p>and \(stills.count - shown.count) more</p>\n" }
+            shown.map { [time($0.requested), time($0.actual), $0.file ?? ""] }, caption: "Images")
+        if images.count > shown.count { text += "<p>and \(images.count - shown.count) more</p>\n" }
         return text
     }
 

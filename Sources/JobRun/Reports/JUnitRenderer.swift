@@ -26,7 +26,7 @@ package enum JUnitRenderer {
         var name: String
         var group: String
         var seconds: Double
-        var failure: (type: String, message: String, place: String)?
+        var failure: (type: String, message: String, location: String)?
         var skipped: String?
         /// Warnings about the output, written as `system-out`.
         var warnings: [String] = []
@@ -36,7 +36,7 @@ package enum JUnitRenderer {
                 "    <testcase name=\"\(escaped(name))\" classname=\"\(escaped(group))\" time=\"\(number(seconds))\""
             if let failure {
                 return head
-                    + ">\n      <failure type=\"\(escaped(failure.type))\" message=\"\(escaped(failure.message))\">\(escaped("\(failure.place): \(failure.message)"))</failure>\n    </testcase>\n"
+                    + ">\n      <failure type=\"\(escaped(failure.type))\" message=\"\(escaped(failure.message))\">\(escaped("\(failure.location): \(failure.message)"))</failure>\n    </testcase>\n"
             }
             if let skipped {
                 return head + ">\n      <skipped message=\"\(escaped(skipped))\"/>\n    </testcase>\n"
@@ -58,7 +58,7 @@ package enum JUnitRenderer {
                 job.kind == .check
                 ? "an expectation of the source is not met" : "not published: an expectation is not met"
         case .failed:
-            output.failure = (job.rule ?? "job-failed", job.reason ?? "", job.place ?? job.file)
+            output.failure = (job.rule ?? "job-failed", job.reason ?? "", job.location ?? job.file)
         case .cancelled: output.failure = ("cancelled", "the job was cancelled", "\(job.file):\(job.line)")
         case .notRun: output.skipped = job.reason ?? "not run"
         case .skipped: output.skipped = job.reason
@@ -74,7 +74,7 @@ package enum JUnitRenderer {
                         : (
                             "expectation-failed",
                             "expected \(expectation.expected), measured \(expectation.measured)",
-                            expectation.place
+                            expectation.location
                         ))
             }
     }

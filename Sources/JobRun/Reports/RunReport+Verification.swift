@@ -10,7 +10,7 @@ extension RunReport.Job {
     /// Whether all values of the entry, which was read from an untrusted file, are in their ranges.
     var isValid: Bool {
         let numbers = [begun ?? 0, seconds, duration ?? 0]
-        return (0..<4096).contains(lane) && (0..<1000).contains(attempts)
+        return (0..<4096).contains(slot) && (0..<1000).contains(attempts)
             && line >= 0
             && numbers.allSatisfy { (0...1e9).contains($0) } && (0...(1 << 50)).contains(size ?? 0)
             && (timeline ?? []).count <= TimelineSection.most

@@ -47,13 +47,13 @@ package struct RunReport: Codable, Sendable {
         /// Rule of a failure, such as `expectation-failed`.
         package var rule: String?
         /// Location in the job file that a failure concerns, such as `jobs.yaml:3:5`.
-        package var place: String?
+        package var location: String?
         /// Seconds from the start of the run to the start of the job; nil if the job was not started.
         package var begun: Double?
         /// Wall-clock duration of the job in seconds.
         package var seconds: Double
-        /// Row of the job in the report's timeline, from 0. Concurrent jobs have different rows.
-        package var lane: Int
+        /// Slot of the job, from 0: concurrent jobs have different slots. Row of the job in the report's timeline.
+        package var slot: Int
         /// Number of attempts, including the first; 0 if the job was not started.
         package var attempts: Int
         /// Path or description of the source.
@@ -69,7 +69,7 @@ package struct RunReport: Codable, Sendable {
         /// Duration of the output in seconds.
         package var duration: Double?
         /// Still images of an image output; nil for other outputs.
-        package var stills: [Still]?
+        package var images: [StillImage]?
         /// Clips, layers and audio items on the time line of a composition; nil for other sources.
         package var timeline: [TimelineSection]?
         package var tracks: [Track] = []
@@ -81,7 +81,7 @@ package struct RunReport: Codable, Sendable {
         package var warnings: [String] = []
     }
 
-    package struct Still: Codable, Hashable, Sendable {
+    package struct StillImage: Codable, Hashable, Sendable {
         /// Requested time, in seconds on the source's time line.
         package var requested: Double
         /// Presentation time of the frame, in seconds on the source's time line.
@@ -107,7 +107,7 @@ package struct RunReport: Codable, Sendable {
         package var measured: String
         package var holds: Bool
         /// Location of the expectation in the job file.
-        package var place: String
+        package var location: String
     }
 
     /// Creates the report of a run from its records.
@@ -140,17 +140,17 @@ package struct RunReport: Codable, Sendable {
             let number = names[name, default: 1]
             var job = Job(
                 id: number > 1 ? "\(name)[\(number)]" : name, file: location.file, line: location.line,
-                outcome: .failed, seconds: 0, lane: 0, attempts: 0)
+                outcome: .failed, seconds: 0, slot: 0, attempts: 0)
             job.reason = problem.message
             job.rule = problem.rule.rawValue
-            job.place = "\(location)"
+            job.location = "\(location)"
             job.job = owner(location, problem.jobs)
             return job
         }
         guard self.jobs.isEmpty else { return }
         var run = Job(
             id: "run", file: files.first ?? "", line: 0,
-            outcome: status == .interrupted ? .cancelled : .failed, seconds: seconds, lane: 0, attempts: 0)
+            outcome: status == .interrupted ? .cancelled : .failed, seconds: seconds, slot: 0, attempts: 0)
         run.reason = "the run ended before its first job started"
         self.jobs = [run]
     }
@@ -161,7 +161,7 @@ package struct RunReport: Codable, Sendable {
         var template = Job(
             id: record.id, file: record.file, line: record.plan?.location.line ?? 0,
             outcome: .init(record.outcome),
-            begun: record.begun, seconds: record.seconds, lane: record.lane, attempts: record.attempts)
+            begun: record.begun, seconds: record.seconds, slot: record.slot, attempts: record.attempts)
         template.source = record.plan?.sourceName
         template.kind = record.plan?.outputs.first?.isCheck == true ? .check : nil
         var results: [OutputResult] = []
@@ -170,7 +170,7 @@ package struct RunReport: Codable, Sendable {
         case .failed(let failure):
             template.reason = failure.message
             template.rule = (failure.rule ?? .jobFailed).rawValue
-            template.place = "\(failure.location)"
+            template.location = "\(failure.location)"
             template.line = template.line == 0 ? failure.location.line : template.line
             template.expectations = failure.expectations.map(expected)
         case .skipped(let why), .notRun(let why): template.reason = why
@@ -218,8 +218,8 @@ package struct RunReport: Codable, Sendable {
             job.duration = result.duration.seconds
             job.output = result.output
             if task.output.images != nil {
-                job.stills = result.images.map {
-                    Still(requested: $0.requested.seconds, actual: $0.actual.seconds, file: $0.path)
+                job.images = result.images.map {
+                    StillImage(requested: $0.requested.seconds, actual: $0.actual.seconds, file: $0.path)
                 }
             }
             job.expectations = result.expectations.map(expected)
@@ -243,7 +243,7 @@ package struct RunReport: Codable, Sendable {
     private static func expected(_ result: ExpectationResult) -> ExpectationEntry {
         ExpectationEntry(
             expected: result.expectation.check.text, measured: result.measured, holds: result.holds,
-            place: "\(result.expectation.location)")
+            location: "\(result.expectation.location)")
     }
 
     private static func describe(_ action: TrackPlan.Action) -> (String, [TrackPlan.Setting]) {
@@ -279,17 +279,17 @@ extension RunReport.Job {
         let error = refusal.diagnostics.first { $0.severity == .error }
         self.init(
             id: refusal.id, file: refusal.file, line: error?.range.line ?? 0, outcome: .failed,
-            seconds: 0, lane: 0, attempts: 0)
+            seconds: 0, slot: 0, attempts: 0)
         reason = error?.message ?? "the job can't be planned"
         rule = (error?.rule ?? .jobFailed).rawValue
-        place = error.map { "\($0.range)" }
+        location = error.map { "\($0.range)" }
     }
 
     /// Creates the entry of an output that was not created.
     init(missing task: OutputTask, reason: String) {
         self.init(
             id: task.name, file: task.file, line: task.output.location.line, outcome: .notRun,
-            reason: reason, begun: nil, seconds: 0, lane: 0, attempts: 0, source: task.input.sourceName,
+            reason: reason, begun: nil, seconds: 0, slot: 0, attempts: 0, source: task.input.sourceName,
             destination: task.output.destination, kind: task.output.isCheck ? .check : nil)
     }
 }

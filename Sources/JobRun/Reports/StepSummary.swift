@@ -27,7 +27,7 @@ package enum StepSummary {
             // A problem of the whole file has no job.
             let isProblem = job.attempts == 0 && job.rule.map { job.id.hasPrefix($0 + "[") } ?? false
             let name = job.job ?? (isProblem ? "" : job.id)
-            text += "| \(cell(name)) | \(cell(job.place ?? job.file)) | \(cell(job.reason ?? "")) |\n"
+            text += "| \(cell(name)) | \(cell(job.location ?? job.file)) | \(cell(job.reason ?? "")) |\n"
         }
         if failed.count > 50 { text += "\nand \(failed.count - 50) more\n" }
         return text

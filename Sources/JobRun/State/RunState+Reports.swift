@@ -64,10 +64,10 @@ extension RunReport.Job {
     fileprivate func completed(by known: RunReport.Job, isSameSpec: Bool) -> RunReport.Job {
         var job = known
         (job.id, job.file, job.outcome, job.reason) = (id, file, outcome, reason)
-        (job.begun, job.seconds, job.lane, job.attempts) = (begun, seconds, lane, attempts)
+        (job.begun, job.seconds, job.slot, job.attempts) = (begun, seconds, slot, attempts)
         if line > 0 || !isSameSpec { job.line = line }
         if !isSameSpec {
-            for index in job.expectations.indices { job.expectations[index].place = file }
+            for index in job.expectations.indices { job.expectations[index].location = file }
         }
         return job
     }

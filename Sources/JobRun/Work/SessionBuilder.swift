@@ -36,7 +36,7 @@ struct SessionBuilder {
             recorders[index] = SegmentRecorder(files[index])
         }
         let writers = try outputs.map { try writer(for: plan.outputs[$0], to: files[$0], recorders[$0]) }
-        guard let first = writers.first else { throw MediaError.misuse("an input without an output") }
+        guard let first = writers.first else { throw MediaError.misuse("the input has no output") }
         let session = ReencodeSession(reader: reader, writer: first, others: Array(writers.dropFirst()))
         for (index, writer) in zip(outputs, writers) {
             for (position, track) in plan.outputs[index].tracks.enumerated() {
@@ -95,7 +95,7 @@ struct SessionBuilder {
     func work(_ index: Int, file: TemporaryFile, cancellation: Cancellation) throws -> any OutputWork {
         let output = plan.outputs[index]
         guard let planned = output.tracks.first, case .encode(let encoding) = planned.action else {
-            throw MediaError.misuse("an output without its track")
+            throw MediaError.misuse("the output has no encoded track")
         }
         let asset = Asset(source.assetSource, timing: .fast, environment: environment)
         let contents = try asset.loadSynchronously()
@@ -109,7 +109,7 @@ struct SessionBuilder {
         case .images(let images): return ImagesWork(source, images: images)
         case .waveform(let waveform): return WaveformWork(source, waveform: waveform)
         }
-        throw MediaError.misuse("an output without a kind")
+        throw MediaError.misuse("the output has no kind")
     }
 
     private func writer(
@@ -189,7 +189,7 @@ struct SessionBuilder {
     ) throws -> (normalizer: LoudnessNormalizer, encoding: TrackPlan.Encoding) {
         let track = plan.outputs[trackIndex.output].tracks[trackIndex.track]
         guard case .encode(let encoding) = track.action, let target = encoding.loudness else {
-            throw MediaError.misuse("a track without a loudness")
+            throw MediaError.misuse("the track has no loudness target")
         }
         let asset = Asset(source.assetSource, timing: .fast, environment: environment)
         let found = try Self.track(of: track, in: asset.loadSynchronously())

@@ -268,7 +268,7 @@ package enum WorkerMain {
         let outputs = work.plan.outputs.count { !$0.isCheck }
         let own = outputs + (work.hasScratch ? 1 : 0)
         guard work.plan.isValid, descriptors.count == own + work.sources.count else {
-            printError("an order without its files")
+            printError("the work order is invalid, or its number of files is wrong")
             _exit(1)
         }
         let files = descriptors.prefix(outputs).map { TemporaryFile(passed: $0) }
@@ -315,7 +315,7 @@ package enum WorkerMain {
     ) {
         probe.fault?.inject(channel)
         guard descriptors.count == (probe.hasDescriptor ? 1 : 0) else {
-            printError("a request without its file")
+            printError("the request has no file, or one too many")
             _exit(1)
         }
         var environment = environment

@@ -33,7 +33,7 @@ enum DryOpenCheck {
             }
         }
         return SettingsCheck(
-            trial: .encoder(configuration), precondition: availability(spec.codec.value, encoder),
+            validation: .encoder(configuration), precondition: availability(spec.codec.value, encoder),
             message: "\(encoder.name) can't be opened with these settings", rule: .codecSetting,
             range: spec.options.first?.name.range ?? spec.profile?.range ?? spec.range)
     }
@@ -41,9 +41,9 @@ enum DryOpenCheck {
     static func availabilityOfEncoder(
         _ codec: CodecSelection, _ encoder: EncoderInfo, at range: SourceRange?
     ) -> SettingsCheck? {
-        guard let range, let trial = availability(codec, encoder) else { return nil }
+        guard let range, let validation = availability(codec, encoder) else { return nil }
         return SettingsCheck(
-            trial: trial, message: "\(encoder.name) is not available on this machine",
+            validation: validation, message: "\(encoder.name) is not available on this machine",
             rule: .encoderMissing, range: range,
             help: codec.requirement == nil
                 ? nil
@@ -86,7 +86,8 @@ enum DryOpenCheck {
 
     static func filters(_ filters: Located<FilterChain>, _ type: MediaType) -> SettingsCheck {
         SettingsCheck(
-            trial: .filters(filters.value, type), message: "can't configure the filters", rule: .filterChain,
+            validation: .filters(filters.value, type), message: "can't configure the filters",
+            rule: .filterChain,
             range: filters.range)
     }
 }

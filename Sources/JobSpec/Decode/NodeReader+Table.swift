@@ -113,23 +113,23 @@ extension MappingType {
 
 extension ValueType {
     /// The alternatives of a `.oneOf`; otherwise the type itself.
-    private var forms: [ValueType] { if case .oneOf(let types) = self { types } else { [self] } }
+    private var alternatives: [ValueType] { if case .oneOf(let types) = self { types } else { [self] } }
 
     /// Whether the value may be a mapping.
-    var mayBeMapping: Bool { forms.contains { if case .mapping = $0 { true } else { false } } }
+    var mayBeMapping: Bool { alternatives.contains { if case .mapping = $0 { true } else { false } } }
 
     /// The bounds of an integer; nil if the value can't be one.
     var integers: ClosedRange<Int>? {
-        forms.lazy.compactMap { if case .integer(let range) = $0 { range } else { nil } }.first
+        alternatives.lazy.compactMap { if case .integer(let range) = $0 { range } else { nil } }.first
     }
 
     /// The bounds of a number; nil if the value can't be one.
     var numbers: ClosedRange<Double>? {
-        forms.lazy.compactMap { if case .number(let range) = $0 { range } else { nil } }.first
+        alternatives.lazy.compactMap { if case .number(let range) = $0 { range } else { nil } }.first
     }
 
     /// The words that the value may be; nil if there are none.
     var words: [String]? {
-        forms.lazy.compactMap { if case .word(let words) = $0 { words } else { nil } }.first
+        alternatives.lazy.compactMap { if case .word(let words) = $0 { words } else { nil } }.first
     }
 }

@@ -90,21 +90,23 @@ extension JobExpander {
     private func output(_ named: Located<String>?, of job: JobSpec, readBy id: Located<String>) -> OutputSpec?
     {
         if let output = job.output(named?.value) {
-            let (place, what): (SourceRange, String)
+            let (location, what): (SourceRange, String)
             switch output.kind {
             case .media: return output
             case .images(let images):
-                (place, what) = (images.range, "still images, which can't be read as an asset")
+                (location, what) = (images.range, "still images, which can't be read as an asset")
             case .waveform(let waveform):
-                (place, what) = (waveform.range, "a waveform, which can't be read as an asset")
+                (location, what) = (waveform.range, "a waveform, which can't be read as an asset")
             case .package(let package):
-                (place, what) = (package.range, "a package, which can't be read as an asset")
+                (location, what) = (package.range, "a package, which can't be read as an asset")
             case .check(let check):
-                (place, what) = (check.range, "no output, because it is a check")
+                (location, what) = (check.range, "no output, because it is a check")
             }
             reader.sink.error(
                 .notSupported, "`\(job.base)` produces \(what)", at: (named ?? id).range,
-                notes: [Diagnostic.Note("\(output.isCheck ? "the check" : "the output") is here", at: place)])
+                notes: [
+                    Diagnostic.Note("\(output.isCheck ? "the check" : "the output") is here", at: location)
+                ])
             return nil
         }
         let ids = job.outputs.compactMap(\.id?.value)

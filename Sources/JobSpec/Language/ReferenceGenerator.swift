@@ -2,7 +2,7 @@ internal import LibAV
 
 /// Generator of the job language's reference in Markdown, from the tables that the decoder uses.
 package enum ReferenceGenerator {
-    /// Returns the complete page, which is the same for the same tables.
+    /// Returns the complete page.
     package static func reference() -> String {
         let text = """
             # The job language, version \(Language.version)

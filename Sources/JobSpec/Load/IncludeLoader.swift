@@ -33,7 +33,7 @@ struct IncludeLoader {
     /// Returns the sections of a file merged over those of its includes. `trail` contains the files that lead to this
     /// one, the file itself included, each with the location of its `include`.
     private mutating func sections(
-        of fields: Fields, file: String, folder: String, trail: [(path: String, place: SourceRange)]
+        of fields: Fields, file: String, folder: String, trail: [(path: String, location: SourceRange)]
     ) -> SpecSections {
         var result = SpecSections()
         if let include = fields["include"] {
@@ -68,7 +68,7 @@ struct IncludeLoader {
     }
 
     private mutating func load(
-        _ written: Located<String>, from folder: String, trail: [(path: String, place: SourceRange)]
+        _ written: Located<String>, from folder: String, trail: [(path: String, location: SourceRange)]
     ) -> SpecSections? {
         let path = written.value.hasPrefix("/") ? written.value : folder + "/" + written.value
         let absolute = Self.absolute(path)
@@ -76,7 +76,7 @@ struct IncludeLoader {
             reader.sink.error(
                 .includeCycle, "the file includes itself", at: written.range,
                 notes: trail[index...].dropFirst().map {
-                    Diagnostic.Note("it is included from here", at: $0.place)
+                    Diagnostic.Note("it is included from here", at: $0.location)
                 })
             return nil
         }

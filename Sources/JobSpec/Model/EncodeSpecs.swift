@@ -27,7 +27,7 @@ package struct EncoderOption: Sendable {
 /// Settings that only a dry open can validate (`SourceProber.verdict(on:)`).
 package struct SettingsCheck: Sendable {
     /// Dry open that validates the settings.
-    package var trial: SettingsValidation
+    package var validation: SettingsValidation
     /// Dry open that must succeed first. If it fails, only its failure is reported.
     package var precondition: SettingsValidation?
     /// Beginning of the message about a failure; the library's message follows.

@@ -34,7 +34,7 @@ package struct JobFile: Sendable {
     package var settingsChecks: [SettingsCheck] {
         var seen: [SettingsValidation: Set<SourceRange>] = [:]
         return jobs.flatMap(\.renditions).flatMap { $0.tracks.flatMap(\.action.settingsChecks) }.filter {
-            seen[$0.trial, default: []].insert($0.range).inserted
+            seen[$0.validation, default: []].insert($0.range).inserted
         }
     }
 

@@ -13,27 +13,29 @@ package enum EncoderValidation {
     /// Opens the encoder and returns the parameters of its packets, which contain the codec's headers and the bit
     /// rate that the encoder chose.
     package static func parameters(_ configuration: EncoderConfiguration) throws(AVError) -> CodecParameters {
-        var trial = configuration
+        var settings = configuration
         // One thread suffices, since at most one frame is encoded.
-        trial.threads = 1
-        trial.pass = nil
+        settings.threads = 1
+        settings.pass = nil
         let needsFrame = EncoderModel.of(configuration.encoder).isShared
         // Encoding a frame takes up to six seconds at 1920x1080; the validity of settings doesn't depend on
         // the size.
-        if needsFrame { (trial.width, trial.height) = (min(trial.width, 256), min(trial.height, 144)) }
-        let encoder = try FrameEncoder.open(trial, globalHeaders: true)
-        if needsFrame { try encodeOne(trial, encoder) }
+        if needsFrame {
+            (settings.width, settings.height) = (min(settings.width, 256), min(settings.height, 144))
+        }
+        let encoder = try FrameEncoder.open(settings, globalHeaders: true)
+        if needsFrame { try encodeOne(settings, encoder) }
         return encoder.parameters
     }
 
     /// Encodes a frame and drains the encoder: SVT-AV1 1.4 blocks if it is closed without having encoded a frame.
     private static func encodeOne(
-        _ trial: EncoderConfiguration, _ encoder: borrowing FrameEncoder
+        _ settings: EncoderConfiguration, _ encoder: borrowing FrameEncoder
     ) throws(AVError) {
         let frame = try Frame.black(
             FrameFormat(
-                width: trial.width, height: trial.height, format: trial.pixelFormat,
-                sampleAspectRatio: trial.sampleAspectRatio ?? Rational(0, 1), color: trial.color))
+                width: settings.width, height: settings.height, format: settings.pixelFormat,
+                sampleAspectRatio: settings.sampleAspectRatio ?? Rational(0, 1), color: settings.color))
         _ = try encoder.send(frame)
         try encoder.sendEnd()
         let packet = try Packet()

@@ -160,8 +160,8 @@ package struct FilterGraph: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Loads libavfilter before the process is sandboxed if the library isn't in a system folder, which alone remain
-    /// accessible.
+    /// Loads libavfilter, if it isn't in a system folder. Called before the process is sandboxed, because only system
+    /// folders remain accessible.
     package static func prepareForLocking() {
         if !FilterLibrary.isOfSystem { _ = try? FilterLibrary.load() }
     }

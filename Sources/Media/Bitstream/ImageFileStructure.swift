@@ -51,7 +51,7 @@ struct ImageFileStructure: Hashable {
         } else {
             throw .otherFormat(Self.otherFormat(bytes))
         }
-        guard width > 0, height > 0 else { throw .damaged("the image has no size") }
+        guard width > 0, height > 0 else { throw .damaged("its width or height is 0") }
     }
 
     private static func parsePNG(

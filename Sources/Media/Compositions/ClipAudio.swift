@@ -105,8 +105,8 @@ final class ClipAudio {
 
     // MARK: Speed
 
-    /// Sends a block to the tempo filter. The output begins with `lead` samples of silence, which aren't mixed before
-    /// the item's start.
+    /// Sends a block to the tempo filter, whose output begins with `lead` samples of silence. The position is earlier by
+    /// that number, and samples before the item's start are not mixed.
     private func push(_ frame: consuming Frame, at start: Int64) throws {
         do throws(AVError) {
             if tempo == nil {

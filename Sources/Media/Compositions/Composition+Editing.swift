@@ -254,11 +254,11 @@ extension AudioClip {
         return [rest, part]
     }
 
-    fileprivate func moved(by time: MediaTime, _ places: Int) -> AudioClip {
+    fileprivate func moved(by time: MediaTime, _ shift: Int) -> AudioClip {
         var moved = self
         moved.placement.timeRange.start = placement.timeRange.start + time
         moved.volume.move(by: time)
-        moved.ducking?.under += places
+        moved.ducking?.under += shift
         return moved
     }
 }

@@ -27,13 +27,6 @@ public struct Composition: Hashable, Codable, Sendable {
     /// Duration; must be greater than 0 for reading.
     public var duration: MediaTime = .zero
 
-    // Keys in the JSON of plans.
-    private enum CodingKeys: String, CodingKey {
-        case sources, canvas
-        case audioFormat = "audioForm"
-        case clips, layers, audio, subtitles, chapters, duration
-    }
-
     /// Creates an empty composition, without canvas and audio format.
     public init() {}
 

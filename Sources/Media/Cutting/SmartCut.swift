@@ -33,16 +33,6 @@ public struct SmartCut: Hashable, Codable, Sendable {
         public var clip: Int?
         /// Position of the part in the output; nil if it follows the previous part.
         public var position: Int64?
-
-        // Keys in the JSON of plans.
-        private enum CodingKeys: String, CodingKey {
-            case start, end, copyStart, copyEnd, lastCopied, reachesTrackEnd, opensGroup
-            case headFrames = "headPictures"
-            case copiedFrames = "copiedPictures"
-            case tailFrames = "tailPictures"
-            case copiedGroups, clip
-            case position = "place"
-        }
     }
 
     /// Time base of all times, which are on the asset's time line.

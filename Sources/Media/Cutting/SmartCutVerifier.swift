@@ -302,7 +302,8 @@ package struct SmartCutVerifier: Sendable {
         return try generated.next() == nil ? nil : "there are additional frames at a seam"
     }
 
-    /// The source's frames at an edge: kept frames for encoded ones, and newly decoded frames for copied ones.
+    /// The source's frames at an edge. Those that were encoded are kept from the cut; those that were copied are decoded
+    /// again.
     private final class SourceFrames {
         private let tick: Rational
         /// Time of the first frame that is decoded again.

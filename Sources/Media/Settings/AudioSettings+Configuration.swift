@@ -1,7 +1,7 @@
 public import LibAV
 
 extension AudioSettings {
-    /// Returns the encoder configuration of the settings, for changes that they don't offer.
+    /// Returns the encoder configuration of the settings. Callers can change properties that the settings lack.
     /// - Throws: `MediaError.invalidSettings`, which states the allowed values, or `MediaError.noEncoder`.
     public func configuration() throws(MediaError) -> EncoderConfiguration {
         let (model, encoder) = try EncoderModel.available(codec.codecName)

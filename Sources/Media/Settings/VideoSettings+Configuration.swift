@@ -1,7 +1,7 @@
 public import LibAV
 
 extension VideoSettings {
-    /// Returns the encoder configuration of the settings, for changes that they don't offer. `container` is the
+    /// Returns the encoder configuration of the settings. Callers can change properties that the settings lack. `container` is the
     /// destination's, if it is known.
     /// - Throws: `MediaError.invalidSettings`, which states the allowed values, or `MediaError.noEncoder`.
     public func configuration(for container: ContainerType? = nil) throws(MediaError) -> EncoderConfiguration

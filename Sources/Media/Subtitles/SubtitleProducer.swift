@@ -24,7 +24,7 @@ final class SubtitleProducer: SampleProducer {
     /// The bitmap subtitle presented at the range's start; it is shown until the next one.
     private var onScreen: Packet?
     private var waiting: SampleBuffer?
-    /// State of the display sets before the first vended one; nil after it, and if packets are independent.
+    /// State of the display sets until the first one is vended; then nil. Also nil for codecs with independent packets.
     private var display: (any DisplaySets)?
     private let isShownUntilNext: Bool
     /// Number of events dropped, at least partially, because the merged sample would exceed a limit.

@@ -42,7 +42,7 @@ public final class AssetWriter: @unchecked Sendable {
     /// keyframe after the interval, at the latest after twice the interval. Set before writing starts.
     public var movieFragmentInterval: MediaTime?
     /// Duration of segments (`preferredOutputSegmentInterval`): a segment begins at the first keyframe at or after each
-    /// multiple of it, counted from the session's start. Encoders of video are asked for these keyframes; audio without
+    /// multiple of it, counted from the session's start. These keyframes are requested from video encoders; audio without
     /// video begins with the packet nearest to the time. Nil for segments that `flushSegment` ends. Set before writing
     /// starts. Default: 6 s.
     public var preferredOutputSegmentInterval: MediaTime? = MediaTime(value: 6, timescale: 1)

@@ -53,10 +53,10 @@ struct MoviePatcher {
         }
         for (index, own) in boxes.enumerated() {
             guard let own else { continue }
-            guard index < movie.tracks.count, let place = movie.tracks[index].colorBox,
-                place.size == own.bytes.count
+            guard index < movie.tracks.count, let box = movie.tracks[index].colorBox,
+                box.size == own.bytes.count
             else { throw MediaError.misuse("the output has no sample entry to correct") }
-            try write(own.bytes, place.offset)
+            try write(own.bytes, box.offset)
         }
     }
 

@@ -128,7 +128,9 @@ import Testing
             "mkv can't store the channel layout 3.0 for pcm_s16le: players assume 2.1"
         ),
     ])
-    func lossesAreNoted(_ encode: String, _ container: String, _ track: TrackDescription, _ note: String)
+    func lossesOfAudioAreNoted(
+        _ encode: String, _ container: String, _ track: TrackDescription, _ note: String
+    )
         throws
     {
         #expect(try decision(encode, of: track, in: container).notes == [note])

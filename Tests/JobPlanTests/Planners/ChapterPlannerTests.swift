@@ -81,7 +81,7 @@ import Testing
     }
 
     /// A chapter of the job's list ends where the next one starts; the last one ends with the output.
-    @Test func listsReplaceTheSources() throws {
+    @Test func listedChaptersReplaceTheSources() throws {
         let (decision, findings) = try decide(
             "[ { start: 0s, title: A }, { start: 25%, title: B }, { start: -1s, title: C } ]")
         #expect(text(decision.value) == ["0-2.5 A", "2.5-9 B", "9-10 C"] && findings == [])

@@ -26,7 +26,7 @@ import Testing
     }
 
     /// Video and audio of whole files are decoded, and packets of other tracks are read, except covers and timecodes.
-    @Test func wholeFilesAreReadCompletely() throws {
+    @Test func allTracksOfAFileAreRead() throws {
         let (decision, findings) = try decide()
         let (input, output) = try #require(decision.value)
         #expect(output.tracks.map(\.source.index) == [0, 1, 2])
@@ -47,7 +47,7 @@ import Testing
     }
 
     /// For a range, only video and audio are read, because packets of subtitles may exceed the range.
-    @Test func rangesAreReadOfVideoAndAudio() throws {
+    @Test func checksOfRangesReadVideoAndAudio() throws {
         let (decision, _) = try decide("true", "range: { start: 1s, end: 3s }")
         let (input, output) = try #require(decision.value)
         #expect(output.tracks.map(\.source.index) == [0, 1] && input.range == span(1, 3))

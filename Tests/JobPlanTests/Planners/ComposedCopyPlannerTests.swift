@@ -179,7 +179,7 @@ import Testing
         if case .predicted(let track)? = decision.value { track } else { nil }
     }
 
-    @Test(arguments: [false, true]) func copiesOfFutureClipsAreDeterminedLater(_ audio: Bool) throws {
+    @Test(arguments: [false, true]) func copiesOfPredictedClipsAreDeterminedLater(_ audio: Bool) throws {
         let (decision, findings) = try decide(.file(.video(), .audio()), audio: audio)
         #expect(predicted(decision)?.codec == (audio ? "aac" : "h264") && findings == [])
         let label = audio ? "audio track 1" : "video track 0"
@@ -194,14 +194,14 @@ import Testing
         (TrackDescription.video(codec: "hevc"), "its codec is hevc, the others' is h264"),
         (.video(640, 480), "its frames are 640x480, the composition's are 1280x720"),
     ])
-    func differencesOfFutureClipsAreErrors(_ own: TrackDescription, _ difference: String) throws {
+    func differencesOfPredictedClipsAreErrors(_ own: TrackDescription, _ difference: String) throws {
         let (decision, findings) = try decide(.file(own, .audio()))
         #expect(decision.value == nil && findings == ["copy-range at b.mp4"])
         #expect(decision.reasons.messages == ["clip 1 can't be copied: \(difference)"])
         #expect(predicted(try decide(.file(own, .audio()), cut: "smart-or-exact").decision) != nil)
     }
 
-    @Test func audioOfFutureClipsMustHaveOneFormat() throws {
+    @Test func audioOfPredictedClipsMustHaveOneFormat() throws {
         let other = SourceDescription.file(.video(), .audio(rate: 44_100))
         #expect(try decide(other, audio: true).findings == ["copy-range at b.mp4"])
     }

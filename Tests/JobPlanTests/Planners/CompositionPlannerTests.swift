@@ -79,7 +79,7 @@ import Testing
     }
 
     /// Keys of the composition override the format of the first clip.
-    @Test func formatsAreSet() throws {
+    @Test func keysOverrideTheFormatOfTheFirstClip() throws {
         let (decision, _) = try decide(
             "{ sequence: [ a.mp4 ], size: 640x360, frame_rate: 50, sample_rate: 44100, channels: mono }")
         let composition = try #require(decision.value).composition
@@ -93,7 +93,7 @@ import Testing
 
     /// Without `frame_rate`, the rate is one that shows every frame of the first clip; a variable rate causes a warning
     /// at the clip.
-    @Test func variableRatesAreWarned() throws {
+    @Test func variableRatesCauseAWarning() throws {
         let cadence = FrameCadence(frameRate: Rational(60, 1), isConstant: false, omittedFrames: 2)
         let (decision, findings) = try decide("[ a.mp4 ]", cadence: cadence)
         #expect(decision.value?.composition.canvas?.frameRate == Rational(60, 1))

@@ -217,7 +217,7 @@ import Testing
         ("{ frames: 1 }", "no video"), ("{ video: { codec: h264 } }", "no video"),
         ("{ black: { max: 1s } }", "no video"), ("{ similarity: { ssim: { min: 0.9 } } }", "no video"),
     ])
-    func missingTracksContradict(_ expect: String, _ found: String) throws {
+    func expectationsOfMissingTracksAreErrors(_ expect: String, _ found: String) throws {
         let (_, messages) = try findings(expect, [Self.encoded])
         #expect(messages.count == 1 && messages[0].hasSuffix("but the plan produces \(found)"))
         let audio = try findings("{ silence: { max: 1s } }", [Self.video]).messages

@@ -142,7 +142,7 @@ import Testing
     }
 
     /// The cut of a file that another job publishes is planned once the file exists.
-    @Test func cutsOfFutureFilesAreDeterminedLater() throws {
+    @Test func cutsOfPredictedFilesAreDeterminedLater() throws {
         let (decision, findings) = try decide(
             "range: { start: 1s }", "cut: smart", of: .job(id: "first", path: "/b.mp4"), copied: .video())
         #expect(decision.value?.range == span(1, 10) && findings == [])

@@ -54,7 +54,7 @@ private func time(_ time: TimeExpression) -> Located<TimeExpression> {
 
     /// Generated and predicted sources have a constant rate.
     @Test(arguments: [InputPlan.Source.job(id: "first", path: "/b.mp4")])
-    func framesOfFutureFilesFollowFromTheRate(_ source: InputPlan.Source) throws {
+    func framesOfPredictedFilesAreLocatedByRate(_ source: InputPlan.Source) throws {
         let locator = FrameLocator(track: .video(), source: source, prober: FakeProber())
         var sink = DiagnosticSink()
         let found = try #require(locator.positions(of: frames(50, 250), in: [], into: &sink))
@@ -104,7 +104,7 @@ private func time(_ time: TimeExpression) -> Located<TimeExpression> {
         return (resolver.resolve(spec, into: &sink), sink.diagnostics.map(\.message))
     }
 
-    /// The end of a range is the start of its frame; the frame count denotes the end of the last frame.
+    /// The end of a range is the start of the frame with its number. The number after the last frame denotes the end of the track.
     @Test func framesLimitRanges() {
         #expect(resolve(start: .frames(25), end: .frames(75)).0 == span(1, 3))
         #expect(resolve(start: .frames(25), end: .frames(250)).0 == span(1, 10))

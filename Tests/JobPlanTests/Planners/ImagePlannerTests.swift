@@ -109,7 +109,7 @@ import Testing
         #expect(none.decision.value == nil && none.findings == ["invalid-range at true"])
     }
 
-    @Test func futureAndUnreadableSourcesHaveNoKeyframes() throws {
+    @Test func keyframesOfPredictedAndUnreadableSourcesAreUnknown() throws {
         let future = try decide("keyframes: true", of: .job(id: "first", path: "/b.mp4"))
         #expect(future.findings == ["invalid-value at true"])
         #expect(

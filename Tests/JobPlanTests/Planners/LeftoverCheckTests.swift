@@ -27,7 +27,7 @@ import Testing
             ("warn", ["warning leftover-track at warn", "warning leftover-track at warn"]),
             ("error", ["leftover-track at error", "leftover-track at error"]),
         ] as [(String, [String])])
-    func unselectedTracksAreReportedAsAsked(_ leftover: String, _ expected: [String]) throws {
+    func unselectedTracksAreReportedAsConfigured(_ leftover: String, _ expected: [String]) throws {
         let (reasons, findings) = try decide(leftover)
         #expect(findings == expected)
         #expect(

@@ -69,7 +69,7 @@ import Testing
     }
 
     /// A point of a volume envelope may be at the end of the output.
-    @Test func pointsReachTheEnd() throws {
+    @Test func volumePointsMayBeAtTheEnd() throws {
         let (decision, findings) = try decide(
             "[ { audio: 0, volume: [ { at: 0s, value: 1 }, { at: end, value: 0 } ] } ]")
         #expect(decision.value?.mix.inputs[0].volume.points.map(\.time) == [.zero, s(10)] && findings == [])

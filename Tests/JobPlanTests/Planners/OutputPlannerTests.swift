@@ -66,7 +66,7 @@ import Testing
         let (decision, _) = try decide("{ video: first, copy: true }")
         let ledger = try #require(decision.value).output.ledger
         #expect(ledger.map(\.track) == [0, 1, 2, nil, nil])
-        #expect(ledger.map(\.outcome) == [.copied, .left, .left, .copied, .copied])
+        #expect(ledger.map(\.outcome) == [.copied, .dropped, .dropped, .copied, .copied])
         #expect(ledger.allSatisfy { $0.reason != LedgerCollector.unnamed })
     }
 

@@ -112,7 +112,7 @@ extension Reasons {
     var messages: [String] { diagnostics.diagnostics.map(\.message) }
 
     /// The ledger as lines, such as `tag title copied: kept`.
-    var lines: [String] { ledger.map { "\($0.item.text) \($0.outcome.text): \($0.reason)" } }
+    var lines: [String] { ledger.map { "\($0.item.text) \($0.outcome.rawValue): \($0.reason)" } }
 }
 
 /// Returns a time in seconds, exact to the millisecond.

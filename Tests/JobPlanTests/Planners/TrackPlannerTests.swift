@@ -34,7 +34,7 @@ import Testing
         #expect(decision.reasons.lines == ["audio aac 48000 Hz stereo (eng) copied: as track 2"])
     }
 
-    @Test func encodingsAreTried() throws {
+    @Test func encodingsAreValidatedByADryOpen() throws {
         let prober = FakeProber(trials: .valid)
         let (decision, findings) = try decide(.video(), "encode: { codec: h264 }", prober: prober)
         let plan = try #require(decision.value)

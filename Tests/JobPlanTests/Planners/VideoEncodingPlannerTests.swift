@@ -66,7 +66,7 @@ import Testing
             (720, 576, nil, "size: 720x576, pixel_aspect_ratio: '64:45'", "720x576", Rational(64, 45), nil),
             (1281, 721, nil, "crf: 23", "1280x720", nil, nil),
         ] as [(Int, Int, Rational?, String, String, Rational?, String?)])
-    func sizesFit(
+    func sizesAreFittedToTheSource(
         _ width: Int, _ height: Int, _ aspect: Rational?, _ keys: String, _ size: String,
         _ outputAspect: Rational?, _ inner: String?
     ) throws {
@@ -162,14 +162,14 @@ import Testing
         ("preset: slow", "preset", "slow"), ("profile: high", "profile", "high"),
         ("tune: film", "tune", "film"),
     ])
-    func settingsReachTheEncoder(_ keys: String, _ option: String, _ value: String) throws {
+    func settingsArePassedToTheEncoder(_ keys: String, _ option: String, _ value: String) throws {
         let (encoding, _) = try decide("codec: h264, \(keys)")
         #expect(encoding.encoder.options.contains(MetadataEntry(key: option, value: value)))
         let key = keys.prefix { $0 != ":" }
         #expect(encoding.settings.contains { $0.key == key && $0.origin == .job })
     }
 
-    @Test func bitRatesReachTheEncoder() throws {
+    @Test func bitRatesArePassedToTheEncoder() throws {
         let (encoding, _) = try decide(
             "codec: h264, bitrate: 2M, max_bitrate: 3M, buffer_size: 4M, passes: 2")
         #expect(encoding.encoder.bitRate == 2_000_000 && encoding.encoder.maxBitRate == 3_000_000)

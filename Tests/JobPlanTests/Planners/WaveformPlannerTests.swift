@@ -94,8 +94,8 @@ import Testing
     @Test func knownBitRatesAreMultipliedByTheDuration() {
         #expect(SizeEstimate.bytes(of: [.planned(Self.video)]) == 1_000_000)
         #expect(SizeEstimate.bytes(of: [.planned(Self.video), .planned(Self.audio)]) == 1_160_000)
-        let asked = encoded(Self.video, "libx264") { $0.encoder.bitRate = 400_000 }
-        #expect(SizeEstimate.bytes(of: [asked]) == 500_000)
+        let requested = encoded(Self.video, "libx264") { $0.encoder.bitRate = 400_000 }
+        #expect(SizeEstimate.bytes(of: [requested]) == 500_000)
         #expect(SizeEstimate.bytes(of: [.planned(Self.video, .read(decodes: true))]) == 0)
         #expect(SizeEstimate.bytes(of: []) == 0)
     }

@@ -4,11 +4,7 @@ package struct LedgerEntry: Codable, Hashable, Sendable {
         /// Copied unchanged.
         case copied
         case encoded
-        /// Dropped.
-        case left
-
-        /// Name in plans and reports.
-        package var text: String { self == .left ? "dropped" : rawValue }
+        case dropped
     }
     /// Index of the item's track; nil for items of the file.
     package var track: Int?

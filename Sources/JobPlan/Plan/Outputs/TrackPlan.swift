@@ -18,7 +18,7 @@ package struct TrackPlan: Codable, Hashable, Sendable {
         /// The track is read, decoded or as packets, and nothing is written.
         case read(decodes: Bool)
 
-        /// Whether the track is decoded as a whole.
+        /// Whether all packets of the track are decoded. For a smart cut, only those at the edges are.
         package var isDecoded: Bool {
             switch self {
             case .encode, .read(decodes: true): true
@@ -67,7 +67,7 @@ package struct TrackPlan: Codable, Hashable, Sendable {
     /// A resolved setting with its origin.
     package struct Setting: Codable, Hashable, Sendable {
         package enum Origin: String, Codable, Sendable {
-            /// The job sets it.
+            /// Set by the job.
             case job
             /// Named settings set it.
             case settings

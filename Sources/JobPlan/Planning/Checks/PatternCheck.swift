@@ -2,8 +2,8 @@ internal import Diagnostics
 internal import ExactStrings
 internal import JobSpec
 
-/// The check of a call's patterns: those that match nothing refuse their jobs, and those that match outputs of their own
-/// jobs are warned about.
+/// The check of a call's patterns. A pattern that matches nothing causes its job to be refused; one that matches outputs
+/// of its job causes a warning.
 enum PatternCheck {
     /// Refuses a job as a whole, by its name in the file, if its pattern matches nothing or its instances can't be
     /// expanded. `names` are the selected jobs; all if it is empty.

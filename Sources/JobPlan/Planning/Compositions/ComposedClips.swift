@@ -120,10 +120,10 @@ struct ComposedClips {
     /// Returns the common time base of the cut; nil if the time bases of the clips have none.
     func tick(_ sections: [CompositionSection]) -> Rational? {
         var clock: [(timeBase: Rational, timeZero: MediaTime)] = []
-        var (cuts, places): ([MediaTime], [MediaTime]) = ([], [])
+        var (cuts, positions): ([MediaTime], [MediaTime]) = ([], [])
         var seen: Set<String> = []
         for section in sections {
-            places.append(section.timeRange.start)
+            positions.append(section.timeRange.start)
             guard case .clip(let clip) = section.content, let source = source(of: clip),
                 let track = track(of: clip)
             else { continue }
@@ -134,7 +134,7 @@ struct ComposedClips {
         }
         let hasEncodedSections = sections.contains { if case .encoded = $0.content { true } else { false } }
         return SmartCut.tick(
-            clock: clock, cuts: cuts, positions: places,
+            clock: clock, cuts: cuts, positions: positions,
             frames: hasEncodedSections ? canvas.frameRate.inverted : nil)
     }
 
@@ -189,14 +189,14 @@ struct ComposedClips {
             results.withLock { $0[location] = result }
         }
         var found = CutParts()
-        var forms: [(form: VideoPacketFormat, length: MediaTime, clip: Int)] = []
-        var formOf: [Int: VideoPacketFormat] = [:]
+        var formats: [(format: VideoPacketFormat, length: MediaTime, clip: Int)] = []
+        var formatOf: [Int: VideoPacketFormat] = [:]
         for (one, result) in zip(requested, results.withLock { $0 }) {
             guard let possibilities = try result?.get() ?? nil else {
                 set(one.sections, of: sections, "its track no longer exists")
                 continue
             }
-            guard let cut = possibilities.smart, let format = possibilities.form,
+            guard let cut = possibilities.smart, let format = possibilities.packetFormat,
                 cut.parts.count == one.sections.count
             else {
                 set(
@@ -210,22 +210,22 @@ struct ComposedClips {
                 found.parts[index] = part
                 length = length + sections[index].timeRange.duration
             }
-            formOf[one.clip] = format
-            if let known = forms.firstIndex(where: { $0.form == format }) {
-                forms[known].length = forms[known].length + length
+            formatOf[one.clip] = format
+            if let known = formats.firstIndex(where: { $0.format == format }) {
+                formats[known].length = formats[known].length + length
             } else {
-                forms.append((format, length, one.clip))
+                formats.append((format, length, one.clip))
             }
         }
         // The format with the greatest total duration; the first of several.
         guard
-            let mostCommon = forms.enumerated().max(by: {
+            let mostCommon = formats.enumerated().max(by: {
                 ($0.element.length, -$0.offset) < ($1.element.length, -$1.offset)
             })?.element
         else { return found }
         reference = track(of: mostCommon.clip).map { Reference(index: mostCommon.clip, track: $0) }
         for one in requested {
-            guard let format = formOf[one.clip], let difference = mostCommon.form.difference(of: format)
+            guard let format = formatOf[one.clip], let difference = mostCommon.format.difference(of: format)
             else {
                 continue
             }

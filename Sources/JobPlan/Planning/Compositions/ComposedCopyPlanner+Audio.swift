@@ -34,7 +34,7 @@ extension ComposedCopyPlanner {
     }
 
     private func joined(into sink: inout DiagnosticSink) throws(SourceProblem) -> Result? {
-        var like: (track: TrackDescription, form: AudioPacketFormat)?
+        var like: (track: TrackDescription, format: AudioPacketFormat)?
         var found: [String: AudioPacketFormat?] = [:]
         var (start, end): (MediaTime?, MediaTime) = (nil, .zero)
         var isExact = true
@@ -48,7 +48,7 @@ extension ComposedCopyPlanner {
             let known = composed.descriptions[path]
             let source = if let known { known } else { try prober.description(of: path) }
             let track = source.tracks.first { $0.index == placement.track }
-            guard let track, let form = found[key] ?? nil else {
+            guard let track, let format = found[key] ?? nil else {
                 return refuse(item: index, "its track no longer exists", into: &sink)
             }
             if let other = deviationFromSpec(track) {
@@ -60,10 +60,10 @@ extension ComposedCopyPlanner {
                     "its codec headers change within the file (concatenated files)",
                     into: &sink)
             }
-            if let like, let difference = like.form.difference(of: form) {
+            if let like, let difference = like.format.difference(of: format) {
                 return refuse(item: index, difference, into: &sink)
             }
-            like = like ?? (track, form)
+            like = like ?? (track, format)
             isExact = isExact && source.isCutAtSamples(track)
             let presented = track.timeRange.moved(by: placement)
             // PCM samples have no timestamps in most containers; the writer tolerates gaps of up to 10 ms.

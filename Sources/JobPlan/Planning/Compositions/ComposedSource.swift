@@ -32,9 +32,9 @@ struct ComposedSource {
 
     /// A track that a clip, a layer or an audio item doesn't use.
     struct UnusedTrack {
-        /// `clip 2, talk.mov`.
+        /// Description of the item, such as `clip 2, talk.mov`.
         var owner: String
-        /// `track 1 (audio aac 48000 Hz stereo)`.
+        /// Description of the track, such as `track 1 (audio aac 48000 Hz stereo)`.
         var track: String
         var reason: String
         /// Whether no key of the job file omits the track explicitly.

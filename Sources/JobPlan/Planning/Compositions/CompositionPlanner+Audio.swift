@@ -64,17 +64,17 @@ extension CompositionPlanner {
     }
 
     mutating func addAudioItems() {
-        var places: [String: Int] = [:]
+        var indices: [String: Int] = [:]
         let first = composition.audio.count
         for (index, item) in spec.audio.enumerated() {
             guard let placed = positionedAudio[index] else { continue }
             setAudioFormat(like: placed.track)
-            if let id = item.id { places[id.value] = composition.audio.count }
+            if let id = item.id { indices[id.value] = composition.audio.count }
             known.audioLocations.append(item.location)
             composition.audio.append(
                 AudioClip(
                     placement: ClipPlacement(
-                        source: place(of: placed.found.source), track: placed.track.index,
+                        source: sourceIndex(of: placed.found.source), track: placed.track.index,
                         sourceRange: placed.range, timeRange: placed.timeRange),
                     volume: volume(of: item, over: placed.timeRange), isRepeated: item.loops))
             recordUnused(placed.found, [placed.track.index], as: "audio \(index)", at: item.location) { _ in
@@ -84,7 +84,7 @@ extension CompositionPlanner {
         guard !reasons.hasErrors else { return }
         for (index, item) in spec.audio.enumerated() {
             guard let duck = item.duck else { continue }
-            guard let under = places[duck.under.value] ?? clipAudio[duck.under.value] else {
+            guard let under = indices[duck.under.value] ?? clipAudio[duck.under.value] else {
                 reasons.error(
                     .noSuchTrack, "`\(duck.under.value)` has no audio to duck under", at: duck.under.range)
                 continue

@@ -38,7 +38,7 @@ extension CompositionPlanner {
                         content: .text(
                             TextLayer(
                                 text: text.value, fontFile: file, size: size?.value ?? 48, color: color,
-                                position: place(ofText: layer.placement, on: canvas))),
+                                position: position(ofText: layer.placement, on: canvas))),
                         timeRange: range, opacity: opacity,
                         rotation: layer.placement.rotate?.value ?? 0))
             case .subtitle(let asset, let choice, let style): burn(asset, choice, style, range)
@@ -72,7 +72,7 @@ extension CompositionPlanner {
             Layer(
                 content: .frames(
                     ClipPlacement(
-                        source: place(of: found.source), track: video.index,
+                        source: sourceIndex(of: found.source), track: video.index,
                         sourceRange: TimeRange(start: range.start, duration: length),
                         timeRange: TimeRange(start: shown.start, duration: length)),
                     in: rectangle, settings: settings),
@@ -116,7 +116,7 @@ extension CompositionPlanner {
             Layer(
                 content: .subtitles(
                     SubtitleLayer(
-                        source: place(of: found.source), track: track.index,
+                        source: sourceIndex(of: found.source), track: track.index,
                         font: style.font?.value ?? (hasStyles ? nil : FontFinder.fallback), size: style.size,
                         color: style.color)), timeRange: shown))
         recordUnused(found, [track.index], as: "layer \(composition.layers.count - 1)", at: asset.range) {
@@ -183,7 +183,8 @@ extension CompositionPlanner {
         }
     }
 
-    private func place(ofText placement: CompositionSpec.LayerPlacement, on canvas: Canvas) -> TextPosition {
+    private func position(ofText placement: CompositionSpec.LayerPlacement, on canvas: Canvas) -> TextPosition
+    {
         TextPosition(
             left: pixels(placement.left, of: canvas.size.width),
             right: pixels(placement.right, of: canvas.size.width),

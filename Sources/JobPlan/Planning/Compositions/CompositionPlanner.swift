@@ -32,7 +32,7 @@ struct CompositionPlanner {
     /// Index of a clip's audio in `composition.audio`, by the clip's `id`.
     var clipAudio: [String: Int] = [:]
     /// Index of each source in `composition.sources`.
-    private var places: [CompositionSource: Int] = [:]
+    private var sourceIndices: [CompositionSource: Int] = [:]
 
     /// A probed source.
     struct ResolvedSource {
@@ -110,10 +110,10 @@ struct CompositionPlanner {
     }
 
     /// Returns the index of a source in the composition, and adds the source if it is new.
-    mutating func place(of source: CompositionSource) -> Int {
-        if let known = places[source] { return known }
+    mutating func sourceIndex(of source: CompositionSource) -> Int {
+        if let known = sourceIndices[source] { return known }
         composition.sources.append(source)
-        places[source] = composition.sources.count - 1
+        sourceIndices[source] = composition.sources.count - 1
         return composition.sources.count - 1
     }
 
@@ -197,7 +197,7 @@ struct CompositionPlanner {
     /// explicitly is an error.
     private mutating func track(
         _ choice: CompositionSpec.TrackChoice, of type: MediaType, in found: ResolvedSource,
-        at place: SourceRange
+        at location: SourceRange
     ) -> TrackDescription? {
         let track: TrackDescription?
         switch choice {
@@ -215,7 +215,7 @@ struct CompositionPlanner {
             reasons.error(
                 .cannotDecode,
                 "this build of FFmpeg has no decoder for \(type.rawValue) track \(track.index) of the asset (\(track.codec))",
-                at: place)
+                at: location)
             return nil
         }
         return track
@@ -313,7 +313,7 @@ struct CompositionPlanner {
     // MARK: Clips
 
     private mutating func add(_ one: PositionedClip, _ index: Int, _ placed: [PositionedClip]) {
-        let source = place(of: one.found.source)
+        let source = sourceIndex(of: one.found.source)
         func placement(_ track: TrackDescription) -> ClipPlacement {
             ClipPlacement(
                 source: source, track: track.index, sourceRange: one.range, timeRange: one.timeRange)
@@ -407,7 +407,7 @@ struct CompositionPlanner {
     /// Records the tracks of a source that are not used. `reason` returns the reason in the job file; nil if it has
     /// none.
     mutating func recordUnused(
-        _ found: ResolvedSource, _ taken: [Int?], as owner: String, at place: SourceRange,
+        _ found: ResolvedSource, _ taken: [Int?], as owner: String, at location: SourceRange,
         because reason: (TrackDescription) -> String?
     ) {
         let name = found.source.name.pathParts.last ?? found.source.name
@@ -421,7 +421,7 @@ struct CompositionPlanner {
                     owner: "\(owner), \(name)",
                     track: "track \(track.index) (\(LedgerText.plainName(track)))",
                     reason: explanation ?? (isImages ? "its subtitles are images" : "no key selects it"),
-                    isUnstated: explanation == nil, location: place))
+                    isUnstated: explanation == nil, location: location))
         }
     }
 

@@ -30,7 +30,7 @@ struct ChapterPlanner {
     func decide() -> Decision<[AssetChapter]> {
         var reasons = Reasons()
         var chapters: [AssetChapter]
-        var outcome = LedgerEntry.Outcome.left
+        var outcome = LedgerEntry.Outcome.dropped
         let reason: String
         var requested = spec?.value ?? .keep
         if case .clips = requested, clips == nil { requested = .keep }
@@ -75,12 +75,12 @@ struct ChapterPlanner {
         let long = chapters.filter { $0.timeRange.duration >= container.value.shortestChapter }
         if long.count < chapters.count {
             reasons.account(
-                for: .named("\(Self.number(chapters.count - long.count)) too short"), of: nil, .left,
+                for: .named("\(Self.number(chapters.count - long.count)) too short"), of: nil, .dropped,
                 "\(name) can't store chapters shorter than \(container.value.shortestChapter) s")
         }
         if long.count > limit {
             reasons.account(
-                for: .named("\(Self.number(long.count - limit)) too many"), of: nil, .left,
+                for: .named("\(Self.number(long.count - limit)) too many"), of: nil, .dropped,
                 "\(name) stores at most \(limit); `chapters` can list others")
         }
         return Array(long.prefix(limit))

@@ -23,7 +23,7 @@ struct CoverPlanner {
         for cover in covers {
             let isKept = isKept(cover)
             reasons.account(
-                for: .track(cover), of: cover.index, isKept ? .copied : .left,
+                for: .track(cover), of: cover.index, isKept ? .copied : .dropped,
                 isKept ? "kept" : reason(cover))
             if isKept { accountForTags(of: cover, in: &reasons) }
         }
@@ -49,7 +49,7 @@ struct CoverPlanner {
         for tag in cover.tags {
             let isKept = ["title", "comment"].contains(tag.key) && !container.attachesCovers
             reasons.account(
-                for: .tag(tag.key), of: cover.index, isKept ? .copied : .left,
+                for: .tag(tag.key), of: cover.index, isKept ? .copied : .dropped,
                 isKept
                     ? "kept"
                     : TrackTagPlanner.isTechnical(tag.key)

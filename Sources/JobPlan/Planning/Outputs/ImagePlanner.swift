@@ -92,7 +92,7 @@ struct ImagePlanner {
     private mutating func times() -> [RequestedImage]? {
         switch spec.selection {
         case .at(let written):
-            var found: [(place: SourceRange, requested: RequestedImage)] = []
+            var found: [(location: SourceRange, requested: RequestedImage)] = []
             guard let frames = frames(of: written) else { return nil }
             for one in written {
                 if case .frames(let number) = one.value {
@@ -109,7 +109,8 @@ struct ImagePlanner {
             {
                 reasons.error(
                     .invalidValue, "duplicate time \(later.requested.time) s",
-                    at: later.place, notes: [Diagnostic.Note("the same time is here", at: earlier.place)])
+                    at: later.location,
+                    notes: [Diagnostic.Note("the same time is here", at: earlier.location)])
                 return nil
             }
             return found.map(\.requested)
@@ -161,7 +162,7 @@ struct ImagePlanner {
         let locator = FrameLocator(track: track, source: source, prober: prober)
         guard let found = locator.positions(of: numbers, in: extent.ranges, into: &reasons.diagnostics)
         else { return nil }
-        var moments: [Int64: RequestedImage] = [:]
+        var images: [Int64: RequestedImage] = [:]
         for (number, position) in zip(numbers, found.positions) {
             guard let position else {
                 FrameLocator.reportMissing(
@@ -170,9 +171,9 @@ struct ImagePlanner {
             }
             let length = max(.zero, (position.end ?? span) - position.start)
             let middle = position.start + length.multiplied(by: 1, dividedBy: 2)
-            moments[number.value] = RequestedImage(position.start, target: middle < span ? middle : nil)
+            images[number.value] = RequestedImage(position.start, target: middle < span ? middle : nil)
         }
-        return moments
+        return images
     }
 
     /// Returns a time relative to the range; nil after an error.

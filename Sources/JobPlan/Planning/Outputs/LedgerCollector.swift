@@ -23,7 +23,7 @@ enum LedgerCollector {
         result += own
         let items = Set(own.map(\.item))
         for tag in source.metadata where !isTimecode(tag.key) && !items.contains(.tag(tag.key)) {
-            result.append(LedgerEntry(track: nil, item: .tag(tag.key), outcome: .left, reason: unnamed))
+            result.append(LedgerEntry(track: nil, item: .tag(tag.key), outcome: .dropped, reason: unnamed))
         }
         return result
     }
@@ -31,13 +31,13 @@ enum LedgerCollector {
     private static func isTimecode(_ key: String) -> Bool { key.lowercased() == "timecode" }
 
     private static func merged(_ entries: [LedgerEntry]) -> [LedgerEntry] {
-        let taken = Set(entries.filter { $0.outcome != .left }.map(\.item))
+        let taken = Set(entries.filter { $0.outcome != .dropped }.map(\.item))
         var seen: Set<LedgerEntry> = []
-        var left: Set<LedgerItem> = []
+        var dropped: Set<LedgerItem> = []
         return entries.filter { entry in
             guard seen.insert(entry).inserted else { return false }
-            guard entry.outcome == .left else { return true }
-            return !taken.contains(entry.item) && left.insert(entry.item).inserted
+            guard entry.outcome == .dropped else { return true }
+            return !taken.contains(entry.item) && dropped.insert(entry.item).inserted
         }
     }
 
@@ -47,7 +47,7 @@ enum LedgerCollector {
         let items = Set(entries.map(\.item))
         var expected: [LedgerItem] = []
         if !items.contains(name) && !items.contains(.timecodeTrack) { expected.append(name) }
-        let isTaken = entries.contains { $0.item == name && $0.outcome != .left }
+        let isTaken = entries.contains { $0.item == name && $0.outcome != .dropped }
         if isTaken, track.mediaType != .attachment {
             expected += track.tags.filter { !isTimecode($0.key) }.map { .tag($0.key) }
             if !track.isAttachedPicture {
@@ -57,7 +57,7 @@ enum LedgerCollector {
             }
         }
         return expected.filter { !items.contains($0) }.map {
-            LedgerEntry(track: track.index, item: $0, outcome: .left, reason: unnamed)
+            LedgerEntry(track: track.index, item: $0, outcome: .dropped, reason: unnamed)
         }
     }
 }

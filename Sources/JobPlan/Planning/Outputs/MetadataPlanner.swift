@@ -42,18 +42,18 @@ struct MetadataPlanner {
             return Decision(nil, reasons)
         }
         let set = Set(spec.set.map(\.key.value))
-        var left: [(key: String, problem: String)] = []
+        var dropped: [(key: String, problem: String)] = []
         for entry in tags {
             if let problem = problem(with: entry, set: set) {
-                left.append((entry.key, problem))
+                dropped.append((entry.key, problem))
             } else if entries.count + spec.set.count == container.maxTags {
-                left.append((entry.key, Self.surplus(in: container)))
+                dropped.append((entry.key, Self.surplus(in: container)))
             } else {
                 entries.append(MetadataEntry(key: name(of: entry.key), value: entry.value))
                 reasons.account(for: .tag(entry.key), of: nil, .copied, "kept")
             }
         }
-        for (key, problem) in left { reasons.account(for: .tag(key), of: nil, .left, problem) }
+        for (key, problem) in dropped { reasons.account(for: .tag(key), of: nil, .dropped, problem) }
         // A timecode is written as a tag of the video track.
         entries += spec.set.filter { $0.key.value.lowercased() != "timecode" }.map {
             MetadataEntry(key: $0.key.value, value: $0.value)

@@ -289,7 +289,7 @@ struct OutputPlanner {
         if rule.isOptional {
             reasons.note("optional subtitle track \(track.index) dropped: it has no event\(whose)")
             reasons.account(
-                for: .track(track), of: track.index, .left, "it has no event\(whose)")
+                for: .track(track), of: track.index, .dropped, "it has no event\(whose)")
         } else {
             reasons.error(
                 .noSuchTrack, "subtitle track \(track.index) has no event\(whose)", at: rule.selection.range,

@@ -21,7 +21,7 @@ struct TimecodePlanner {
         if let code = source.timecode {
             let isKept = set == nil && kept.code != nil
             reasons.account(
-                for: .named("timecode \(code)"), of: nil, isKept ? .copied : .left,
+                for: .named("timecode \(code)"), of: nil, isKept ? .copied : .dropped,
                 set == nil ? kept.reason : "set by the job")
         }
         let written = set ?? kept.code
@@ -30,7 +30,7 @@ struct TimecodePlanner {
                 reasons.account(for: .timecodeTrack, of: track.index, .copied, "rewritten")
             } else {
                 reasons.account(
-                    for: .track(track), of: track.index, .left, "no rule selects it")
+                    for: .track(track), of: track.index, .dropped, "no rule selects it")
             }
         }
         return Decision(reasons.hasErrors ? nil : written ?? "", reasons)

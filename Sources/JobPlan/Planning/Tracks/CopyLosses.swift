@@ -14,7 +14,7 @@ struct CopyLosses {
     func account(in reasons: inout Reasons) {
         accountForDisplay(in: &reasons)
         func drop(_ item: String, _ reason: String) {
-            reasons.account(for: .named(item), of: track.index, .left, "\(container.name) \(reason)")
+            reasons.account(for: .named(item), of: track.index, .dropped, "\(container.name) \(reason)")
         }
         if track.sideData.contains(TrackDescription.hiddenBeginning), let reason = hiddenBeginning {
             drop("hidden beginning", reason)
@@ -38,7 +38,7 @@ struct CopyLosses {
             reasons.account(for: .displayMatrix, of: track.index, .copied, "kept")
         }
         if track.cleanAperture != nil {
-            reasons.account(for: .cleanAperture, of: track.index, .left, Self.aperture)
+            reasons.account(for: .cleanAperture, of: track.index, .dropped, Self.aperture)
         }
     }
 

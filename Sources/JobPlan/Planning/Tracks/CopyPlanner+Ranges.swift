@@ -8,8 +8,8 @@ internal import Media
 extension CopyPlanner {
     private var isSmart: Bool { cut == .smart || cut == .smartOrExact }
 
-    /// Returns the encoder of the edges, which is nil for the closest match to the source, and the obstacle
-    /// if `encode` doesn't permit edges.
+    /// Returns the encoder of the edges, or the obstacle if `encode` excludes re-encoded edges. The encoder is nil for the
+    /// one that matches the source most closely, and for cuts without re-encoded edges.
     private func edges(
         of track: TrackDescription
     ) -> (encoder: EncoderConfiguration?, obstacle: SmartCut.Obstacle?) {

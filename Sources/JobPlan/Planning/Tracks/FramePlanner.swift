@@ -104,7 +104,7 @@ struct FramePlanner {
             if track.cleanAperture != nil {
                 let isCropped = prepared.settings.crop != nil
                 reasons.account(
-                    for: .cleanAperture, of: track.index, isCropped ? .encoded : .left,
+                    for: .cleanAperture, of: track.index, isCropped ? .encoded : .dropped,
                     isCropped ? "the frame is cropped" : CopyLosses.aperture)
             }
         }
@@ -155,7 +155,7 @@ struct FramePlanner {
                     prepared.transform == track.transform
                     ? (.copied, "kept")
                     : prepared.settings.turn != nil
-                        ? (.encoded, "the frame is rotated") : (.left, "replaced by the job's rotation")
+                        ? (.encoded, "the frame is rotated") : (.dropped, "replaced by the job's rotation")
                 reasons.account(for: .displayMatrix, of: track.index, outcome, reason)
             }
         }

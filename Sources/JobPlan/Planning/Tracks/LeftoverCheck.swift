@@ -15,7 +15,7 @@ enum LeftoverCheck {
         for track in description.tracks
         where !taken.contains(track.index) && !track.isAttachedPicture && !track.isTimecode {
             reasons.account(
-                for: .track(track), of: track.index, .left,
+                for: .track(track), of: track.index, .dropped,
                 track.isUnknown
                     ? "its format is unknown; it can only be selected by index" : "no rule selects it")
             report(
@@ -26,10 +26,10 @@ enum LeftoverCheck {
     }
 
     /// Checks the tracks that a composition doesn't use.
-    static func decide(_ output: OutputSpec, of left: [ComposedSource.UnusedTrack]) -> Reasons {
+    static func decide(_ output: OutputSpec, of tracks: [ComposedSource.UnusedTrack]) -> Reasons {
         var reasons = Reasons()
-        for one in left {
-            reasons.account(for: .named("\(one.owner): \(one.track)"), of: nil, .left, one.reason)
+        for one in tracks {
+            reasons.account(for: .named("\(one.owner): \(one.track)"), of: nil, .dropped, one.reason)
             guard one.isUnstated else { continue }
             report(
                 "\(one.owner): \(one.track) is not used", output,

@@ -49,7 +49,7 @@ struct MixPlanner {
     /// Returns the volumes in the job file by track index; nil after an error.
     private func volumes(_ reasons: inout Reasons) -> [Int: VolumeEnvelope]? {
         var volumes: [Int: VolumeEnvelope] = [:]
-        var places: [Int: SourceRange] = [:]
+        var locations: [Int: SourceRange] = [:]
         for input in spec?.inputs ?? [] {
             let location = input.selection.range
             let found = source.tracks(of: .audio, matching: input.selection.value)
@@ -65,13 +65,13 @@ struct MixPlanner {
                         "track \(track.index) is not mixed: the rule doesn't select it", at: location)
                     return nil
                 }
-                if let first = places[track.index] {
+                if let first = locations[track.index] {
                     reasons.error(
                         .conflictingKeys, "duplicate volume for track \(track.index)", at: location,
                         notes: [Diagnostic.Note("the first one is here", at: first)])
                     return nil
                 }
-                places[track.index] = location
+                locations[track.index] = location
                 volumes[track.index] = envelope
             }
         }

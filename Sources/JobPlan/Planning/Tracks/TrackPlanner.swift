@@ -74,11 +74,11 @@ struct TrackPlanner {
             // The output's track has the tags and side data of the mix's first track.
             for tag in track.tags where tag.key.lowercased() != "timecode" {
                 reasons.account(
-                    for: .tag(tag.key), of: track.index, .left,
+                    for: .tag(tag.key), of: track.index, .dropped,
                     "the mix keeps those of track \(plan.source.index)")
             }
             for kind in track.carriedKinds {
-                reasons.account(for: .sideData(kind), of: track.index, .left, "not supported in outputs")
+                reasons.account(for: .sideData(kind), of: track.index, .dropped, "not supported in outputs")
             }
         }
     }
@@ -108,7 +108,7 @@ struct TrackPlanner {
             }
             if problem == nil { carried.append(kind) }
             reasons.account(
-                for: .sideData(kind), of: track.index, problem == nil ? .copied : .left,
+                for: .sideData(kind), of: track.index, problem == nil ? .copied : .dropped,
                 problem ?? "kept")
         }
         return carried
@@ -119,7 +119,7 @@ struct TrackPlanner {
         of track: TrackDescription, as codec: SubtitleCodec, _ reasons: inout Reasons
     ) {
         for (item, reason) in SubtitleLosses.of(track.codec, as: codec) {
-            reasons.account(for: .named(item), of: track.index, .left, reason)
+            reasons.account(for: .named(item), of: track.index, .dropped, reason)
         }
     }
 

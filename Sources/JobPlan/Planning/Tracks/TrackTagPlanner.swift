@@ -123,7 +123,7 @@ struct TrackTagPlanner {
             // The loss of `default` is insignificant if there is no other track to play.
             for name in dropped where name != "default" {
                 reasons.account(
-                    for: .named("disposition \(name)"), of: track.index, .left,
+                    for: .named("disposition \(name)"), of: track.index, .dropped,
                     "\(container.value.name) can't store it")
             }
         }
@@ -148,38 +148,38 @@ struct TrackTagPlanner {
         // The timecode has its own ledger entry.
         if name == "timecode" { return }
         if set.contains(name) {
-            return note(.left, "set by the rule")
+            return note(.dropped, "set by the rule")
         }
         switch name {
         case "language":
-            if rule.language != nil { return note(.left, "set by the rule") }
+            if rule.language != nil { return note(.dropped, "set by the rule") }
             guard let written = entries.first(where: { $0.key == "language" })?.value else {
                 return note(
-                    .left,
+                    .dropped,
                     track.language == nil
                         ? "`\(tag.value)`: undetermined" : "\(container.value.name) can't store it")
             }
             return note(.copied, written == tag.value ? "kept" : "as \(written)")
         case "title", "handler_name":
-            if rule.title != nil { return note(.left, "set by the rule") }
+            if rule.title != nil { return note(.dropped, "set by the rule") }
             if !container.value.hasTrackTitles {
-                return note(.left, "\(container.value.name) can't store track titles")
+                return note(.dropped, "\(container.value.name) can't store track titles")
             }
             return tag.value == track.title
-                ? note(.copied, "kept") : note(.left, "a default name that programs write")
+                ? note(.copied, "kept") : note(.dropped, "a default name that programs write")
         case "alpha_mode":
             return hasSeparateAlpha
-                ? note(.copied, "kept") : note(.left, "the output has no separate alpha plane")
+                ? note(.copied, "kept") : note(.dropped, "the output has no separate alpha plane")
         default: break
         }
-        if Self.isTechnical(tag.key) { return note(.left, "describes the source's container") }
-        if changesLevels, LoudnessTags.contain(tag.key) { return note(.left, LoudnessTags.reason) }
-        guard keep.contains(tag.key) else { return note(.left, "the job doesn't keep it") }
+        if Self.isTechnical(tag.key) { return note(.dropped, "describes the source's container") }
+        if changesLevels, LoudnessTags.contain(tag.key) { return note(.dropped, LoudnessTags.reason) }
+        guard keep.contains(tag.key) else { return note(.dropped, "the job doesn't keep it") }
         guard container.value.hasTrackTags else {
-            return note(.left, "\(container.value.name) can't store tags of tracks")
+            return note(.dropped, "\(container.value.name) can't store tags of tracks")
         }
         guard kept + rule.metadata.count < container.value.maxTags else {
-            return note(.left, MetadataPlanner.surplus(in: container.value))
+            return note(.dropped, MetadataPlanner.surplus(in: container.value))
         }
         kept += 1
         entries.append(tag)

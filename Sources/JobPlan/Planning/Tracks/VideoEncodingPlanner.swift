@@ -338,7 +338,7 @@ struct VideoEncodingPlanner {
             configuration.bitRate = value
             note("bitrate", "\(value)", at: spec.rateControl?.range)
         case .lossless:
-            if case .set(let place, let value) = codec.lossless { configuration.set(value, at: place) }
+            if case .set(let key, let value) = codec.lossless { configuration.set(value, at: key) }
             note("lossless", "true", at: spec.rateControl?.range)
         case nil where codec.stillQuality != nil:
             setStillQuality(codec.stillQuality?.defaultValue ?? 0)

@@ -43,12 +43,6 @@ public struct TextLayer: Hashable, Codable, Sendable {
     /// Position of the text's bounding box on the canvas.
     public var position: TextPosition
 
-    // Keys in the JSON of plans.
-    private enum CodingKeys: String, CodingKey {
-        case text, fontFile, size, color
-        case position = "place"
-    }
-
     /// Creates a text; `size` is in pixels of the canvas.
     public init(text: String, fontFile: String, size: Int, color: String, position: TextPosition) {
         self.text = text

@@ -25,8 +25,8 @@ final class PacketDurations: PacketStage {
         }
     }
 
-    /// Sets the duration of the last packet: the previous one's, at most up to the track's end. Data lasts until the
-    /// track's end.
+    /// Sets the duration of the last packet to that of the previous one, at most up to the track's end. The last packet of
+    /// a data track extends to the track's end.
     func finish(into next: (consuming Packet) throws -> Void) throws {
         guard let held = held.take() else { return }
         if track.mediaType != .subtitle, held.pts != noTimestamp {

@@ -17,7 +17,7 @@ final class AudioConverter: FrameStage {
     private var first: (time: Int64, unit: Rational)?
     /// Number of samples returned so far, at the output's rate.
     private var returnedSamples: Int64 = 0
-    /// End of the source. Set before the first frame arrives if filters held back all frames until then.
+    /// End of the source; nil until it is known, which is before the first frame if filters buffer all frames.
     private var sourceEnd: MediaTime?
     /// Number of samples to return in total; nil until it is known.
     private var target: Int64? {

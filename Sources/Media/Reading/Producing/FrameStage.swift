@@ -5,7 +5,7 @@ internal import LibAV
 protocol FrameStage: AnyObject {
     /// Adds a frame with times in `timeBase`. All earlier output must have been pulled.
     func push(_ frame: consuming Frame, in timeBase: Rational) throws
-    /// Reports the end of the source's frames. Earlier stages may still push frames, such as the end of an echo.
+    /// Signals the end of the source's frames. Filters of earlier stages, such as an echo, may push further frames.
     func sourceEnds(at end: MediaTime)
     /// Ends the input. `end`: end of the last frame on the time line of the input; nil if unknown.
     func finish(at end: MediaTime?) throws

@@ -4,7 +4,7 @@ internal import Locking
 /// Output in segments.
 extension AssetWriter {
     /// Ends the current segment (`flushSegment`): the next sample of the first video track, or of the first audio track
-    /// without video, begins another one. Encoders of video are asked for a keyframe; a copied track continues the
+    /// without video, begins another one. A keyframe is requested from a video encoder; a copied track continues the
     /// segment until its next keyframe. Call it on the queue that appends, while a session is running; requires
     /// `preferredOutputSegmentInterval` to be nil.
     ///

@@ -13,8 +13,8 @@ public enum SegmentProfile: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Options of the mov muxer for the profile. An edit list hides the delay of reordered frames and of audio encoders;
-    /// libavformat 5.1 reads negative composition offsets in fragments at other times.
+    /// Options of the mov muxer for the profile. An edit list hides the delay of reordered frames and of audio encoders.
+    /// Negative composition offsets are not an alternative: libavformat 5.1 reads wrong times from them in fragments.
     var movFlags: String {
         "+delay_moov+frag_custom+default_base_moof+skip_trailer"
             + (self == .cmaf ? "+cmaf" : "")
