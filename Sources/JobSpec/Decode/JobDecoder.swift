@@ -122,7 +122,11 @@ struct JobDecoder {
     /// Reports a `package` without `outputs`. One from `defaults` applies only to jobs with `outputs`. Returns whether it
     /// is an error.
     private func refusePackage(_ entry: YAMLNode.Entry) -> Bool {
-        guard !entry.keyRange.isDefault, !isPartial else { return false }
+        guard !entry.keyRange.isDefault, !isPartial else {
+            let decoder = decoder(nil, scope)
+            PackageDecoder(reader: reader, entry: entry).check { decoder.folderSpec($0) }
+            return false
+        }
         reader.sink.error(
             .missingKey, "`package` requires `outputs`, which describe its renditions", at: entry.keyRange,
             help: "write `outputs: { video: { tracks: […] }, audio: { tracks: […] } }`, without `destination`"

@@ -76,7 +76,24 @@ struct OutputDecoder {
     /// Decodes an output of a `package`, which has no destination; nil after an error is reported. `package` is the
     /// location of the key.
     func rendition(_ node: YAMLNode, at package: SourceRange?) -> Result? {
-        guard let package, let fields = reader.fields(node, as: Language.rendition) else { return nil }
+        guard let package, let fields = reader.fields(node, as: Language.output.partial()) else { return nil }
+        for key in ["export", "images", "waveform"] {
+            guard let other = fields[key] else { continue }
+            reader.sink.error(
+                .conflictingKeys, "`\(key)` requires a `destination`; an output of a `package` has `tracks`",
+                at: other.keyRange, notes: [Diagnostic.Note("`package` is here", at: package)])
+            return nil
+        }
+        for key in Self.mediaKeys where key != "expect" {
+            guard let other = fields[key] else { continue }
+            reader.sink.error(
+                .conflictingKeys, "`\(key)` can't be set for an output of a `package`", at: other.keyRange,
+                notes: [Diagnostic.Note("`package` is here", at: package)])
+        }
+        guard fields.has("tracks") else {
+            reader.sink.error(.missingKey, "the key `tracks` is missing", at: node.range)
+            return nil
+        }
         let tracks = fields["tracks"].map { rules($0) }
         let leftover = reader.choice("leftover", of: fields, as: Leftover.self)
         let expectations = fields["expect"].map { ExpectDecoder(reader: reader).expectations($0.value) } ?? []

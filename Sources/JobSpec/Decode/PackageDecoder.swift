@@ -21,9 +21,7 @@ struct PackageDecoder {
         let errors = reader.sink.errorCount
         let spec = PackageSpec(
             formats: formats(fields),
-            segment: reader.length(
-                "segment", of: fields, "must be a time from 1 s to 60 s, such as 6s or 4000ms")
-                ?? Located(Self.defaultSegment, at: entry.value.range),
+            segment: segment(fields) ?? Located(Self.defaultSegment, at: entry.value.range),
             files: reader.choice("files", of: fields, as: PackageDivision.self)?.value ?? .many,
             variants: variants(fields, renditions), keyframePlaylists: keyframePlaylists(fields),
             renditions: renditions, range: entry.keyRange)
@@ -35,6 +33,23 @@ struct PackageDecoder {
             id: Located(Self.id, at: entry.keyRange), tracks: [], kind: .package(spec), container: nil,
             optimizeForNetwork: nil, fragmentInterval: nil, metadata: MetadataSpec(), chapters: nil,
             durationLimit: nil, sizeLimit: nil, expectations: [], leftover: nil, destination: destination)
+    }
+
+    /// Validates the values of a package in `defaults`, for a job without outputs.
+    func check(destination decode: (YAMLNode) -> DestinationSpec?) {
+        guard let fields = reader.fields(entry.value, as: Language.package.partial()) else { return }
+        _ = formats(fields)
+        _ = segment(fields)
+        _ = reader.choice("files", of: fields, as: PackageDivision.self)
+        _ = keyframePlaylists(fields)
+        if let written = fields["variants"] {
+            for item in variantNodes(written) ?? [] { _ = reader.fields(item, as: Language.packageVariant) }
+        }
+        _ = fields["destination"].flatMap { decode($0.value) }
+    }
+
+    private func segment(_ fields: Fields) -> Located<MediaTime>? {
+        reader.length("segment", of: fields, "must be a time from 1 s to 60 s, such as 6s or 4000ms")
     }
 
     private func formats(_ fields: Fields) -> [Located<PackageFormat>] {
@@ -102,7 +117,7 @@ struct PackageDecoder {
         }
         if !renditions.isEmpty, renditions.allSatisfy({ $0.tracks.first?.mediaType == .subtitle }) {
             reader.sink.error(
-                .missingKey, "the `package` has no output with video or audio", at: entry.keyRange)
+                .conflictingKeys, "the `package` has no output with video or audio", at: entry.keyRange)
         }
     }
 
@@ -126,13 +141,7 @@ struct PackageDecoder {
     // MARK: Variants
 
     private func variants(_ fields: Fields, _ renditions: [OutputSpec]) -> [PackageSpec.Variant] {
-        guard let written = fields["variants"] else { return [] }
-        guard case .sequence(let items) = written.value.content else {
-            reader.sink.error(
-                .wrongType, "`variants` must be a list, not \(written.value.kind)", at: written.value.range,
-                help: "write it as `variants: [ { video: hd, audio: main } ]`")
-            return []
-        }
+        guard let written = fields["variants"], let items = variantNodes(written) else { return [] }
         var variants: [PackageSpec.Variant] = []
         var hasErrors = false
         for item in items {
@@ -158,6 +167,22 @@ struct PackageDecoder {
         return variants
     }
 
+    /// Returns the entries of `variants`; nil after an error is reported.
+    private func variantNodes(_ written: YAMLNode.Entry) -> [YAMLNode]? {
+        guard case .sequence(let items) = written.value.content else {
+            reader.sink.error(
+                .wrongType, "`variants` must be a list, not \(written.value.kind)", at: written.value.range,
+                help: "write it as `variants: [ { video: hd, audio: main } ]`")
+            return nil
+        }
+        if items.isEmpty {
+            reader.sink.error(
+                .missingKey, "`variants` is empty; expected at least one entry", at: written.value.range)
+            return nil
+        }
+        return items
+    }
+
     /// Returns the id of a rendition that a variant names; nil after an error is reported, or if it names none.
     private func id(
         _ key: String, _ type: MediaType, of fields: Fields, _ renditions: [OutputSpec]
@@ -173,7 +198,7 @@ struct PackageDecoder {
         }
         guard let found = rendition.tracks.first?.mediaType, found != type else { return id }
         reader.sink.error(
-            .invalidValue, "the output `\(id.value)` has \(found.rawValue), not \(type.rawValue)",
+            .conflictingKeys, "the output `\(id.value)` has \(found.rawValue), not \(type.rawValue)",
             at: id.range,
             notes: rendition.id.map { [Diagnostic.Note("the output is here", at: $0.range)] } ?? [])
         return nil
@@ -183,11 +208,6 @@ struct PackageDecoder {
     private func checkVariants(
         _ variants: [PackageSpec.Variant], of written: YAMLNode.Entry, _ renditions: [OutputSpec]
     ) {
-        if variants.isEmpty {
-            reader.sink.error(
-                .missingKey, "`variants` is empty; expected at least one entry", at: written.value.range)
-            return
-        }
         let used = Set(variants.flatMap { [$0.video?.value.exact, $0.audio?.value.exact] }.compactMap { $0 })
         for rendition in renditions where rendition.tracks.first?.mediaType != .subtitle {
             guard let id = rendition.id, !used.contains(id.value.exact) else { continue }

@@ -39,10 +39,4 @@ extension Language {
                 "The folder, relative to the job file. An existing folder is replaced only if Tandem published it.",
                 required: true),
         ])
-
-    /// Keys of an output without a destination, in a job with `package`.
-    static let rendition = MappingType(
-        "rendition", "an output of a `package`", "A rendition of a `package`.",
-        keys: output.keys.filter { ["tracks", "leftover", "expect"].contains($0.name) },
-        alternatives: [.exactlyOne(["tracks"])])
 }

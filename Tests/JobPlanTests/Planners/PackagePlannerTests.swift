@@ -115,8 +115,8 @@ import Testing
     }
 
     @Test func codecWithoutAManifestStringIsAnError() throws {
-        let output = "a: { tracks: [ { video: first, encode: { codec: prores } } ] }"
-        let findings = try decide([output, Self.main]).findings
+        let output = "a: { tracks: [ { audio: first, encode: { codec: vorbis } } ] }"
+        let findings = try decide([output, Self.hd]).findings
         #expect(findings.count == 1 && findings[0].hasPrefix("container-codec"), "\(findings)")
         let copy = "a: { tracks: [ { audio: first, copy: true } ] }"
         #expect(

@@ -301,10 +301,20 @@ struct PackagePlanner {
             ifExists: written.ifExists, makesDirectories: written.makesDirectories, tracks: [],
             package: package,
             expectations: [],
-            ledger: LedgerCollector.ledger(renditions.flatMap(\.plan.ledger), of: input.description),
+            ledger: ledger(renditions),
             expectedDuration: plans.map(\.expectedDuration).max() ?? .zero, expectedSize: size,
             sizeLimit: nil,
             sizeLimitLocation: nil, notes: notes)
+    }
+
+    /// Returns the entries of all renditions. An item is dropped only if no rendition keeps it.
+    private func ledger(_ renditions: [Rendition]) -> [LedgerEntry] {
+        LedgerCollector.ledger(renditions.flatMap(\.plan.ledger), of: input.description).map { entry in
+            guard entry.track == nil, entry.outcome == .dropped, case .tag = entry.item else { return entry }
+            var entry = entry
+            entry.reason = "segments have no tags"
+            return entry
+        }
     }
 
     /// Returns the variants of the job file that have all their renditions; without any, every video with every audio.
